@@ -92,7 +92,7 @@ class Output:
         self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-class Lines:
+class LineOutput:
     """Passes on to *output* what another program writes, line by line; a long line in pieces."""
 
     def __init__(self, output: Output) -> None:

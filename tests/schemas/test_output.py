@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.output import BOLD, PLAIN, Lines, Output, printable
+from toolwire_schemas.output import BOLD, PLAIN, LineOutput, Output, printable
 
 OBEYED = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
@@ -64,7 +64,7 @@ def test_data_goes_as_it_is_to_what_is_no_terminal() -> None:
 @given(st.lists(st.text("ab\x1b\r\n", max_size=5)))
 def test_lines_of_another_program_are_written_whole_however_they_come(pieces: list[str]) -> None:
     written = io.StringIO()
-    lines = Lines(Output(written))
+    lines = LineOutput(Output(written))
     for piece in pieces:
         lines.feed(piece)
         assert not written.getvalue() or written.getvalue().endswith("\n")
@@ -75,7 +75,7 @@ def test_lines_of_another_program_are_written_whole_however_they_come(pieces: li
 
 def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:
     written = io.StringIO()
-    lines = Lines(Output(written))
+    lines = LineOutput(Output(written))
     for _ in range(100):
         lines.feed("a" * 1_000)
     assert written.getvalue().count("a") >= 90_000

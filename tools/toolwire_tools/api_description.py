@@ -14,7 +14,7 @@ from .schema.constraints import read
 from .schema.types import Types
 from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
-from .signature.docstring_sections import Entry, cut, unbulleted
+from .signature.docstring_sections import DocEntry, cut, unbulleted
 from .signature.docstring_types import hint_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def return_data(function: Callable[..., Any], options: Options) -> list[dict[str
     return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
 
 
-def bulleted(text: str) -> list[Entry]:
+def bulleted(text: str) -> list[DocEntry]:
     """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
 
     Bullets may be missing. A line that begins no entry goes on with the one above.
@@ -127,7 +127,7 @@ def bulleted(text: str) -> list[Entry]:
         elif found:
             found[-1] += " " + line.strip()
     parts = [cut(item) or cut(item + ":") or ("", "", item) for item in found]
-    return [Entry(word or None, type_ or None, text) for word, type_, text in parts]
+    return [DocEntry(word or None, type_ or None, text) for word, type_, text in parts]
 
 
 def _begins(line: str, has_bullets: bool) -> bool:
@@ -136,7 +136,7 @@ def _begins(line: str, has_bullets: bool) -> bool:
     return bool(word) and (not has_bullets or hint_of(type_) is not None)
 
 
-def _returned(entry: Entry) -> dict[str, str]:
+def _returned(entry: DocEntry) -> dict[str, str]:
     return {
         **({"name": entry.name} if entry.name else {}),
         "description": entry.text.strip(),

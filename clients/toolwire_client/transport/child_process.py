@@ -18,7 +18,7 @@ import threading
 import time
 from typing import IO, TYPE_CHECKING
 
-from toolwire_schemas.output import Lines, Output
+from toolwire_schemas.output import LineOutput, Output
 
 from ..errors import NotStarted, ServerGone
 
@@ -196,7 +196,7 @@ class ServerProcess:
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         text_of = codecs.getincrementaldecoder("utf-8")("replace").decode
-        lines = Lines(Output(sys.stderr)) if self._show_stderr and sys.stderr is not None else None
+        lines = LineOutput(Output(sys.stderr)) if self._show_stderr and sys.stderr is not None else None
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if lines is not None:

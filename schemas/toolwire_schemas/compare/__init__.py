@@ -7,7 +7,7 @@ proved, no with a value that shows it, and else that it is unknown; it never gue
 
 from __future__ import annotations
 
-from .subset import Verdict, takes_all
+from .subset import SubsetVerdict, takes_all
 from .tool_lists import LEVELS, BadList, Change, Level, between, verdict
 
-__all__ = ["LEVELS", "BadList", "Change", "Level", "Verdict", "between", "takes_all", "verdict"]
+__all__ = ["LEVELS", "BadList", "Change", "Level", "SubsetVerdict", "between", "takes_all", "verdict"]

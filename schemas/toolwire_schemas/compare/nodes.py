@@ -46,7 +46,7 @@ _NOT_IN_DRAFT_07 = (
 )
 
 
-class Document:
+class ComparedSchema:
     """A whole schema, in which references are resolved.
 
     It is readable if it is a JSON Schema of a known draft, without references out of it and without keywords that
@@ -149,7 +149,7 @@ class Node:
 
     __slots__ = ("_parts", "document", "schema", "words")
 
-    def __init__(self, schema: Any, document: Document) -> None:
+    def __init__(self, schema: Any, document: ComparedSchema) -> None:
         self.schema = schema
         self.document = document
         self._parts: dict[str, dict[Any, Node]] = {}

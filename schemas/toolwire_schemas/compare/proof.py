@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..json_schema.bounded_validator import TooExpensive, identity
-from .nodes import ASSERTIONS, HOLDING, KINDS, NUMBERS, Claims, Document, Node, equal
+from .nodes import ASSERTIONS, HOLDING, KINDS, NUMBERS, Claims, ComparedSchema, Node, equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ SAFE_INTEGER = 2**53 - 1
 OTHER = "not a described member"
 """Names that no schema describes start like this; the spaces do not fit the patterns that schemas have for names."""
 
-_NOTHING = (Document(False).top,)
+_NOTHING = (ComparedSchema(False).top,)
 
 # With these an object says itself which members of other names it has, or it is not certain that it does not.
 _OPENING = (

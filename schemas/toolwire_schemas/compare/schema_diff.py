@@ -14,8 +14,8 @@ import msgspec
 from ..json_schema.bounded_validator import identity
 from ..json_schema.error_text import place as written
 from ..json_schema.error_text import shown
-from .nodes import ASSERTIONS, Document, Node, equal
-from .subset import UNKNOWN, YES, Comparison, Verdict
+from .nodes import ASSERTIONS, ComparedSchema, Node, equal
+from .subset import UNKNOWN, YES, Comparison, SubsetVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,8 @@ class Difference(msgspec.Struct, frozen=True):
     place: str
     kind: str
     text: str
-    new_takes_old: Verdict = YES
-    old_takes_new: Verdict = YES
+    new_takes_old: SubsetVerdict = YES
+    old_takes_new: SubsetVerdict = YES
 
     def within(self, whole: Difference) -> Difference | None:
         """Return what it means for the *whole*, `None` if nothing."""
@@ -55,7 +55,7 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
     if equal(old, new):
         return []
     try:
-        before, after = Document(old), Document(new)
+        before, after = ComparedSchema(old), ComparedSchema(new)
         if before.is_readable and after.is_readable:
             return _between(before.top, after.top, place, budget)
     except RecursionError:
@@ -154,17 +154,17 @@ class _Walk:
                     yield Difference(where, "member-optional", "optional now", YES, self._needs(new, name))
                 yield from self.below(mine[name], theirs[name], where)
 
-    def _needs(self, node: Node, name: str) -> Verdict:
+    def _needs(self, node: Node, name: str) -> SubsetVerdict:
         """Whether all that *node* describes has a member called *name*."""
         return self._described.verdict(node, node.at({"required": [name]}))
 
-    def _takes_among_others(self, node: Node, member: Node) -> Verdict:
+    def _takes_among_others(self, node: Node, member: Node) -> SubsetVerdict:
         """Whether a member with a name that *node* does not know may be any *member*."""
         others = node.words.get("additionalProperties")
         return YES if others is None else self._described.verdict(member, node.at(others))
 
 
-def _kind(ahead: Verdict, back: Verdict) -> str:
+def _kind(ahead: SubsetVerdict, back: SubsetVerdict) -> str:
     return _KINDS.get((ahead.answer, back.answer), "undecided")
 
 

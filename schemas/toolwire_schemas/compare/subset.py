@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ..json_schema.bounded_validator import Budget, TooExpensive, identity
-from .nodes import NUMBERS, Document, Node, equal
+from .nodes import NUMBERS, ComparedSchema, Node, equal
 from .proof import OTHER, Case, Proof, elements, kind, listed_by, members
 
 if TYPE_CHECKING:
@@ -42,17 +42,17 @@ _FORMATS = (
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class SubsetVerdict(msgspec.Struct, frozen=True):
     """The answer; with "no", the `witness` is a value that only the old schema takes."""
 
     answer: Answer
     witness: Any = msgspec.UNSET
 
 
-YES, UNKNOWN = Verdict("yes"), Verdict("unknown")
+YES, UNKNOWN = SubsetVerdict("yes"), SubsetVerdict("unknown")
 
 
-def takes_all(new: Any, old: Any, *, is_described: bool = False) -> Verdict:
+def takes_all(new: Any, old: Any, *, is_described: bool = False) -> SubsetVerdict:
     """Return whether the schema *new* takes every value that the schema *old* takes.
 
     "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or else 2020-12, and
@@ -62,7 +62,7 @@ def takes_all(new: Any, old: Any, *, is_described: bool = False) -> Verdict:
     if equal(old, new):
         return YES
     try:
-        before, after = Document(old), Document(new)
+        before, after = ComparedSchema(old), ComparedSchema(new)
         if before.is_readable and after.is_readable:
             return Comparison(Budget(3 * MAX_STEPS), is_described).verdict(before.top, after.top)
     except RecursionError:
@@ -88,7 +88,7 @@ class Comparison:
         except TooExpensive:
             return False
 
-    def verdict(self, old: Node, new: Node) -> Verdict:
+    def verdict(self, old: Node, new: Node) -> SubsetVerdict:
         """Return whether *new* takes every value that *old* takes."""
         try:
             with self._budget.third():
@@ -96,7 +96,7 @@ class Comparison:
                     return YES
                 for value in self.fitting((old,), (new,)):
                     if self._judges(new, value) is False:
-                        return Verdict("no", value)
+                        return SubsetVerdict("no", value)
         except (TooExpensive, RecursionError):
             pass
         return UNKNOWN

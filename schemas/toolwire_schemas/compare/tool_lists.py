@@ -20,7 +20,7 @@ from .subset import MAX_STEPS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .subset import Verdict
+    from .subset import SubsetVerdict
 
 Entry = dict[str, Any]
 Level = Literal["none", "patch", "minor", "unknown", "major"]
@@ -169,7 +169,7 @@ def _schema(entry: Entry, member: str) -> Any:
     return schema if isinstance(schema := entry.get(member), dict | bool) else None
 
 
-def _change(entry: Entry, found: Difference, decides: Verdict, concerns: Concerns) -> Change:
+def _change(entry: Entry, found: Difference, decides: SubsetVerdict, concerns: Concerns) -> Change:
     level: Level = _LEVELS[decides.answer]
     if found.kind == "text-changed":
         level, concerns = "patch", "models"

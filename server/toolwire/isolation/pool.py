@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import log
-from .worker_process import NotStarted, WorkerProcess
+from .worker_process import WorkerGone, WorkerProcess
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
@@ -93,7 +93,7 @@ class ProcessPool(ConcurrencyLimit):
                 )
             try:
                 return process.call(tool, name, arguments, call)
-            except NotStarted:
+            except WorkerGone:
                 continue
             finally:
                 self._put_back(process, call.host.timers)

@@ -55,7 +55,7 @@ _END_SECONDS = 0.15
 """The time that idle processes have to end with the server: half of that for its exit functions."""
 
 
-class NotStarted(Exception):
+class WorkerGone(Exception):
     """The process had ended before the call."""
 
 
@@ -118,7 +118,7 @@ class WorkerProcess:
         if can_elicit(call.capabilities) != self._can_elicit:
             self._can_elicit = not self._can_elicit
             if not self._initialize():
-                raise NotStarted
+                raise WorkerGone
         with self._lock:
             self._call = call
         stop = partial(self._stop, call, id, tool.notices_cancellation)
@@ -129,7 +129,7 @@ class WorkerProcess:
                 raise Cancelled(f"the call of {tool.name} was cancelled")
             idle = False
             if not self.pipes.send(request):
-                raise NotStarted
+                raise WorkerGone
             result = self._result(call, tool, stop)
             idle = True
             return result

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.compare.nodes import Document
+from toolwire_schemas.compare.nodes import ComparedSchema
 from toolwire_schemas.compare.subset import MAX_STEPS, Comparison, takes_all
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive
 
@@ -27,7 +27,7 @@ def edges(old: Any, new: Any, *, is_described: bool) -> list[Any]:
     """Values of *old* at the bounds of both, as a search for counterexamples tries them."""
     comparison = Comparison(Budget(MAX_STEPS), is_described)
     try:
-        return comparison.fitting((Document(old).top,), (Document(new).top,))
+        return comparison.fitting((ComparedSchema(old).top,), (ComparedSchema(new).top,))
     except TooExpensive:
         return []
 
@@ -71,7 +71,7 @@ def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> N
     assume(isinstance(schema, dict))
     moved = moved_into_definitions(schema)
     # A reference to itself has no meaning, but equal texts have the same.
-    answer = "yes" if moved == schema or Document(schema).is_readable else "unknown"
+    answer = "yes" if moved == schema or ComparedSchema(schema).is_readable else "unknown"
     assert takes_all(moved, schema).answer == answer
     assert takes_all(schema, moved).answer == answer
 

@@ -21,7 +21,7 @@ import pydantic
 import pytest
 from toolwire_tools import Image, Tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
-from toolwire_tools.schema.validator import SchemaValidator
+from toolwire_tools.schema.validator import ToolSchemaValidator
 from toolwire_tools.signature import Signature, read_signature
 
 
@@ -921,10 +921,10 @@ class Linked(TypedDict):
     ],
 )
 def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(hint: Any, value: Any) -> None:
-    returns, accepts = returning(list[hint]), SchemaValidator(takes(list[hint]).arguments.input_schema).accepts
+    returns, accepts = returning(list[hint]), ToolSchemaValidator(takes(list[hint]).arguments.input_schema).accepts
     values = [value, None] if type(None) in typing.get_args(hint) else [value]
     assert returns.builtins(load(list[hint], values)) == values
-    assert SchemaValidator(returns.output_schema).accepts({"result": values})
+    assert ToolSchemaValidator(returns.output_schema).accepts({"result": values})
     assert accepts({"x": values})
 
 

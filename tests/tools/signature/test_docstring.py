@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.api_description import bulleted
 from toolwire_tools.signature.docstring import Docstring, of, read
-from toolwire_tools.signature.docstring_sections import Entry
+from toolwire_tools.signature.docstring_sections import DocEntry
 
 GOOGLE = """Search the web.
 
@@ -78,17 +78,17 @@ def test_all_four_styles_say_the_same(text: str) -> None:
     assert read(text) == Docstring(
         "Search the web.\n\nSlowly,\n  but surely.",
         {
-            "query": Entry("query", "str", "What to look for, on two lines."),
-            "limit": Entry("limit", None, "How many. Defaults to 5."),
+            "query": DocEntry("query", "str", "What to look for, on two lines."),
+            "limit": DocEntry("limit", None, "How many. Defaults to 5."),
         },
-        (Entry(None, "list", "The hits."),),
+        (DocEntry(None, "list", "The hits."),),
     )
 
 
 def test_a_section_may_stick_to_the_summary() -> None:
     found = read("Search.\n    Args:\n        query: What.\n    Returns:\n        Hits.\n    ")
     assert (found.description, found.parameters["query"].text) == ("Search.", "What.")
-    assert found.returns == (Entry(text="Hits."),)
+    assert found.returns == (DocEntry(text="Hits."),)
 
 
 def test_a_docstring_may_be_all_parameters() -> None:
@@ -98,7 +98,7 @@ def test_a_docstring_may_be_all_parameters() -> None:
 
 def test_colons_may_be_chinese() -> None:
     assert read("搜索。\n\n    Args：\n        query (str)：查询词\n    ") == Docstring(
-        "搜索。", {"query": Entry("query", "str", "查询词")}
+        "搜索。", {"query": DocEntry("query", "str", "查询词")}
     )
 
 
@@ -127,10 +127,10 @@ def test_roles_are_taken_off_wherever_they_stand() -> None:
     assert read(ROLES) == Docstring(
         "Search the.index for ``x`` or `y`: see the page.",
         {
-            "place": Entry("place", "pkg.Place", "a Place, as pkg.Place.find wants it"),
-            "other": Entry("other", None, "ratio 1:`a`"),
+            "place": DocEntry("place", "pkg.Place", "a Place, as pkg.Place.find wants it"),
+            "other": DocEntry("other", None, "ratio 1:`a`"),
         },
-        (Entry(None, "dict", "a Place"),),
+        (DocEntry(None, "dict", "a Place"),),
     )
     rest = read("Search.\n\n    :param a: a :class:`Place`\n    :returns: `x`\n    :rtype: :class:`dict`\n    ")
     assert (rest.parameters["a"].text, rest.returns[0].type) == ("a Place", "dict")
@@ -138,7 +138,7 @@ def test_roles_are_taken_off_wherever_they_stand() -> None:
 
 def test_numpy_may_tell_of_several_parameters_at_once() -> None:
     found = read("Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    ").parameters
-    assert found == {name: Entry(name, "int", "Numbers.") for name in ("a", "b")}
+    assert found == {name: DocEntry(name, "int", "Numbers.") for name in ("a", "b")}
 
 
 def test_results_are_told_one_by_one() -> None:
@@ -155,12 +155,12 @@ def test_results_are_told_one_by_one() -> None:
         ValueError: never
     """
     assert read(text).returns == (
-        Entry(None, "Dict[str, int]", "what it is\n    - a: b"),
-        Entry("name", "int", "the: next"),
-        Entry("word", None, "third"),
+        DocEntry(None, "Dict[str, int]", "what it is\n    - a: b"),
+        DocEntry("name", "int", "the: next"),
+        DocEntry("word", None, "third"),
     )
     assert read("Do.\n\n    Returns:\n        One thing: and\n        another\n    ").returns == (
-        Entry(text="One thing: and\nanother"),
+        DocEntry(text="One thing: and\nanother"),
     )
 
 
@@ -261,7 +261,7 @@ def test_what_stands_below_the_sections_and_in_none_of_them_is_description() -> 
         'Search.\n\nHits are sorted:\n    the best first.\nReally.\n\nExample:\n>>> search("tea")'
     )
     assert said.parameters["query"].text == "what for"
-    assert said.returns == (Entry(text="hits"),)
+    assert said.returns == (DocEntry(text="hits"),)
 
 
 def test_a_section_may_come_twice() -> None:
@@ -274,7 +274,7 @@ def test_a_section_may_come_twice() -> None:
 
 def test_a_docstring_may_begin_with_its_only_section() -> None:
     assert read("Args:\n        a: The a.\n    ").parameters["a"].text == "The a."
-    assert read("Returns:\n        The hits.\n    ").returns == (Entry(text="The hits."),)
+    assert read("Returns:\n        The hits.\n    ").returns == (DocEntry(text="The hits."),)
 
 
 def test_what_cannot_be_taken_apart_is_left_as_it_is_written() -> None:

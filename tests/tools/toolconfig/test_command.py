@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools import ArgumentsError, ToolError
-from toolwire_tools.toolconfig.command import Command, Finished, Place, Template, parse
+from toolwire_tools.toolconfig.command import CommandResult, Place, ToolCommand, WordTemplate, parse
 
 
-def command(*words: str | list[str], **more: Any) -> Command:
+def command(*words: str | list[str], **more: Any) -> ToolCommand:
     parsed = tuple(tuple(map(parse, word)) if isinstance(word, list) else parse(word) for word in words)
-    return Command(program="/bin/tool", words=parsed, cwd="/", **more)
+    return ToolCommand(program="/bin/tool", words=parsed, cwd="/", **more)
 
 
-def words(made: Command, **arguments: Any) -> list[str]:
+def words(made: ToolCommand, **arguments: Any) -> list[str]:
     return made.invocation(arguments).argv[1:]
 
 
@@ -40,7 +40,7 @@ def words(made: Command, **arguments: Any) -> list[str]:
     ],
 )
 def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) -> None:
-    assert parse(text) == Template(parts)
+    assert parse(text) == WordTemplate(parts)
 
 
 @pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
@@ -126,8 +126,8 @@ def test_standard_input_and_environment_have_places_too() -> None:
 # --- outcomes ---
 
 
-def finished(status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0) -> Finished:
-    return Finished(status, output, len(output) + more, errors, len(errors) + more)
+def finished(status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0) -> CommandResult:
+    return CommandResult(status, output, len(output) + more, errors, len(errors) + more)
 
 
 def test_text_comes_without_the_newline_at_its_end() -> None:
@@ -172,7 +172,7 @@ def test_json_is_exact() -> None:
         (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
     ],
 )
-def test_a_failure_tells_the_status_and_the_last_words(made: Command, ended: Finished, told: str) -> None:
+def test_a_failure_tells_the_status_and_the_last_words(made: ToolCommand, ended: CommandResult, told: str) -> None:
     with pytest.raises(ToolError) as caught:
         made.outcome(ended)
     assert str(caught.value) == told

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.published import load
 from toolwire_tools.steps.step_tool import tool_of
-from toolwire_tools.toolconfig.command import Command, parse
+from toolwire_tools.toolconfig.command import ToolCommand, parse
 from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
 from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function, ToolConfig
 from toolwire_tools.toolconfig.reader import config_of, documents
@@ -276,7 +276,7 @@ def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Pa
     """
     config = load_tool_config(write(text))
 
-    assert config.binding == Command(
+    assert config.binding == ToolCommand(
         program=f"{tmp_path}/./run",
         words=(parse("-1"), (parse("--max"), parse("{limit}")), parse("{mode}")),
         cwd=str(tmp_path / "sub"),
@@ -437,7 +437,7 @@ def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any]
     config = config_of(document)
 
     assert document.faults or (isinstance(config, ToolConfig) and config.name == "tool")
-    if not document.faults and isinstance(config, ToolConfig) and isinstance(config.binding, Command):
+    if not document.faults and isinstance(config, ToolConfig) and isinstance(config.binding, ToolCommand):
         with suppress(ConfigError):
             assert tool_of(config).describe()["name"] == "tool"
 

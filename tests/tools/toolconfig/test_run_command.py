@@ -16,7 +16,7 @@ import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_tools import ToolError
 from toolwire_tools.toolconfig import run_command as subprocesses
-from toolwire_tools.toolconfig.command import MAX_ERROR_BYTES, Finished, Invocation
+from toolwire_tools.toolconfig.command import MAX_ERROR_BYTES, CommandResult, Invocation
 from toolwire_tools.toolconfig.run_command import run
 
 pytestmark = [
@@ -29,7 +29,7 @@ def invocation(*argv: str, stdin: bytes = b"", limit: int = 1000, cwd: str = "/"
     return Invocation(list(argv), cwd, env, stdin, limit)
 
 
-def ran(*argv: str, **more: Any) -> Finished:
+def ran(*argv: str, **more: Any) -> CommandResult:
     return anyio.run(run, invocation(*argv, **more))
 
 

@@ -21,40 +21,40 @@ MAX_LITERAL = 100_000
 _OPENING = re.compile(r"(?:\A`+|`{3,}|~{3,})(?:[A-Za-z][\w.+-]*)?")
 
 
-class Unreadable(ValueError):
+class NotALiteral(ValueError):
     """A text that is not the value it should be; the sentence says why."""
 
 
 def json_value(text: str) -> Any:
-    """Return the value of JSON text, numbers exact; raises `Unreadable`, for NaN and doubled names as well."""
+    """Return the value of JSON text, numbers exact; raises `NotALiteral`, for NaN and doubled names as well."""
     try:
         value = JSON.decode(unfenced(text))
         refuse_unsayable(value)
         return value
     except RecursionError:
-        raise Unreadable(say("nested too deeply")) from None
+        raise NotALiteral(say("nested too deeply")) from None
     except json.JSONDecodeError as error:
         place = {"line": error.lineno, "column": error.colno, "place": error.pos}
         problem = say("{problem}: line {line} column {column} (char {place})", problem=say(error.msg), **place)
-        raise Unreadable(problem) from None
+        raise NotALiteral(problem) from None
     except ValueError as error:
-        raise Unreadable(str(error)) from None
+        raise NotALiteral(str(error)) from None
 
 
 def literal_value(text: str) -> Any:
-    """Return the value of a Python literal, without evaluating anything; raises `Unreadable`."""
+    """Return the value of a Python literal, without evaluating anything; raises `NotALiteral`."""
     text = unfenced(text)
     if len(text) > MAX_LITERAL:
         many = say("{count:,} characters exceed the limit of {most:,}", count=len(text), most=MAX_LITERAL)
-        raise Unreadable(many)
+        raise NotALiteral(many)
     try:
         # Python itself reads no more than 200 nested brackets.
         return ast.literal_eval(text)
     except SyntaxError as error:
         place = say(": line {line} column {column}", line=error.lineno, column=error.offset) if error.lineno else ""
-        raise Unreadable(f"{error.msg}{place}") from None
+        raise NotALiteral(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise Unreadable(say("not a literal: names, calls and arithmetic are not supported")) from None
+        raise NotALiteral(say("not a literal: names, calls and arithmetic are not supported")) from None
 
 
 def unfenced(text: str) -> str:
@@ -79,11 +79,11 @@ def _without_fence(text: str) -> str:
 
 
 def refuse_unsayable(value: Any) -> None:
-    """Raise `Unreadable` if there are NaN, infinities or unpaired surrogates in *value*."""
+    """Raise `NotALiteral` if there are NaN, infinities or unpaired surrogates in *value*."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise Unreadable(say("{value} is not a number in JSON", value=value))
+        raise NotALiteral(say("{value} is not a number in JSON", value=value))
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise Unreadable(say("a text has unpaired surrogates"))
+        raise NotALiteral(say("a text has unpaired surrogates"))
     members = chain(*value.items()) if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
     for member in members:
         refuse_unsayable(member)

@@ -16,7 +16,7 @@ from ..errors import ArgumentsError
 from ..schema.to_json import plain_result
 from .action_return import item_of
 from .api import api_of
-from .model_literals import Unreadable, json_value, literal_value, refuse_unsayable
+from .model_literals import NotALiteral, json_value, literal_value, refuse_unsayable
 
 
 class ParseError(Exception):
@@ -92,7 +92,7 @@ class BaseParser:
         try:
             refuse_unsayable(arguments)
             api_of(self.action, name).tool.check(arguments)
-        except (ArgumentsError, Unreadable) as error:
+        except (ArgumentsError, NotALiteral) as error:
             raise ParseError(str(error)) from None
         except RecursionError:
             raise ParseError(say("the arguments are nested too deeply")) from None
@@ -119,7 +119,7 @@ class JsonParser(BaseParser):
     def _read(self, text: str, name: str) -> Any:
         try:
             return json_value(text)
-        except Unreadable as error:
+        except NotALiteral as error:
             raise self._error(str(error), name) from None
 
     def _error(self, problem: str, name: str) -> ParseError:
@@ -146,7 +146,7 @@ class TupleParser(BaseParser):
         if isinstance(inputs, str):
             try:
                 inputs = literal_value(inputs)
-            except Unreadable as error:
+            except NotALiteral as error:
                 raise self._error(str(error), name) from None
         if not isinstance(inputs, tuple | list):
             raise self._error(_kind(inputs), name)

@@ -33,7 +33,7 @@ _REMEDY = "a form can only ask for text, numbers, booleans and choices"
 _FORMATS = ("email", "uri", "date", "date-time")
 
 
-class Question(msgspec.Struct, frozen=True):
+class ElicitationForm(msgspec.Struct, frozen=True):
     """A question of one type. `schema` is what MCP calls `requestedSchema`."""
 
     schema: Schema
@@ -63,7 +63,7 @@ class Question(msgspec.Struct, frozen=True):
         return bound[_ANSWER]
 
 
-def question(kind: Any) -> Question:
+def question(kind: Any) -> ElicitationForm:
     """Return the question whose answer is of the type *kind*; raises a TypeError if no form can ask for that."""
 
     def answer(answer: Any) -> None:
@@ -90,7 +90,7 @@ def question(kind: Any) -> Question:
     form: Schema = {"type": "object", "properties": shown}
     if required:
         form["required"] = list(required)
-    return Question(form, arguments, single, choices)
+    return ElicitationForm(form, arguments, single, choices)
 
 
 def _without_null(schema: Schema) -> tuple[Schema, bool]:

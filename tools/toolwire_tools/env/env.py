@@ -13,7 +13,7 @@ from toolwire_schemas.dialects.lagent import from_entry
 from ..actions.action_return import ActionReturn
 from ..actions.base import BaseAction
 from ..actions.executor import no_such_action
-from ..actions.model_literals import Unreadable, json_value
+from ..actions.model_literals import NotALiteral, json_value
 from ..actions.registry import action_from
 from ..api_description import description_of
 from ..context.context import NULL_CALLER
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..actions.api import ActionApi
 
 
-class Entry(msgspec.Struct, frozen=True):
+class EnvEntry(msgspec.Struct, frozen=True):
     """One action: its descriptions, and the function that calls it with a model's parameters."""
 
     name: str
@@ -39,7 +39,7 @@ class Entry(msgspec.Struct, frozen=True):
     call: Callable[[Any], Any]
 
 
-def _read(thing: Any) -> tuple[list[Entry], Callable[[], list[Tool]]]:
+def _read(thing: Any) -> tuple[list[EnvEntry], Callable[[], list[Tool]]]:
     """Return the actions of *thing*, and the function that returns them as a server offers them."""
     if isinstance(thing, dict):
         thing = action_from(thing)
@@ -52,7 +52,9 @@ def _read(thing: Any) -> tuple[list[Entry], Callable[[], list[Tool]]]:
     if is_server and not isinstance(thing, type):
         listed = _listed(thing)
         entries = [
-            Entry(entry["name"], from_entry(entry), partial(dict, entry), partial(_call_server, thing, entry["name"]))
+            EnvEntry(
+                entry["name"], from_entry(entry), partial(dict, entry), partial(_call_server, thing, entry["name"])
+            )
             for entry in listed
         ]
         return entries, lambda: [_tool(entry, thing) for entry in listed]
@@ -60,27 +62,27 @@ def _read(thing: Any) -> tuple[list[Entry], Callable[[], list[Tool]]]:
     return [_entry_of_tool(tool) for tool in tools], lambda: tools
 
 
-def _entry_of_api(api: ActionApi) -> Entry:
+def _entry_of_api(api: ActionApi) -> EnvEntry:
     """Return the entry of an API of an action, whose parser reads what a model passes."""
 
     def call(parameters: Any) -> Any:
         arguments = api.action._parser.parse_inputs(parameters, api.name)
         return _result(api.run_async(arguments) if api.is_async else api.run(arguments))
 
-    return Entry(api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call)
+    return EnvEntry(api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call)
 
 
-def _entry_of_tool(tool: Tool) -> Entry:
+def _entry_of_tool(tool: Tool) -> EnvEntry:
     def call(parameters: Any) -> Any:
         return _result((tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER))
 
-    return Entry(tool.name, description_of(tool.function, tool.options, name=tool.name), tool.describe, call)
+    return EnvEntry(tool.name, description_of(tool.function, tool.options, name=tool.name), tool.describe, call)
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:
     try:
         arguments = json_value(parameters) if isinstance(parameters, str) else parameters
-    except Unreadable as error:
+    except NotALiteral as error:
         raise ArgumentsError([("parameters", f"no JSON: {error}")]) from None
     if arguments is not None and not isinstance(arguments, dict):
         raise ArgumentsError([("parameters", f"pass an object, not {type(arguments).__name__}")])
@@ -117,7 +119,7 @@ class Env:
 
     def __init__(self, actions: Any) -> None:
         things = actions if isinstance(actions, list | tuple) else [actions]
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, EnvEntry] = {}
         self._tools: list[Callable[[], list[Tool]]] = []
         for entries, tools in map(_read, things):
             self._tools.append(tools)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import JUDGE, Direction, Hook, Refused, TypePlan, Unsupported, hooked, is_field
+from .shape import JUDGE, DecodeHook, Direction, TypePlan, Unsupported, ValueRefused, hooked, is_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +151,7 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
         return None
-    hook = plan.msgspec_type if isinstance(plan.msgspec_type, Hook) else None
+    hook = plan.msgspec_type if isinstance(plan.msgspec_type, DecodeHook) else None
     narrowed: Any = Annotated[hook.native if hook else plan.msgspec_type, msgspec.Meta(**constraints)]
     try:
         msgspec.convert(None, narrowed | None)
@@ -169,7 +169,7 @@ def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:
         for name, limit in constraints.items():
             holds, problem = COMPARISONS[name]
             if not holds(value, limit):
-                raise Refused(say(problem, limit=limit))
+                raise ValueRefused(say(problem, limit=limit))
         return value
 
     return checked

@@ -10,7 +10,20 @@ from toolwire_schemas.language import say
 
 from .annotations import unwrap_annotation
 from .scalars import ANYTHING, STRING, exactly
-from .shape import ALL_KINDS, WALK, Build, Hook, Refused, Schema, TypePlan, Unsupported, any_of, either, hooked, load
+from .shape import (
+    ALL_KINDS,
+    WALK,
+    Build,
+    DecodeHook,
+    Schema,
+    TypePlan,
+    Unsupported,
+    ValueRefused,
+    any_of,
+    either,
+    hooked,
+    load,
+)
 from .shape import optional as or_null
 
 if TYPE_CHECKING:
@@ -26,7 +39,7 @@ _LIST: Any = list
 _TUPLE: Any = tuple
 
 
-class Types(Protocol):
+class TypeReader(Protocol):
     """What these functions use of the reader of hints."""
 
     direction: Direction
@@ -47,7 +60,7 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
         any_of([plan.schema for plan in plans]),
         native,
         frozenset[str]().union(*(plan.kinds for plan in plans)),
-        all(plan.is_identity for plan in plans) and not isinstance(native, Hook),
+        all(plan.is_identity for plan in plans) and not isinstance(native, DecodeHook),
         max(plan.union_order for plan in plans),
         max(plan.check_level for plan in plans),
     )
@@ -73,7 +86,7 @@ def _is_fragile(native: Any) -> bool:
     if getattr(native, "__origin__", None) is Union:
         return any(_is_fragile(member) for member in native.__args__)
     has_places = getattr(native, "__origin__", None) is tuple and native.__args__[-1:] != (...,)
-    return has_places or hasattr(native, "__metadata__") or isinstance(native, Hook)
+    return has_places or hasattr(native, "__metadata__") or isinstance(native, DecodeHook)
 
 
 def _first_of(plans: Sequence[TypePlan]) -> Build:
@@ -81,14 +94,14 @@ def _first_of(plans: Sequence[TypePlan]) -> Build:
 
     def build(value: Any) -> Any:
         kind = _KINDS.get(type(value), ALL_KINDS)
-        refusal: Refused | None = None
+        refusal: ValueRefused | None = None
         for plan in candidates:
             if kind & plan.kinds:
                 try:
                     return load(value, plan.msgspec_type)
-                except Refused as refused:
+                except ValueRefused as refused:
                     refusal = refusal or refused
-        raise refusal or Refused(say("no member of the union takes {type}", type=type(value).__name__))
+        raise refusal or ValueRefused(say("no member of the union takes {type}", type=type(value).__name__))
 
     return build
 
@@ -105,7 +118,7 @@ _KINDS = {
 
 
 def array(
-    types: Types,
+    types: TypeReader,
     arguments: tuple[Any, ...],
     native: Any = list,
     container: Callable[[Any], Any] | None = None,
@@ -129,7 +142,7 @@ def array(
     return plan if container is None else plan.built(container)
 
 
-def fixed_or_homogeneous_tuple(types: Types, arguments: tuple[Any, ...]) -> TypePlan:
+def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) -> TypePlan:
     """A tuple: an array of one type, or one with a type for each place."""
     if not arguments or (len(arguments) == 2 and arguments[1] is ...):
         return array(types, arguments[:1], tuple)
@@ -140,7 +153,7 @@ def fixed_or_homogeneous_tuple(types: Types, arguments: tuple[Any, ...]) -> Type
     return TypePlan(_places([item.schema for item in items]), native, ARRAY, check_level=care)
 
 
-def mapping(types: Types, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> TypePlan:
+def mapping(types: TypeReader, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> TypePlan:
     """A JSON object with members of one type."""
     key, key_schema = _key(types, arguments[0]) if arguments else (str, {})
     value = types.of(arguments[1]) if len(arguments) > 1 else ANYTHING
@@ -150,15 +163,15 @@ def mapping(types: Types, arguments: tuple[Any, ...], container: Callable[[Any],
     if value.schema:
         schema["additionalProperties"] = value.schema
     # msgspec calls no hook for keys.
-    native = key.native if isinstance(key, Hook) else key
+    native = key.native if isinstance(key, DecodeHook) else key
     same = value.is_identity and native is str
     plan = TypePlan(schema, _DICT[native, value.msgspec_type], OBJECT, same, 1, value.check_level)
-    if isinstance(key, Hook):
+    if isinstance(key, DecodeHook):
         plan = plan.built(lambda members: {key.make(name): member for name, member in members.items()})
     return plan if container is None or types.direction == "output" else plan.built(container)
 
 
-def _key(types: Types, hint: Any) -> tuple[Any, Schema]:
+def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     """The type of msgspec's for a key, and the schema of the keys."""
     plain_hint = unwrap_annotation(hint, types.names).hint
     if plain_hint in _KEYS:
@@ -202,7 +215,7 @@ _SEQUENCES = (
 _SETS = (set, collections.abc.Set, collections.abc.MutableSet)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping, collections.defaultdict)
 
-CONTAINERS: dict[Any, Callable[[Types, tuple[Any, ...]], TypePlan]] = {
+CONTAINERS: dict[Any, Callable[[TypeReader, tuple[Any, ...]], TypePlan]] = {
     list: array,
     **dict.fromkeys(_SEQUENCES, lambda types, arguments: array(types, arguments, exact=False)),
     **dict.fromkeys(_SETS, lambda types, arguments: array(types, arguments, set)),

@@ -13,8 +13,8 @@ from typing import Any, get_args
 import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
-from .shape import JUDGE, Build, Direction, Refused, Schema, TypePlan, Unsupported, any_of, hooked
-from .validator import SchemaValidator
+from .shape import JUDGE, Build, Direction, Schema, TypePlan, Unsupported, ValueRefused, any_of, hooked
+from .validator import ToolSchemaValidator
 
 
 def _portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
@@ -85,7 +85,7 @@ def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
     forbids = tuple(map(int, VERSION.split(".")[:2])) >= (2, 12)
     # The other types of error carry the text of a validator that the tool's author wrote.
     own = set(get_args(ErrorType)) - {"value_error", "assertion_error"}
-    accepts = cache(lambda: SchemaValidator({**schema, "$defs": defs}).accepts)
+    accepts = cache(lambda: ToolSchemaValidator({**schema, "$defs": defs}).accepts)
 
     def build(value: Any) -> Any:
         data = msgspec.json.encode(value)
@@ -93,11 +93,11 @@ def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
             with suppress(ValidationError):
                 return adapter.validate_json(data, strict=True, extra="forbid")
         if not accepts()(value):
-            raise Refused("the schema refuses it")  # and jsonschema says why
+            raise ValueRefused("the schema refuses it")  # and jsonschema says why
         try:
             return adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
-            raise Refused(first["msg"], first["loc"], private=first["type"] not in own) from error
+            raise ValueRefused(first["msg"], first["loc"], private=first["type"] not in own) from error
 
     return build

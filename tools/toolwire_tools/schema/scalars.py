@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, QUICK, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, hooked, load
+from .shape import ALL_KINDS, QUICK, WALK, Direction, Schema, TypePlan, ValueRefused, any_of, basic, hooked, load
 from .to_json import SCALARS, in_json, is_pure_path
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _duration(value: str) -> dt.timedelta:
     if weeks := re.fullmatch("P([0-9]+)W", value):
         return dt.timedelta(weeks=int(weeks[1]))
     if value != value.upper():  # which msgspec would take, and the format does not
-        raise Refused(say("{value!r} is no duration: its letters are capitals", value=value))
+        raise ValueRefused(say("{value!r} is no duration: its letters are capitals", value=value))
     made: dt.timedelta = load(value, dt.timedelta)
     return made
 
@@ -191,7 +191,7 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
         try:
             return table[type(value) is bool, value]
         except (KeyError, TypeError):
-            raise Refused(
+            raise ValueRefused(
                 say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
             ) from None
 

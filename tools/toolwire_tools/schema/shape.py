@@ -2,9 +2,9 @@
 
 Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums, `str | datetime`,
 unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). In the place of
-these it gets a `Hook`, a type that it does not know, and calls back into Python for each value. Most hints need none.
-`types.py` makes plans from hints, `containers.py` combines them. This file has what a
-server of numbers and strings needs: the other files of this room are imported for the first hint that needs them.
+these it gets a `DecodeHook`, a type that it does not know, and calls back into Python for each value. Most hints need
+none. `types.py` makes plans from hints, `containers.py` combines them. This file has what a server of numbers and
+strings needs: the other files of this room are imported for the first hint that needs them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUICK, WALK, JUDGE = 0, 1, 2
 """msgspec makes a result plain and checks it; or a walk in Python makes it plain; or jsonschema must check it, too."""
 
 
-class Refused(ValueError):
+class ValueRefused(ValueError):
     """A value that cannot be converted; *path* leads to it from the outside.
 
     *private* says that *sentence* is the message of an exception raised by the tool author's code.
@@ -49,7 +49,7 @@ class Unsupported(TypeError):
         self.remedy = remedy
 
 
-class Hook(type):
+class DecodeHook(type):
     """A type that msgspec does not know: called with JSON data, it converts that to `native`, and `make` does the rest.
 
     What `make` raises is *private* if it is the tool author's.
@@ -63,11 +63,11 @@ class Hook(type):
         return True  # msgspec checks what it gets from its hook
 
 
-def hooked(native: Any, make: Build, *, private: bool = False) -> Hook:
+def hooked(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
     convert = converter(native)
 
-    def new(_: Hook, value: Any) -> Any:
+    def new(_: DecodeHook, value: Any) -> Any:
         try:
             made = value if native is Any else convert(value, native)
         except NOT_CONVERTED as error:
@@ -75,12 +75,12 @@ def hooked(native: Any, make: Build, *, private: bool = False) -> Hook:
             raise refused from refused.__cause__
         try:
             return make(made)
-        except Refused:
+        except ValueRefused:
             raise
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise Refused(str(error) or type(error).__name__, private=private) from error
+            raise ValueRefused(str(error) or type(error).__name__, private=private) from error
 
-    return Hook("value", (), {"native": native, "make": staticmethod(make), "private": private, "__new__": new})
+    return DecodeHook("value", (), {"native": native, "make": staticmethod(make), "private": private, "__new__": new})
 
 
 def converter(native: Any) -> Callable[[Any, Any], Any]:
@@ -91,7 +91,9 @@ def converter(native: Any) -> Callable[[Any, Any], Any]:
 def has_hook(native: Any) -> bool:
     """True if there is a hook anywhere in *native*."""
     inside = (getattr(native, "__origin__", None), *(getattr(native, "__args__", None) or ()))
-    return isinstance(native, Hook) or getattr(native, "has_hook", False) or any(map(has_hook, filter(None, inside)))
+    return (
+        isinstance(native, DecodeHook) or getattr(native, "has_hook", False) or any(map(has_hook, filter(None, inside)))
+    )
 
 
 def load(value: Any, native: Any) -> Any:
@@ -100,7 +102,7 @@ def load(value: Any, native: Any) -> Any:
     Raises:
         Refused: if *value* does not fit.
     """
-    if isinstance(native, Hook):
+    if isinstance(native, DecodeHook):
         return native(value)
     try:
         return msgspec.convert(value, native, dec_hook=call)
@@ -138,20 +140,20 @@ NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
 """What `msgspec.convert` raises for a value that it does not take; the second for half of a character, `"\\ud800"`."""
 
 
-def refusal(error: Exception) -> Refused:
+def refusal(error: Exception) -> ValueRefused:
     """One of these as a refusal: "sentence - at `$.a[2]`" has its path, without what msgspec hides of it."""
     if isinstance(error, UnicodeEncodeError):
         from toolwire_schemas.language import say
 
-        return Refused(say("has half of a character in it (a lone surrogate), which is no text"))
+        return ValueRefused(say("has half of a character in it (a lone surrogate), which is no text"))
     sentence, _, place = str(error).rpartition(" - at `") if str(error).endswith("`") else (str(error), "", "")
     steps: list[str | int] = []
     for step in place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]:
         steps.append(int(step[1:-1]) if step[:1] == "[" and step[1:-1].isdigit() else step)
     inner = error.__cause__
-    if not isinstance(inner, Refused):
-        return Refused(sentence, tuple(steps))
-    refused = Refused(inner.sentence, (*steps, *inner.path), private=inner.private)
+    if not isinstance(inner, ValueRefused):
+        return ValueRefused(sentence, tuple(steps))
+    refused = ValueRefused(inner.sentence, (*steps, *inner.path), private=inner.private)
     refused.__cause__ = inner.__cause__
     return refused
 
@@ -232,7 +234,7 @@ MISSING: Any = msgspec.UNSET
 """No default that could be shown."""
 
 
-class Member(msgspec.Struct, frozen=True):
+class RecordMember(msgspec.Struct, frozen=True):
     """A member of a JSON object: it is called *key* there, and *name* in Python."""
 
     key: str
@@ -243,7 +245,7 @@ class Member(msgspec.Struct, frozen=True):
     default: Any = MISSING
 
 
-def object_schema(members: Sequence[Member], others: Schema | Literal[False] = False) -> Schema:
+def object_schema(members: Sequence[RecordMember], others: Schema | Literal[False] = False) -> Schema:
     """Return the schema of an object with *members*, and *others* that have a schema, if there may be any."""
     schema: Schema = {"type": "object", "properties": {member.key: _described(member) for member in members}}
     if required := [member.key for member in members if member.required]:
@@ -253,7 +255,7 @@ def object_schema(members: Sequence[Member], others: Schema | Literal[False] = F
     return schema
 
 
-def _described(member: Member) -> Schema:
+def _described(member: RecordMember) -> Schema:
     """The schema of a member with its text, unless it has one, and with its default, if JSON can express it."""
     schema, default = dict(member.plan.schema), member.default
     if member.text:
@@ -270,7 +272,7 @@ def _described(member: Member) -> Schema:
     return schema
 
 
-def struct_of(title: str, members: Sequence[Member]) -> Any:
+def struct_of(title: str, members: Sequence[RecordMember]) -> Any:
     """Return a msgspec Struct with *members* alone: it refuses unknown ones."""
     # Fields have names of their own: a key may be anything, a Struct's field may not.
     specification: list[Any] = []
@@ -284,7 +286,7 @@ def struct_of(title: str, members: Sequence[Member]) -> Any:
     )
 
 
-def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
+def values_of(members: Sequence[RecordMember]) -> Callable[[Any], dict[str, Any]]:
     """Return a function that takes the values out of such a Struct, by their names in Python."""
     slots = [(f"f{index}", member.name) for index, member in enumerate(members)]
 

@@ -25,7 +25,7 @@ from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
 from .shape import (
     QUICK,
     Direction,
-    Member,
+    RecordMember,
     Schema,
     TypePlan,
     Unsupported,
@@ -177,7 +177,7 @@ class Types:
         is_output = self.direction == "output"
         members = [self._member_of(field, is_output) for field in found.fields if field.taken or is_output]
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
-        tag = [Member(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
+        tag = [RecordMember(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
         schema = object_schema([*tag, *members])
         if text := _own_text(cls):
             schema["description"] = text
@@ -192,11 +192,11 @@ class Types:
         same = all(member.plan.is_identity for member in members)
         return msgspec.structs.replace(plan.built(values), is_identity=same)
 
-    def _member_of(self, field: fields.Field, is_output: bool) -> Member:
+    def _member_of(self, field: fields.Field, is_output: bool) -> RecordMember:
         plan = optional(self.of(field.hint)) if field.default is None else self.of(field.hint)
         if is_output:
-            return Member(field.key, field.name, plan, field.shown, field.text)
-        return Member(field.key, field.name, plan, field.required, field.text, field.default)
+            return RecordMember(field.key, field.name, plan, field.shown, field.text)
+        return RecordMember(field.key, field.name, plan, field.required, field.text, field.default)
 
     def _model(self, hint: Any) -> TypePlan:
         from .pydantic_types import plan_of

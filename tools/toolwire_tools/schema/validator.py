@@ -7,23 +7,22 @@ import functools
 import re
 from typing import Any
 
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.bounded_validator import SchemaValidator as JsonSchemaValidator
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
 
 from .scalars import scalar
-from .shape import Refused, Schema, load
+from .shape import Schema, ValueRefused, load
 
 
-class SchemaValidator:
+class ToolSchemaValidator:
     """Checks values against one JSON Schema, 2020-12, formats included. References never leave the schema."""
 
     def __init__(self, schema: Schema) -> None:
         from jsonschema import Draft202012Validator
 
-        self._validator = JsonSchemaValidator(
+        self._validator = SchemaValidator(
             schema, dialect=Draft202012Validator, is_trusted=True, format_checker=_formats()
         )
 
@@ -82,7 +81,7 @@ def _formats() -> Any:
 def _is_date_time(value: str) -> bool:
     try:
         load(value, _DATE_TIME)
-    except Refused:
+    except ValueRefused:
         return False
     return True
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentsError
 from ..schema.shape import (
     NOT_CONVERTED,
-    Member,
-    Refused,
+    RecordMember,
     Schema,
     TypePlan,
+    ValueRefused,
     converter,
     refusal,
     struct_of,
@@ -25,12 +25,12 @@ from ..schema.shape import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..schema.validator import SchemaValidator
+    from ..schema.validator import ToolSchemaValidator
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-class Parameter(Member, frozen=True):
+class Parameter(RecordMember, frozen=True):
     """One parameter that a call has to care about."""
 
     positional: bool = False
@@ -48,7 +48,7 @@ class Arguments:
         self._parameters = parameters
         self._others = others
         self._read: Callable[[Any], Bound] | None = None
-        self._judge: SchemaValidator | None = None
+        self._judge: ToolSchemaValidator | None = None
 
     def bind(self, arguments: dict[str, Any], coerce: bool = False) -> Bound:
         """Return the positional and keyword arguments for a call. Defaults are left to Python.
@@ -62,17 +62,17 @@ class Arguments:
             self._read = self._reader()
         try:
             return self._read(arguments)
-        except (*NOT_CONVERTED, Refused, RecursionError):
+        except (*NOT_CONVERTED, ValueRefused, RecursionError):
             return self._second_reading(arguments, coerce)
 
     def _reader(self) -> Callable[[Any], Bound]:
         return _reader(self._parameters) if self._others is None else _open_reader(self._parameters, self._others)
 
-    def _validator(self) -> SchemaValidator:
+    def _validator(self) -> ToolSchemaValidator:
         if self._judge is None:
-            from ..schema.validator import SchemaValidator
+            from ..schema.validator import ToolSchemaValidator
 
-            self._judge = SchemaValidator(self.input_schema)
+            self._judge = ToolSchemaValidator(self.input_schema)
         return self._judge
 
     def _second_reading(self, arguments: Any, coerce: bool) -> Bound:
@@ -88,8 +88,8 @@ class Arguments:
         try:
             read = self._read or self._reader()
             return read(with_whole_numbers(arguments, self.input_schema))
-        except (*NOT_CONVERTED, Refused) as error:
-            refused = error if isinstance(error, Refused) else refusal(error)
+        except (*NOT_CONVERTED, ValueRefused) as error:
+            refused = error if isinstance(error, ValueRefused) else refusal(error)
             fault = place("arguments", refused.path), refused.sentence
             raise ArgumentsError([fault], private=refused.private) from refused.__cause__
         except RecursionError:
@@ -104,7 +104,7 @@ class GivenArguments(Arguments):
 
         def read(arguments: Any) -> Bound:
             if not accepts(arguments):
-                raise Refused("")
+                raise ValueRefused("")
             return (), arguments
 
         return read
@@ -148,7 +148,7 @@ def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):
-            raise Refused("")  # and jsonschema says why
+            raise ValueRefused("")  # and jsonschema says why
         positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
         further = {name: value for name, value in arguments.items() if name not in known}
         return positional, {**keywords, **convert(further, others)}

@@ -11,15 +11,15 @@ import msgspec
 from ..schema.annotations import unwrap_function
 
 if TYPE_CHECKING:
-    from .docstring_sections import Entry
+    from .docstring_sections import DocEntry
 
 
 class Docstring(msgspec.Struct, frozen=True):
     """A docstring taken apart. *description* has neither parameters nor returns nor exceptions in it."""
 
     description: str = ""
-    parameters: dict[str, Entry] = {}
-    returns: tuple[Entry, ...] = ()
+    parameters: dict[str, DocEntry] = {}
+    returns: tuple[DocEntry, ...] = ()
 
 
 def of(function: Any) -> Docstring:

@@ -18,7 +18,7 @@ _BULLETS = ("-", "*", "+", "•", "#")
 _TYPES = {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"}
 
 
-class Entry(msgspec.Struct, frozen=True):
+class DocEntry(msgspec.Struct, frozen=True):
     """A parameter, or one thing that is returned: then *text* may have several lines. *type* is as it is written."""
 
     name: str | None = None
@@ -26,7 +26,7 @@ class Entry(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-def taken_apart(text: str) -> tuple[str, dict[str, Entry], tuple[Entry, ...]]:
+def taken_apart(text: str) -> tuple[str, dict[str, DocEntry], tuple[DocEntry, ...]]:
     """Return the description, the parameters and the results in *text*; if it cannot be read, all is description."""
     text = dedented(text)
     style = _style(text)
@@ -37,7 +37,7 @@ def taken_apart(text: str) -> tuple[str, dict[str, Entry], tuple[Entry, ...]]:
     return description.strip(), {str(parameter.name): parameter for parameter in parameters}, tuple(returns)
 
 
-_Found = tuple[str, list[Entry], list[Entry]]
+_Found = tuple[str, list[DocEntry], list[DocEntry]]
 
 
 def _style(text: str) -> str | None:
@@ -109,7 +109,7 @@ def _flush(lines: list[str]) -> str:
     return "\n".join([line[margin:] for line in lines]).strip("\n")
 
 
-def _google_parameters(section: str) -> list[Entry] | None:
+def _google_parameters(section: str) -> list[DocEntry] | None:
     """Return the entries of *section*, each `name (type): text`; None if it does not begin with one."""
     found: list[tuple[str, str, str]] = []
     for line in section.split("\n") if section else ():
@@ -122,7 +122,7 @@ def _google_parameters(section: str) -> list[Entry] | None:
             names, type_, text = found.pop()
             found.append((names, type_, f"{text} {line}"))
     return [
-        Entry(name.strip(" `*"), type_ or None, " ".join(text.split()))
+        DocEntry(name.strip(" `*"), type_ or None, " ".join(text.split()))
         for names, type_, text in found
         for name in names.split(",")
     ]
@@ -136,7 +136,7 @@ def _by_docstring_parser(text: str, style: str) -> _Found | None:
     except (docstring_parser.ParseError, ValueError, IndexError):
         return None
     parameters = [
-        Entry(name.strip(" *"), item.type_name, " ".join((item.description or "").split()))
+        DocEntry(name.strip(" *"), item.type_name, " ".join((item.description or "").split()))
         for item in found.params
         if item.args and item.args[0] != "attribute"
         for name in item.arg_name.split(",")
@@ -145,11 +145,11 @@ def _by_docstring_parser(text: str, style: str) -> _Found | None:
     described = gap.join(part for part in (found.short_description, found.long_description) if part)
     examples = [meta for meta in found.meta if meta.args and meta.args[0] in _KEPT]  # NumPy's, and its notes
     below = [f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}" for meta in examples]
-    returns = [Entry(item.return_name, item.type_name, item.description or "") for item in found.many_returns]
+    returns = [DocEntry(item.return_name, item.type_name, item.description or "") for item in found.many_returns]
     return "\n\n".join([described, *below]), parameters, returns
 
 
-def entries(section: str) -> list[Entry]:
+def entries(section: str) -> list[DocEntry]:
     """The entries of Google's Returns section: each `name (type): text`, without indentation.
 
     `word: text` is a type if Python has one by that name, and else a name.
@@ -160,12 +160,12 @@ def entries(section: str) -> list[Entry]:
         if begins or not found:
             found.append([])
         found[-1].append(line)
-    made: list[Entry] = []
+    made: list[DocEntry] = []
     for first, *further in filter(any, found):
         word, type_, text = (unbulleted(first) is None and cut(first)) or ("", "", first)
         if not type_ and (word in _TYPES or not word.isidentifier()):
             word, type_ = "", word
-        made.append(Entry(word or None, type_ or None, "\n".join([text, *further]).rstrip()))
+        made.append(DocEntry(word or None, type_ or None, "\n".join([text, *further]).rstrip()))
     return made
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..schema.shape import Schema, TypePlan
-    from ..schema.validator import SchemaValidator
+    from ..schema.validator import ToolSchemaValidator
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
 
@@ -50,7 +50,7 @@ class Returns:
         self.is_tuple = is_tuple
         self.is_basic = is_basic or output_schema is None
         self._shape = shape
-        self._judge: SchemaValidator | None = None
+        self._judge: ToolSchemaValidator | None = None
         self._quick: Callable[[Any], Any] | None = None
         self.builtins = self._chosen()
         """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema refuses it."""
@@ -79,9 +79,9 @@ class Returns:
 
         made = plain_result(value)
         if self._judge is None:
-            from ..schema.validator import SchemaValidator
+            from ..schema.validator import ToolSchemaValidator
 
-            self._judge = SchemaValidator(self.output_schema or {})
+            self._judge = ToolSchemaValidator(self.output_schema or {})
         root = "$" if self.wraps else "result"
         if faults := self._judge.faults({"result": made} if self.wraps else made, root):
             raise OutputError([(where.replace("$.result", "result", 1), problem) for where, problem in faults])

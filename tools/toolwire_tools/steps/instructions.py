@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.language import say
 
-from ..actions.model_literals import JSON, Unreadable, json_value
+from ..actions.model_literals import JSON, NotALiteral, json_value
 from ..toolconfig.model import ToolConfig, canonical
 
 if TYPE_CHECKING:
@@ -129,15 +129,15 @@ def _value(content: str, name: str) -> Any:
         return content
     try:
         return json_value(content)
-    except Unreadable as error:
+    except NotALiteral as error:
         reason = str(error)
     none = "The block {block} begins like JSON, but is not valid JSON: {reason}."
     raise InstructionError(say(none, block=_block(name), reason=reason))
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
-    from ..schema.validator import SchemaValidator
+    from ..schema.validator import ToolSchemaValidator
 
-    if faults := SchemaValidator(schema).faults(value, "instruction"):
+    if faults := ToolSchemaValidator(schema).faults(value, "instruction"):
         lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
         raise InstructionError(say("The instruction for {name} is invalid:\n{faults}", name=name, faults=lines))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from ..toolconfig.command import Command
+    from ..toolconfig.command import ToolCommand
 
     Importer = Callable[[str, str], ModuleType]
 
@@ -188,7 +188,7 @@ def _tool(
 _DEFAULTS = Options()
 
 
-def _command_call(command: Command) -> Callable[..., Any]:
+def _command_call(command: ToolCommand) -> Callable[..., Any]:
     async def call(**arguments: Any) -> Any:
         from ..toolconfig.run_command import run
 

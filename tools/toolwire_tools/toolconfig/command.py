@@ -42,7 +42,7 @@ class Place(msgspec.Struct, frozen=True):
         return value if isinstance(value, str) else encode(value).decode()
 
 
-class Template(msgspec.Struct, frozen=True):
+class WordTemplate(msgspec.Struct, frozen=True):
     """Text and places, in their order."""
 
     parts: tuple[str | Place, ...]
@@ -59,7 +59,7 @@ class Template(msgspec.Struct, frozen=True):
         return "".join(texts) if len(texts) == len(filled) else None
 
 
-def parse(text: str) -> Template:
+def parse(text: str) -> WordTemplate:
     """Split *text* into text and places; raises a ValueError that names a brace that belongs to no place."""
     parts: list[str | Place] = []
     for found in _PART.finditer(text):
@@ -70,7 +70,7 @@ def parse(text: str) -> Template:
             raise ValueError(f"the {part!r} at character {found.start() + 1} is in no placeholder; write {part * 2!r}")
         else:
             parts.append(part[0] if part in ("{{", "}}") else part)
-    return Template(tuple(parts))
+    return WordTemplate(tuple(parts))
 
 
 _PART = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]")
@@ -96,7 +96,7 @@ class Invocation(msgspec.Struct, frozen=True):
     max_output_bytes: int
 
 
-class Finished(msgspec.Struct, frozen=True):
+class CommandResult(msgspec.Struct, frozen=True):
     """How a command ended. A negative *status* is that of a signal.
 
     *output* is the beginning of its standard output, *errors* the end of its standard error; the numbers are those of
@@ -110,7 +110,7 @@ class Finished(msgspec.Struct, frozen=True):
     errors_bytes: int
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A program, and the words that follow it in a call.
 
     A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace arguments that a
@@ -119,10 +119,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     program: str
-    words: tuple[Template | tuple[Template, ...], ...]
+    words: tuple[WordTemplate | tuple[WordTemplate, ...], ...]
     cwd: str
-    stdin: Template | None = None
-    env: dict[str, Template] = {}
+    stdin: WordTemplate | None = None
+    env: dict[str, WordTemplate] = {}
     defaults: dict[str, Any] = {}
     dashes: frozenset[str] = frozenset()
     output: Literal["text", "json"] = "text"
@@ -147,7 +147,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         stdin = (self.stdin and self.stdin.fill(values)) or ""
         return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
 
-    def _faults(self, template: Template, values: Mapping[str, Any], *, is_word: bool) -> Iterator[Fault]:
+    def _faults(self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool) -> Iterator[Fault]:
         """Yield the faults of arguments that cannot be passed, or that would make a word look like an option."""
         is_first = is_word
         for part in template.parts:
@@ -161,7 +161,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
                     yield where, f"{shown(values[part.name])} {problem}"
             is_first = is_first and not text
 
-    def outcome(self, finished: Finished) -> Any:
+    def outcome(self, finished: CommandResult) -> Any:
         """Return the text or JSON for the caller; raises a ToolError if the command failed, or printed no JSON."""
         if finished.status not in self.success:
             raise ToolError(self._failure(finished))
@@ -178,7 +178,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         except DecodingError as error:
             raise ToolError(f"{program} did not print JSON: {error}. It printed {shown(text)}.") from None
 
-    def _failure(self, finished: Finished) -> str:
+    def _failure(self, finished: CommandResult) -> str:
         sentence = f"{os.path.basename(self.program)} {_ending(finished.status)}."
         printed, all_bytes = finished.errors, finished.errors_bytes
         if not printed.strip():  # some programs print errors to standard output

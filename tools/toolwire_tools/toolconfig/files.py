@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .model import CONFIG, ConfigError, Fault, ToolConfig, canonical, implementation
+from .model import CONFIG, ConfigError, ConfigFault, ToolConfig, canonical, implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,9 @@ def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
     """
     configs = load_file(os.fspath(path))
     if len(configs) != 1:
-        raise ConfigError([Fault(os.fspath(path), 0, "", f"it describes {len(configs)} tools; use load_tool_configs")])
+        raise ConfigError(
+            [ConfigFault(os.fspath(path), 0, "", f"it describes {len(configs)} tools; use load_tool_configs")]
+        )
     return configs[0]
 
 
@@ -33,7 +35,7 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     """
     root = os.fspath(path)
     configs: list[ToolConfig] = []
-    faults: list[Fault] = []
+    faults: list[ConfigFault] = []
     for file in tool_files(root) if os.path.isdir(root) else [root]:
         try:
             configs += load_file(file)
@@ -43,7 +45,9 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     if faults:
         raise ConfigError(faults)
     if not configs:
-        raise ConfigError([Fault(root, 0, "", f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml")])
+        raise ConfigError(
+            [ConfigFault(root, 0, "", f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml")]
+        )
     return {config.name: config for config in configs}
 
 
@@ -74,10 +78,10 @@ def load_file(path: str) -> list[ToolConfig]:
         from .reader import LEAST, config_of, documents
     except ModuleNotFoundError:
         missing = "YAML needs PyYAML; install it: pip install 'toolwire[yaml]'"
-        raise ConfigError([Fault(path, 0, "", missing)]) from None
+        raise ConfigError([ConfigFault(path, 0, "", missing)]) from None
     found = [document for document in documents(_text(path), path) if document.value is not None or document.faults]
     if not found:
-        raise ConfigError([Fault(path, 0, "", "it is empty; a tool has at least " + LEAST)])
+        raise ConfigError([ConfigFault(path, 0, "", "it is empty; a tool has at least " + LEAST)])
     configs = [config for document in found if (config := config_of(document)) is not None]
     faults = [fault for document in found for fault in document.faults] + _namesakes(configs)
     stem = os.path.splitext(os.path.basename(path))[0]
@@ -95,26 +99,26 @@ def _text(path: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError([Fault(path, line, "", "it is not UTF-8; save it in that encoding")]) from None
+        raise ConfigError([ConfigFault(path, line, "", "it is not UTF-8; save it in that encoding")]) from None
     except OSError as error:
-        raise ConfigError([Fault(path, 0, "", f"it cannot be read: {error.strerror}")]) from None
+        raise ConfigError([ConfigFault(path, 0, "", f"it cannot be read: {error.strerror}")]) from None
 
 
-def _namesakes(configs: Iterable[ToolConfig]) -> list[Fault]:
+def _namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
     known: dict[str, ToolConfig] = {}
     faults = []
     for config in configs:
         first = known.setdefault(canonical(config.name), config)
         if first is not config:
             problem = f"{config.name!r} is already described in {first.file}:{first.line}; rename or remove one"
-            faults.append(Fault(config.file, config.line, "use_guide.tool_name", problem))
+            faults.append(ConfigFault(config.file, config.line, "use_guide.tool_name", problem))
     return faults
 
 
-def _misnamed(configs: list[ToolConfig], wanted: str) -> list[Fault]:
+def _misnamed(configs: list[ToolConfig], wanted: str) -> list[ConfigFault]:
     problem = f"is not {wanted!r}, the name of the file; rename one of them"
     return [
-        Fault(config.file, config.line, "use_guide.tool_name", f"{config.name!r} {problem}")
+        ConfigFault(config.file, config.line, "use_guide.tool_name", f"{config.name!r} {problem}")
         for config in configs
         if canonical(config.name) != canonical(wanted)
     ]

@@ -17,13 +17,13 @@ from ..errors import RegistrationError
 from ..options import Options
 
 if TYPE_CHECKING:
-    from .command import Command
+    from .command import ToolCommand
 
 CONFIG = "_config"
 """How the name of a file ends, before the dot, that describes the Python file next to it."""
 
 
-class Fault(msgspec.Struct, frozen=True):
+class ConfigFault(msgspec.Struct, frozen=True):
     """One error in a file. *key* is a path such as `use_guide.tool_name`; line 0 means the whole file."""
 
     file: str
@@ -39,7 +39,7 @@ class Fault(msgspec.Struct, frozen=True):
 class ConfigError(RegistrationError):
     """Errors in files that describe tools; *faults* lists them."""
 
-    def __init__(self, faults: list[Fault]) -> None:
+    def __init__(self, faults: list[ConfigFault]) -> None:
         self.faults = faults
         super().__init__("; ".join(fault.problem for fault in faults), tool=faults[0].file)
 
@@ -72,7 +72,7 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     tool_prompt: str | None = None
     return_format: str | None = None
     input_schema: dict[str, Any] | None = None
-    binding: Command | Function | ExecutorName | None = None
+    binding: ToolCommand | Function | ExecutorName | None = None
     options: Options = Options()
     file: str = ""
     line: int = 0
@@ -86,7 +86,7 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def error(self, problem: str, key: str = "") -> ConfigError:
         """Return the exception for a tool that cannot be made as it is described."""
-        return ConfigError([Fault(self.file, self.line, key, problem)])
+        return ConfigError([ConfigFault(self.file, self.line, key, problem)])
 
 
 def canonical(name: str) -> str:

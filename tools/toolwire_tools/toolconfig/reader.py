@@ -22,9 +22,9 @@ from toolwire_schemas.published import bundle
 from ..byte_sizes import size
 from ..decorator import checked
 from ..options import Options
-from ..schema.validator import SchemaValidator
-from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
-from .model import ConfigError, ExecutorName, Fault, Function, ToolConfig, canonical
+from ..schema.validator import ToolSchemaValidator
+from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, ToolCommand, WordTemplate, parse
+from .model import ConfigError, ConfigFault, ExecutorName, Function, ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,20 +44,20 @@ _MAX_FLOW_LEVEL = 100
 _TAGS = "tag:yaml.org,2002:"
 
 
-class Document:
+class YamlDocument:
     """One YAML document as plain data: its value, the line in which each key of it begins, and its faults."""
 
     def __init__(self, file: str, loader: _Loader) -> None:
         self.file = file
         self.lines: dict[str, int] = {}
-        self.faults: list[Fault] = []
+        self.faults: list[ConfigFault] = []
         self._loader = loader
         self.value = self._read(loader.get_node(), "")
 
     def add(self, key: str, problem: str) -> None:
         """Add a fault at *key*; the line is that of the closest part that contains it."""
         around = (known for known in self.lines if key.startswith(known) and key[len(known) :][:1] in ("", ".", "["))
-        self.faults.append(Fault(self.file, self.lines[max(around, key=len, default="")], key, problem))
+        self.faults.append(ConfigFault(self.file, self.lines[max(around, key=len, default="")], key, problem))
 
     def _read(self, node: Any, key: str) -> Any:
         self.lines.setdefault(key, node.start_mark.line + 1)
@@ -103,23 +103,23 @@ class Document:
         return value
 
     def _refuse(self, node: Any, key: str, problem: str) -> None:
-        self.faults.append(Fault(self.file, node.start_mark.line + 1, key, problem))
+        self.faults.append(ConfigFault(self.file, node.start_mark.line + 1, key, problem))
 
 
-def documents(text: str, file: str) -> list[Document]:
+def documents(text: str, file: str) -> list[YamlDocument]:
     """Return the documents in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
     found = []
     try:
         # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end the process.
         loader = _Loader(text)
         while loader.check_node():
-            found.append(Document(file, loader))
+            found.append(YamlDocument(file, loader))
     except RecursionError:
-        raise ConfigError([Fault(file, 0, "", "it is nested too deeply")]) from None
+        raise ConfigError([ConfigFault(file, 0, "", "it is nested too deeply")]) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = 0 if mark is None else mark.line + 1
-        raise ConfigError([Fault(file, line, "", f"this is not YAML: {_reason(error)}")]) from None
+        raise ConfigError([ConfigFault(file, line, "", f"this is not YAML: {_reason(error)}")]) from None
     return found
 
 
@@ -141,7 +141,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         super().fetch_flow_collection_start(token)
 
 
-def config_of(document: Document) -> ToolConfig | None:
+def config_of(document: YamlDocument) -> ToolConfig | None:
     """Return the config that *document* is; None if it is not one. Every fault is added to the document's."""
     known = {fault.key for fault in document.faults}
     for key, problem in _shape_faults(document.value):
@@ -178,15 +178,15 @@ def _schema() -> dict[str, Any]:
 
 
 @cache
-def _validator() -> SchemaValidator:
+def _validator() -> ToolSchemaValidator:
     worded = ("allOf", "dependentRequired")  # `_shape_faults` has better words for these
-    return SchemaValidator({word: value for word, value in _schema().items() if word not in worded})
+    return ToolSchemaValidator({word: value for word, value in _schema().items() if word not in worded})
 
 
 class _Reader:
     """Reads a document whose shape is right."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: YamlDocument) -> None:
         self._given: dict[str, Any] = document.value
         self._document = document
         self._add = document.add
@@ -251,7 +251,7 @@ class _Reader:
         if made.get("type", "any") is None:
             del made["type"]
         if made.get("default") is not None:
-            for _, problem in SchemaValidator(made).faults(made["default"], "default"):
+            for _, problem in ToolSchemaValidator(made).faults(made["default"], "default"):
                 self._add(f"{key}.default", problem)
         return made
 
@@ -262,7 +262,7 @@ class _Reader:
 
     # --- what runs it ---
 
-    def _binding(self, config: ToolConfig) -> Command | Function | ExecutorName | None:
+    def _binding(self, config: ToolConfig) -> ToolCommand | Function | ExecutorName | None:
         if "command" in self._given:
             return self._command(config)
         kind = "function" if "function" in self._given else "executor"
@@ -271,7 +271,7 @@ class _Reader:
             return Function(name, module)
         return ExecutorName(name, module or None) if name else None
 
-    def _command(self, config: ToolConfig) -> Command:
+    def _command(self, config: ToolConfig) -> ToolCommand:
         """Read the command line and what belongs to it."""
         given, folder = self._given, os.path.abspath(os.path.dirname(config.file))
         schema = config.input_schema or {"properties": {"instruction": {}}, "required": ["instruction"]}
@@ -293,7 +293,7 @@ class _Reader:
         cwd = os.path.normpath(os.path.join(folder, given.get("cwd", ".")))
         if not os.path.isdir(cwd):
             self._add("cwd", f"there is no folder {cwd}")
-        return Command(
+        return ToolCommand(
             program=os.path.join(folder, program) if os.path.dirname(program) else program,
             words=tuple(words),
             cwd=cwd,
@@ -306,17 +306,17 @@ class _Reader:
             max_output_bytes=self._max_output(),
         )
 
-    def _word(self, word: Any, key: str) -> Template | tuple[Template, ...]:
+    def _word(self, word: Any, key: str) -> WordTemplate | tuple[WordTemplate, ...]:
         if isinstance(word, list):
             return tuple(self._template(inner, key, may_be_absent=True) for inner in word)
         return self._template(word, key)
 
-    def _template(self, text: str | int, key: str, *, may_be_absent: bool = False) -> Template:
+    def _template(self, text: str | int, key: str, *, may_be_absent: bool = False) -> WordTemplate:
         try:
             template = parse(str(text))
         except ValueError as error:
             self._add(key, str(error))
-            return Template(())
+            return WordTemplate(())
         for gap in template.places:
             if gap.name != EVERYTHING and gap.name not in self._properties:
                 hint = "" if gap.name.isidentifier() else "; write {{ and }} for braces"

@@ -34,7 +34,7 @@ from anyio.lowlevel import RunVar
 
 from ..errors import ToolError
 from ..processes.process_group import kill_group_when_pipe_closes, kill_marked, new_group, signal_group
-from .command import MAX_ERROR_BYTES, Finished, Invocation
+from .command import MAX_ERROR_BYTES, CommandResult, Invocation
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -49,7 +49,7 @@ _AT_ONCE = 64
 """How many commands run at a time. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
 
 
-async def run(invocation: Invocation) -> Finished:
+async def run(invocation: Invocation) -> CommandResult:
     """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if it cannot start."""
     output, errors = _Kept(invocation.max_output_bytes, is_end=False), _Kept(MAX_ERROR_BYTES, is_end=True)
     if (limiter := _limiters.get(None)) is None:  # each event loop has its own
@@ -67,7 +67,7 @@ async def run(invocation: Invocation) -> Finished:
         finally:
             with CancelScope(shield=True):
                 await group.end()
-    return Finished(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
+    return CommandResult(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
 
 
 _limiters: RunVar[CapacityLimiter] = RunVar("toolwire_commands")

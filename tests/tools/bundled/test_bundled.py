@@ -404,7 +404,7 @@ def test_a_wrong_setting_is_told(setting: str, told: str) -> None:
 @pytest.mark.parametrize("setting", ["Files", "Files.roots", "roots=x", ".roots=x", "Files.=x"])
 def test_a_setting_in_another_form_is_told(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "Files", "--set", setting]) == 2
-    assert "--set wants TOOL.PARAMETER=VALUE" in capsys.readouterr().err
+    assert "--set takes TOOL.PARAMETER=VALUE" in capsys.readouterr().err
 
 
 def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:

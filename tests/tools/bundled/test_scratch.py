@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.server_process import wait_until
 from toolwire_tools.bundled.temp_folders import Scratch
 
 pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there"), pytest.mark.process]
@@ -19,9 +20,10 @@ from toolwire_tools.bundled.temp_folders import Scratch
 path = Scratch("test").path
 open(os.path.join(path, "file"), "w").close()
 started = subprocess.Popen(
-    [sys.executable, "-c", "import time; time.sleep(600)"],
-    env={"HOME": path}, start_new_session=True, stdout=subprocess.DEVNULL,
+    [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)"],
+    env={"HOME": path}, start_new_session=True, stdout=subprocess.PIPE,
 )
+started.stdout.readline()  # before that, it may not have its environment yet
 print(path, started.pid, flush=True)
 """
 WAITS = "sys.stdin.read()\n"
@@ -71,7 +73,7 @@ def test_what_works_in_a_folder_ends_with_it_wherever_it_has_gone(tmp_path: Path
 
     user.end()
 
-    assert not is_running(user.started)
+    wait_until(lambda: not is_running(user.started))  # it is killed, and may not be dead yet
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_
     assert sorted(tmp_path.iterdir()) == sorted([living.scratch, *others])
     assert (living.scratch / "file").exists()
     if sys.platform == "linux":
-        assert not is_running(killed.started)
+        wait_until(lambda: not is_running(killed.started))
         assert is_running(living.started)
     living.end()
 

@@ -47,7 +47,7 @@ def one(kind: str) -> dict[str, Any]:
 ORDERED = answer('{"count":3,"size":"large","gift":true}', {"count": 3, "size": "large", "gift": True})
 DECLINED = failure("The user declined to answer.")
 DISMISSED = failure("The user closed the form without an answer.")
-NOBODY = failure("This tool asks the user, but the client that called it does not support elicitation.")
+CANNOT_ASK = failure("This tool asks the user, but the client that called it does not support elicitation.")
 
 ASKED: dict[str, Any] = {
     "questions": [
@@ -63,7 +63,7 @@ ASKED: dict[str, Any] = {
 }
 
 MUTE: dict[str, Any] = {
-    "calls": [["order", NOBODY], ["order_async", NOBODY], ["careful", answer("false", {"result": False})]]
+    "calls": [["order", CANNOT_ASK], ["order_async", CANNOT_ASK], ["careful", answer("false", {"result": False})]]
 }
 
 OFFERED = ["careful", "learn", "order", "order_async", "travel"]

@@ -20,6 +20,9 @@ MADE_WITH = {
     "the Python SDK, mcp 2": ("time", "mcp2-tools", "mcp2-everything", "mcp2-lowlevel", "fastmcp"),
 }
 
+# What a server's author did that the SDK does not: this one declares logging, and so may send log messages.
+BEYOND_THE_SDK = {"mcp1-everything": {"logging/declared"}}
+
 
 def verdict(case: str, came: str, **about: object) -> Verdict:
     return Verdict(case, "It does.", "https://example.com/", "must", "fail", came=came, **about)  # type: ignore[arg-type]
@@ -40,7 +43,7 @@ def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None
 def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(sdk: Sdk) -> None:
     for server in MADE_WITH[sdk.name]:
         gaps = json.loads((BASELINES / f"{server}.json").read_text("utf-8"))["gaps"]
-        assert sdk.findings.keys() - {gap["case"] for gap in gaps} == set(), server
+        assert sdk.findings.keys() - {gap["case"] for gap in gaps} == BEYOND_THE_SDK.get(server, set()), server
 
 
 def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:

@@ -90,7 +90,7 @@ class Server:
                 from toolwire_schemas.did_you_mean import unknown_name
 
                 raise KeyError(unknown_name("tool", name, self._catalog.by_name))
-            self.replace([tool for tool in self._given if self._catalog.by_name[tool.name] is not gone])
+            self.replace([tool for tool in self._given if tool.name_with(self._settings.separator) != gone.name])
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""

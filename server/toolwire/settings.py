@@ -14,10 +14,11 @@ __version__ = "0.1.0"
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits and options of a server.
 
-    `separator` replaces the dot between toolkit and method, for hosts that forbid dots. `page_size` is in tools; `None`
-    puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools without a time limit
-    of their own; `None` is no limit. `coerce` decodes arguments that a model sent as JSON text. `mask_errors` hides the
-    text of unexpected exceptions from the host, including those of `__post_init__` and validators.
+    `separator` stands between toolkit and method in the names of tools; many hosts refuse a dot. `page_size` is in
+    tools; `None` puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools
+    without a time limit of their own; `None` is no limit. `coerce` decodes arguments that a model sent as JSON text.
+    `mask_errors` hides the text of unexpected exceptions from the host, including those of `__post_init__` and
+    validators.
 
     `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
     whose tools set none, and `max_processes` limits their number.
@@ -34,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ValueError: for a value out of its range.
     """
 
-    separator: str = "."
+    separator: str = "_"
     page_size: int | None = None
     timeout_seconds: float | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
@@ -74,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if not self.grace_seconds >= 0:
             raise ValueError(f"grace_seconds must not be negative, but is {self.grace_seconds}")
         if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
-            raise ValueError(f"separator must be printable ASCII text such as '_' or '-', not {self.separator!r}")
+            raise ValueError(f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}")
 
 
 _IDENTITY = ("name", "version", "title", "instructions")

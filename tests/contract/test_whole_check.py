@@ -22,7 +22,6 @@ STUBBORN = str(SUPPORT / "stubborn_server.py")
 
 # What our examples are by intent.
 BY_INTENT = {
-    "tools/portable-everywhere": "warn",  # toolkits have a dot in their names, unless --separator says else
     "lifecycle/discover-first": "not applicable",  # who discovers us does not fall back
 }
 

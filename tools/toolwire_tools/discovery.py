@@ -108,7 +108,7 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
     """The tools, each once; raises a RegistrationError if two that call different things have one name."""
     known: dict[str, Tool] = {}
     for tool in tools:
-        first = known.setdefault(tool.name, tool)
+        first = known.setdefault(tool.name_with("."), tool)
         if first.function != tool.function:
             problem = f"two tools have this name: {first.origin} and {tool.origin}"
             raise RegistrationError(problem, tool=tool.name, remedy='rename one: tool_api(name="...")')
@@ -134,7 +134,7 @@ def decorated(kind: type) -> dict[str, Options]:
 
 
 def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
-    """A tool named `Toolkit.method` for each decorated method of a class or object.
+    """A tool named `Toolkit_method` for each decorated method of a class or object.
 
     A class is constructed, once, if one of its tools needs an object. An object whose decorated method is
     `__call__` alone is a single tool named after its class.
@@ -153,7 +153,6 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
 
 
 def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
-    name = f"{kind.__name__}.{options.name or method}"
     function = getattr(target, method)
     if options.description is None and not function.__doc__:
         import inspect
@@ -161,7 +160,7 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
         # An override without a docstring does what the method it overrides says.
         description = docstrings.read(inspect.getdoc(function)).description
         options = msgspec.structs.replace(options, description=description or None)
-    return Tool(function, name=name, options=options)
+    return Tool(function, name=options.name or method, options=options, toolkit=kind.__name__)
 
 
 def constructed(kind: type) -> Any:

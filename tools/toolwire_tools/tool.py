@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .context.context import Caller
     from .signature.return_value import Returns
 
+SEPARATOR = "_"
+"""Stands between toolkit and method in the name of a tool. Several hosts and most models' APIs refuse a dot."""
+
 # Types of values that a function can return before its result.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
 
@@ -41,7 +44,7 @@ class Tool:
 
     *function* may be any function, bound method, partial or callable object, decorated or not. *name* and
     *options* win over what the decorator said, and *return_data*, in Lagent's form, over what the docstring says of the
-    result's members.
+    result's members. A method of a *toolkit*, which has a name, is called `Toolkit_method`.
 
     Raises:
         RegistrationError: if it cannot be described to callers; says what to change.
@@ -54,6 +57,7 @@ class Tool:
         name: str | None = None,
         options: Options | None = None,
         return_data: list[dict[str, Any]] | None = None,
+        toolkit: str | None = None,
     ) -> None:
         if not callable(function) or isinstance(function, type):
             kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
@@ -64,7 +68,8 @@ class Tool:
         """The callable that the tool was made of."""
         self.options = options = options or options_for(function)
         """What its author says of it."""
-        self.name: str = name or options.name or _name(function)
+        self._parts = (*([toolkit] if toolkit else []), name or options.name or _name(function))
+        self.name: str = SEPARATOR.join(self._parts)
         """What callers call it."""
         self.tags = options.tags
         """Words to choose tools by."""
@@ -115,8 +120,27 @@ class Tool:
         where = named if hasattr(named, "__qualname__") else type(named)
         return f"{where.__module__}.{where.__qualname__}"
 
+    def name_with(self, separator: str) -> str:
+        """Return its name with *separator* between toolkit and method."""
+        return separator.join(self._parts)
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The names that calls may use: `name` and, of a toolkit's method, the one with a dot."""
+        return tuple(dict.fromkeys((self.name, self.name_with(SEPARATOR), self.name_with("."))))
+
+    def with_separator(self, separator: str) -> Tool:
+        """The same tool with *separator* between toolkit and method in its name."""
+        name = self.name_with(separator)
+        return self if name == self.name else self._twin(name)
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
+        twin = self._twin(name)
+        twin._parts = (name,)
+        return twin
+
+    def _twin(self, name: str) -> Tool:
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), name=name)
         twin._description = None if self._description is None else {**self._description, "name": name}
@@ -130,7 +154,7 @@ class Tool:
             with speaking(language):
                 return self._bind(*arguments)
 
-        twin = self.renamed(self.name)
+        twin = self._twin(self.name)
         twin._description, twin._bind = described, bind
         return twin
 

@@ -86,7 +86,7 @@ def about_name(name: str) -> Iterator[Found]:
         refused = _listed(sorted({letter for letter in name if not re.fullmatch("[a-zA-Z0-9_-]", letter)}))
         remedy = "use only A-Z, a-z, 0-9, underscore and hyphen"
         if set(refused) <= set("'.'"):
-            remedy = "use an underscore; for toolkits of Toolwire: toolwire serve --separator _"
+            remedy = "use an underscore, as Toolwire does without --separator"
         else:
             letters.insert(0, "MCP since 2025-11-25")
         problem = f"it is refused for its {refused} unless the host renames it"

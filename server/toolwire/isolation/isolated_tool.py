@@ -16,7 +16,7 @@ from .pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from toolwire_tools import Caller
 
@@ -54,7 +54,7 @@ def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sourc
     if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
     pool = _pool(loading, tools, settings, sources)
-    return [IsolatedTool(tool, pool, tool.name) if _is_wanted(tool, settings) else tool for tool in tools]
+    return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], pool, settings)
 
 
 def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
@@ -70,7 +70,12 @@ def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
     if not wanted:
         return tools
     pool = _pool({"targets": list(dict.fromkeys(wanted.values()))}, tools, settings)
-    return [IsolatedTool(tool, pool, tool.name) if tool in wanted else tool for tool in tools]
+    return _isolated(tools, wanted, pool, settings)
+
+
+def _isolated(tools: list[Tool], wanted: Container[Tool], pool: ProcessPool, settings: Settings) -> list[Tool]:
+    separator = settings.separator
+    return [IsolatedTool(tool, pool, tool.name_with(separator)) if tool in wanted else tool for tool in tools]
 
 
 def _things(found: Any) -> Iterator[Any]:
@@ -87,7 +92,7 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
     if thing is tool or thing is function or thing is owner or thing is type(owner):
         return True
     if isinstance(thing, type):
-        return tool.name.startswith(f"{thing.__name__}.")
+        return tool.name_with(".").startswith(f"{thing.__name__}.")
     # A container of tools, such as an executor of actions.
     return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
 

@@ -34,8 +34,8 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
         raise LoadError(f"{name} cannot be served: it is part of every ActionExecutor") from None
     if wanted is None:
         return offered
-    full_name = wanted if "." in wanted else f"{name}.{wanted}"
-    named = [tool for tool in offered if tool.name in (wanted, full_name)]
+    full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
+    named = [tool for tool in offered if full_name in tool.spellings]
     if not named:
         problem = why_not(name, wanted) or unknown_name("tool", full_name, [tool.name for tool in offered])
         raise LoadError(f"{name}: {problem}")
@@ -45,7 +45,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
 def why_not(name: str, wanted: str) -> str | None:
     """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that it needs."""
     needs: dict[str, str] = class_of(name).__toolwire_needs__
-    return needs.get(wanted.removeprefix(f"{name}."))
+    return needs.get(wanted.removeprefix(name).lstrip("._"))
 
 
 @cache

@@ -91,14 +91,14 @@ def load(
     for target in parts:
         with _tolerated(keep_going, faults, others=len(parts) > 1):
             for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
-                first, there = offered.setdefault(tool.name, (tool, target))
+                first, there = offered.setdefault(tool.name_with("."), (tool, target))
                 if first.function != tool.function:
                     raise LoadError(_twice(tool.name, target, there))
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
-    chosen = [tool for tool, _ in offered.values() if _is_chosen(tool.name, include, exclude)]
+    chosen = [tool for tool, _ in offered.values() if _is_chosen(tool, include, exclude)]
     if not chosen:
-        raise LoadError(_nothing_left(list(offered), targets))
+        raise LoadError(_nothing_left([tool.name for tool, _ in offered.values()], targets))
     return chosen
 
 
@@ -223,7 +223,7 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
     tools = tools_of(thing)
     if not dot:
         return tools
-    named = [tool for tool in tools if tool.name == target.name]
+    named = [tool for tool in tools if target.name in tool.spellings]
     if not named:
         raise _unknown(target, "tool", [tool.name for tool in tools])
     return named
@@ -232,7 +232,8 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
 def _tools_named(module: ModuleType, target: Target) -> list[Tool]:
     """The tool that is published under the target's name, or those of the toolkit of that name."""
     tools = tools_in(module).tools
-    named = [tool for tool in tools if tool.name == target.name or tool.name.startswith(f"{target.name}.")]
+    whole = f"{target.name}."
+    named = [tool for tool in tools if target.name in tool.spellings or tool.name_with(".").startswith(whole)]
     if not named:
         public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
         own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
@@ -247,13 +248,15 @@ def _unknown(target: Target, what: str, known: Iterable[str]) -> LoadError:
     return LoadError(f"{target.place}: {unknown_name(what, target.name, known)}")
 
 
-def _is_chosen(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+def _is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:
     if not include and not exclude:
         return True
     from fnmatch import fnmatchcase
 
-    wanted = not include or any(fnmatchcase(name, pattern) for pattern in include)
-    return wanted and not any(fnmatchcase(name, pattern) for pattern in exclude)
+    def matches(patterns: Sequence[str]) -> bool:
+        return any(fnmatchcase(name, pattern) for name in tool.spellings for pattern in patterns)
+
+    return (not include or matches(include)) and not matches(exclude)
 
 
 def _twice(name: str, here: Target, there: Target) -> str:

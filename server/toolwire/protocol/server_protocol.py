@@ -22,6 +22,7 @@ from toolwire_schemas.wire.messages import (
     OVERLOADED,
     REQUEST_CANCELLED,
 )
+from toolwire_tools.tool import SEPARATOR
 
 from .. import log
 from ..errors import RequestError
@@ -49,21 +50,21 @@ _encode_any_depth = msgspec.json.Encoder().encode  # for our own use; messages h
 class Catalog:
     """Tools in their given order.
 
-    *separator* replaces the dot between toolkit and method in the names shown; calls may use the dot too.
+    *separator* stands between toolkit and method in the names shown; calls may also use a dot or an underscore.
     A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
 
     Raises:
         ValueError: if two tools have the same name.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, separator: str = ".", page_size: int | None = None) -> None:
+    def __init__(self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None) -> None:
         self._shown: dict[str, Tool] = {}
         self.by_name: dict[str, Tool] = {}
         """Every tool by each name that calls may use."""
         self._page_size = page_size
         for tool in tools:
             self._add(tool, separator)
-        self.by_name |= self._shown  # a name shown wins over another tool's dotted one
+        self.by_name |= self._shown  # a name shown wins over another spelling of another tool's
 
     @property
     def tools(self) -> list[Tool]:
@@ -105,11 +106,22 @@ class Catalog:
         return page
 
     def _add(self, tool: Tool, separator: str) -> None:
-        shown = tool.name if separator == "." else tool.name.replace(".", separator)
-        if shown in self._shown:
-            raise ValueError(f"two tools are called {shown}; give one of them another name")
-        self._shown[shown] = tool if shown == tool.name else tool.renamed(shown)
-        self.by_name[tool.name] = self._shown[shown]
+        shown = tool.with_separator(separator)
+        if shown.name in self._shown:
+            raise ValueError(_clash(self._shown[shown.name], shown))
+        self._shown[shown.name] = shown
+        for spelling in tool.spellings:
+            self.by_name[spelling] = shown
+
+
+def _clash(first: Tool, second: Tool) -> str:
+    origins = f"two tools are called {first.name}: {first.origin} and {second.origin}"
+    remedy = 'rename one: @tool_api(name="...")'
+    is_by_separator = first.name_with(".") != second.name_with(".")
+    return f"{origins}; {remedy}{_OR_DOTS if is_by_separator else ''}"
+
+
+_OR_DOTS = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
 
 
 def _and_known(names: list[str]) -> str:

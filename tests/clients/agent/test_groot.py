@@ -51,7 +51,7 @@ def test_the_model_is_told_of_the_actions_and_of_results_in_a_role_that_provider
     llm = ScriptedModel([act("WebSearch.search", query="x"), "done"])
     ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol()).run("?")
     system, *rest = llm.asked[-1].messages
-    assert (system["role"], "WebSearch.search" in system["content"], "query" in system["content"]) == (
+    assert (system["role"], "WebSearch_search" in system["content"], "query" in system["content"]) == (
         "system",
         True,
         True,

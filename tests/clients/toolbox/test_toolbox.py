@@ -147,7 +147,7 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
         "shout": ({"text": "hey"}, "HEY!"),
         "shout_async": ({"text": "hey"}, "HEY!"),
         "plus": ({"a": 2, "b": 2}, "4"),
-        "Kit.greet": ({"name": "Ann"}, "Hello Ann"),
+        "Kit_greet": ({"name": "Ann"}, "Hello Ann"),
         "Starred": ({"text": "x"}, "**x**"),
         "Slashed": ({"text": "x"}, "/x/"),
         "helper": ({"task": "x"}, "done: x"),

@@ -32,7 +32,7 @@ def test_the_demo_shows_everything_without_any_extra_and_ends_by_itself(tmp_path
     )
     assert (done.returncode, done.stderr) == (0, "")
     for shown in (
-        "Notes.write",  # the table
+        "Notes_write",  # the table
         "18446744073709551617",  # a result
         "From then on, everybody who asked got tea.",  # a stream
         "[##############..........]",  # progress
@@ -52,4 +52,4 @@ def test_the_example_file_shows_the_range() -> None:
     assert tools["tell_story"].is_async
     assert not tools["add"].is_async
     assert tools["count_words"].describe()["outputSchema"]["properties"]["words"] == {"type": "integer"}
-    assert {"find_primes", "draw_square", "Notes.write", "Notes.read"} < set(tools)
+    assert {"find_primes", "draw_square", "Notes_write", "Notes_read"} < set(tools)

@@ -413,8 +413,8 @@ def test_a_process_knows_what_the_server_knows(tmp_path: Path) -> None:
     import textwrap
 
     env = {"ONLY": "here"}
-    with served(tmp_path, textwrap.dedent(source), "--separator", "_", cwd=tmp_path, env=env) as process:
-        assert value_of(process.ask(call("Kit_where"))) == value_of(process.ask(call("Kit_here")))
+    with served(tmp_path, textwrap.dedent(source), "--separator", "-", cwd=tmp_path, env=env) as process:
+        assert value_of(process.ask(call("Kit-where"))) == value_of(process.ask(call("Kit_here")))
 
 
 def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -> None:
@@ -784,7 +784,7 @@ def test_the_tools_of_a_script_are_found_again_by_their_names(tmp_path: Path) ->
     with running(script(tmp_path, "[pid, plain, [kit], say]")) as process:
         one = value_of(process.ask(call("pid")))
         assert one == value_of(process.ask(call("plain"))) != process.popen.pid
-        assert value_of(process.ask(call("Kit.say"))) == f"named {one}"
+        assert value_of(process.ask(call("Kit_say"))) == f"named {one}"
         assert value_of(process.ask(call("say"))) == f"bound {one}"
 
 
@@ -793,7 +793,7 @@ def test_a_script_may_mix_tools_in_processes_with_others(tmp_path: Path) -> None
         assert value_of(process.ask(call("pid"))) != process.popen.pid
         assert value_of(process.ask(call("plain"))) == process.popen.pid
         assert value_of(process.ask(call("here"))) == process.popen.pid
-        assert text_of(process.ask(call("Kit.say"))) == f"made {process.popen.pid}"
+        assert text_of(process.ask(call("Kit_say"))) == f"made {process.popen.pid}"
 
 
 def test_a_script_may_be_run_as_a_module_of_a_package(tmp_path: Path) -> None:
@@ -818,7 +818,7 @@ def test_what_has_no_name_to_be_found_by_is_refused_at_once(tmp_path: Path, thin
 
 def test_the_remedy_is_told(tmp_path: Path) -> None:
     with running(script(tmp_path, "[Kit('new')]")) as process:
-        assert "'Kit.say': it cannot run in a process of its own" in process.stderr()
+        assert "'Kit_say': it cannot run in a process of its own" in process.stderr()
         assert "at the top level of a module" in process.stderr()
 
 

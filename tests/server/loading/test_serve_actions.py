@@ -97,7 +97,7 @@ no_action = NoAction()
 executor = ActionExecutor([Held()], hooks=[Censoring()])
 env = Env([search, bold])
 '''
-NAMES = ["add", "Bold", "Held", "Maps.distance", "Maps.history", "Maps.plot", "Maps.where", "search"]
+NAMES = ["add", "Bold", "Held", "Maps_distance", "Maps_history", "Maps_plot", "Maps_where", "search"]
 
 
 def result(process: Process, name: str, **arguments: Any) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_a_file_of_actions_is_listed_beside_functions_and_what_is_left_out_is_to
                 "additionalProperties": False,
             },
         }
-        assert tools["Maps.distance"]["outputSchema"] == {
+        assert tools["Maps_distance"]["outputSchema"] == {
             "type": "object",
             "properties": {"distance": {"description": "in km"}},
         }
@@ -192,24 +192,24 @@ async def twice(number: int) -> int:
 
 def test_asynchronous_actions_of_lagent_and_functions_made_synchronous_are_served(tmp_path: Path) -> None:
     with served(tmp_path, LATER) as process:
-        assert result(process, "AsyncSearch.find", query="tea")["structuredContent"] == {"found": "tea"}
+        assert result(process, "AsyncSearch_find", query="tea")["structuredContent"] == {"found": "tea"}
         assert result(process, "twice", number=21)["structuredContent"] == {"result": 42}
 
 
 def test_what_an_action_return_says_becomes_data_an_error_or_an_image(tmp_path: Path) -> None:
     with served(tmp_path, SOURCE) as process:
-        assert result(process, "Maps.distance", start="a", end="b") == text(
+        assert result(process, "Maps_distance", start="a", end="b") == text(
             '{"distance":3.2}', structuredContent={"distance": 3.2}
         )
-        assert result(process, "Maps.distance", start="a", end="Atlantis") == error("it has sunk")
-        assert result(process, "Maps.plot") == {
+        assert result(process, "Maps_distance", start="a", end="Atlantis") == error("it has sunk")
+        assert result(process, "Maps_plot") == {
             "content": [
                 {"type": "text", "text": "Here."},
                 {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
             ],
             "isError": False,
         }
-        assert result(process, "Maps.history")["structuredContent"] == {"result": ["b", "Atlantis"]}
+        assert result(process, "Maps_history")["structuredContent"] == {"result": ["b", "Atlantis"]}
 
 
 def test_the_hooks_of_a_served_executor_see_every_call(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_the_hooks_of_a_served_executor_see_every_call(tmp_path: Path) -> None:
 
 def test_an_api_can_run_in_a_process_of_its_own(tmp_path: Path) -> None:
     with served(tmp_path, SOURCE) as process:
-        where = result(process, "Maps.where")["structuredContent"]["result"]
+        where = result(process, "Maps_where")["structuredContent"]["result"]
         assert where != process.popen.pid
 
 
@@ -227,7 +227,7 @@ def test_everything_can_run_in_processes_of_their_own(tmp_path: Path) -> None:
     with served(tmp_path, SOURCE, "--isolate") as process:
         assert result(process, "Bold", text="hi") == text("**hi**")
         assert result(process, "Held", text="damn") == text("...")
-        assert result(process, "Maps.distance", start="a", end="Atlantis") == error("it has sunk")
+        assert result(process, "Maps_distance", start="a", end="Atlantis") == error("it has sunk")
 
 
 @pytest.mark.parametrize("served_thing", ["executor", "env", "bold", "Maps"])
@@ -249,8 +249,8 @@ def test_a_script_can_serve_them_in_processes_of_their_own(tmp_path: Path, serve
     [
         ("bold", ["Bold"]),
         ("Bold", ["Bold"]),
-        ("Maps", ["Maps.distance", "Maps.plot", "Maps.history", "Maps.where"]),
-        ("Maps.plot", ["Maps.plot"]),
+        ("Maps", ["Maps_distance", "Maps_plot", "Maps_history", "Maps_where"]),
+        ("Maps_plot", ["Maps_plot"]),
         ("executor", ["Held"]),
         ("env", ["search", "Bold"]),
     ],
@@ -304,4 +304,4 @@ def test_actions_are_known_by_name_to_the_file_that_is_served(tmp_path: Path) ->
     source = SOURCE + "\nfrom toolwire_tools import get_tool, list_tools\n__tools__ = [get_tool('Maps')]\n"
     with served(tmp_path, source) as process:
         tools = process.ask(request("tools/list"))["result"]["tools"]
-        assert tools[0]["name"] == "Maps.distance"
+        assert tools[0]["name"] == "Maps_distance"

@@ -80,8 +80,8 @@ def test_a_file_offers_its_functions_or_the_one_that_is_named(write: Callable[[s
 
 def test_a_toolkit_or_one_of_its_tools_can_be_named(write: Callable[[str, str], str]) -> None:
     file = write("kit.py", KIT)
-    assert names(f"{file}:Search") == ["Search.find", "Search.count"]
-    assert names(f"{file}:Search.count") == ["Search.count"]
+    assert names(f"{file}:Search") == ["Search_find", "Search_count"]
+    assert names(f"{file}:Search.count") == names(f"{file}:Search_count") == ["Search_count"]
 
 
 def test_a_folder_offers_its_files_in_order_but_not_those_that_begin_with_an_underscore(
@@ -155,6 +155,13 @@ def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
     assert names(file, include=["a_*"]) == ["a_x", "a_y"]
     assert names(file, exclude=["*_x"]) == ["a_y"]
     assert names(file, include=["a_*", "b_*"], exclude=["a_x"]) == ["a_y", "b_x"]
+
+
+@pytest.mark.parametrize("pattern", ["Search.f*", "Search_f*"])
+def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str, str], str], pattern: str) -> None:
+    file = write("kit.py", KIT)
+    assert names(f"{file}:Search", include=[pattern]) == ["Search_find"]
+    assert names(f"{file}:Search", exclude=[pattern]) == ["Search_count"]
 
 
 @pytest.mark.parametrize(
@@ -278,8 +285,8 @@ def test_installed_tools_are_known_by_their_name(write: Callable[[str, str], str
         "all-of-it = installed_tools\ntime = installed_tools:alone\n",
     )
     sys.path.append(str(tmp_path / "site"))
-    assert names("searching") == ["Search.find", "Search.count"]
-    assert set(names("all-of-it")) == {"Search.find", "Search.count", "alone"}
+    assert names("searching") == ["Search_find", "Search_count"]
+    assert set(names("all-of-it")) == {"Search_find", "Search_count", "alone"}
     assert names("all-of-it:alone") == ["alone"]
     assert names("time") == ["alone"]
     with pytest.raises(LoadError, match="did you mean 'searching'"):

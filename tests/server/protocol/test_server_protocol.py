@@ -15,7 +15,16 @@ from toolwire import Server, ToolError
 from toolwire.protocol.call import Call, Cancel, Send
 from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire_schemas.wire.codec import decode
-from toolwire_tools import Text
+from toolwire_tools import Text, Tool, tool_api
+
+
+class Notes:
+    """Some notes."""
+
+    @tool_api
+    def read(self, path: str) -> str:
+        """Read a note."""
+        return f"contents of {path}"
 
 
 def add(a: int, b: int) -> int:
@@ -580,18 +589,12 @@ class TestLists:
 
         assert error_of(answers(protocol, request("tools/list", {"cursor": cursor}))[0]) == (1, -32602)
 
-    def test_a_toolkit_can_be_called_by_either_separator(self) -> None:
-        from toolwire_tools import tool_api
-
-        class Notes:
-            """Some notes."""
-
-            @tool_api
-            def read(self, path: str) -> str:
-                """Read a note."""
-                return f"contents of {path}"
-
-        protocol = protocol_of(Notes, separator="_")
+    @pytest.mark.parametrize(
+        ("settings", "name"),
+        [({}, "Notes_read"), ({"separator": "."}, "Notes.read"), ({"separator": "-"}, "Notes-read")],
+    )
+    def test_a_toolkit_can_be_called_by_either_separator(self, settings: dict[str, str], name: str) -> None:
+        protocol = protocol_of(Notes, **settings)
 
         [listed, dotted, shown] = answers(
             protocol,
@@ -600,12 +603,28 @@ class TestLists:
             call("Notes_read", {"path": "a"}),
         )
 
-        assert [tool["name"] for tool in listed["result"]["tools"]] == ["Notes_read"]
+        assert [tool["name"] for tool in listed["result"]["tools"]] == [name]
         assert result_text(dotted) == result_text(shown) == "contents of a"
+
+    def test_a_dot_in_a_name_of_one_s_own_stays(self) -> None:
+        [listed] = answers(protocol_of(Tool(add, name="v1.add")), request("tools/list"))
+        assert [tool["name"] for tool in listed["result"]["tools"]] == ["v1.add"]
 
     def test_two_tools_of_one_name_are_refused(self) -> None:
         with pytest.raises(ValueError, match="add"):
             protocol_of(add, add)
+
+    def test_a_clash_because_of_the_separator_names_both_tools_and_the_remedies(self) -> None:
+        @tool_api(name="Notes_read")
+        def other_read() -> str:
+            return ""
+
+        with pytest.raises(ValueError, match=r"Notes\.read and .*other_read; rename one: .*separator='\.'"):
+            protocol_of(Notes, other_read)
+        [dotted, other] = answers(
+            protocol_of(Notes, other_read, separator="."), call("Notes.read", {"path": "a"}), call("Notes_read")
+        )
+        assert (result_text(dotted), result_text(other)) == ("contents of a", "")
 
 
 def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.CaptureFixture[str]) -> None:

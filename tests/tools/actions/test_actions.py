@@ -324,7 +324,7 @@ def test_a_description_by_hand_may_name_methods_that_are_not_decorated() -> None
     assert action("{}", "find").errmsg == "arguments.text: is missing"
     assert str(action("{}", "lost").errmsg).startswith("invalid API: lost; Plain is only described")
     assert str(action("{}", "_hidden").errmsg).startswith("invalid API: _hidden; Plain is only described")
-    assert [tool.name for tool in tools_of(action)] == ["Plain.find"]
+    assert [tool.name for tool in tools_of(action)] == ["Plain_find"]
 
 
 def test_an_action_is_described_as_it_says_by_now() -> None:

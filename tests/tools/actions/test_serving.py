@@ -126,11 +126,11 @@ def test_an_action_is_a_tool_with_the_schema_of_its_signature(thing: Any) -> Non
 
 def test_the_apis_of_a_toolkit_are_tools_with_the_options_of_their_methods() -> None:
     tools = by_name(Maps())
-    assert list(tools) == ["Maps.describe", "Maps.at", "Maps.later", "Maps.stream"]
-    assert tools["Maps.describe"].describe()["annotations"] == {"readOnlyHint": True}
-    assert call(tools["Maps.at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
-    assert call(tools["Maps.later"], city="Rome")["structuredContent"] == {"result": 4}
-    assert call(tools["Maps.stream"])["content"] == [{"type": "text", "text": "abc"}]
+    assert list(tools) == ["Maps_describe", "Maps_at", "Maps_later", "Maps_stream"]
+    assert tools["Maps_describe"].describe()["annotations"] == {"readOnlyHint": True}
+    assert call(tools["Maps_at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
+    assert call(tools["Maps_later"], city="Rome")["structuredContent"] == {"result": 4}
+    assert call(tools["Maps_stream"])["content"] == [{"type": "text", "text": "abc"}]
 
 
 def test_what_a_class_says_describes_a_run_that_says_nothing() -> None:
@@ -152,7 +152,7 @@ def test_an_api_that_says_nothing_has_no_description() -> None:
 
 
 def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_cannot_know() -> None:
-    described = by_name(Maps())["Maps.describe"].describe()
+    described = by_name(Maps())["Maps_describe"].describe()
     assert described["outputSchema"] == {
         "type": "object",
         "properties": {"size": {"description": "in square kilometres"}, "river": {"description": "that it lies at"}},
@@ -170,7 +170,7 @@ def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_ca
     ],
 )
 def test_whatever_is_returned_keeps_that_promise(city: str, data: dict[str, Any]) -> None:
-    assert call(by_name(Maps())["Maps.describe"], city=city)["structuredContent"] == data
+    assert call(by_name(Maps())["Maps_describe"], city=city)["structuredContent"] == data
 
 
 @pytest.mark.process
@@ -203,7 +203,7 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["Maps.describe", "Maps.at"])
+@pytest.mark.parametrize("name", ["Maps_describe", "Maps_at"])
 def test_an_error_message_is_an_error_also_where_data_was_promised(name: str) -> None:
     with pytest.raises(ToolError, match=r"^it has sunk$"):
         call(by_name(Maps())[name], city="Atlantis")
@@ -316,8 +316,8 @@ def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
         async def __call__(self, inputs: Any = None, name: str = "run") -> Any:
             return super().__call__({**inputs, "stars": 1}, name)
 
-    guarded, (awaited,) = by_name(Guarded())["Guarded.at"], tools_of(Awaited())
-    assert guarded.describe()["inputSchema"] == by_name(Maps())["Maps.at"].describe()["inputSchema"]
+    guarded, (awaited,) = by_name(Guarded())["Guarded_at"], tools_of(Awaited())
+    assert guarded.describe()["inputSchema"] == by_name(Maps())["Maps_at"].describe()["inputSchema"]
     with pytest.raises(ToolError, match="nobody goes there"):
         call(guarded, city="Atlantis")
     assert call(guarded, city="Rome")["content"] == [{"type": "text", "text": '{"x": 1, "y": 4}'}]
@@ -362,7 +362,7 @@ def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
     tools = by_name(Found())
     schemas = {name: tool.describe()["outputSchema"]["properties"]["result"] for name, tool in tools.items()}
     assert schemas == {
-        "Found.both": {
+        "Found_both": {
             "type": "array",
             "items": {},
             "prefixItems": [
@@ -370,7 +370,7 @@ def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
                 {"title": "first", "description": "the first one"},
             ],
         },
-        "Found.typed": {
+        "Found_typed": {
             "type": "array",
             "minItems": 2,
             "maxItems": 2,
@@ -380,9 +380,9 @@ def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
                 {"type": "string", "title": "first"},
             ],
         },
-        "Found.listed": {"type": "array", "items": {}},
+        "Found_listed": {"type": "array", "items": {}},
     }
-    for name in ("Found.both", "Found.typed"):
+    for name in ("Found_both", "Found_typed"):
         assert call(tools[name], text="a")["structuredContent"] == {"result": [1, "a"]}
 
 
@@ -441,14 +441,14 @@ class AsyncMaps(AsyncActionMixin, Maps):
 def test_an_action_of_lagent_that_runs_in_threads_is_served(thing: Any) -> None:
     tools = by_name(thing)
     assert [name for name, tool in tools.items() if tool.is_async] == [
-        "AsyncMaps.describe", "AsyncMaps.at", "AsyncMaps.later", "AsyncMaps.soon",
+        "AsyncMaps_describe", "AsyncMaps_at", "AsyncMaps_later", "AsyncMaps_soon",
     ]  # fmt: skip
-    assert call(tools["AsyncMaps.describe"], city="Oslo")["structuredContent"] == {"size": 454.0, "river": None}
+    assert call(tools["AsyncMaps_describe"], city="Oslo")["structuredContent"] == {"size": 454.0, "river": None}
     with pytest.raises(ToolError, match="it has sunk"):
-        call(tools["AsyncMaps.describe"], city="Atlantis")
-    assert call(tools["AsyncMaps.at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
-    assert call(tools["AsyncMaps.soon"], city="Rome")["structuredContent"] == {"letters": 4}
-    assert call(tools["AsyncMaps.stream"])["content"] == [{"type": "text", "text": "abc"}]
+        call(tools["AsyncMaps_describe"], city="Atlantis")
+    assert call(tools["AsyncMaps_at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
+    assert call(tools["AsyncMaps_soon"], city="Rome")["structuredContent"] == {"letters": 4}
+    assert call(tools["AsyncMaps_stream"])["content"] == [{"type": "text", "text": "abc"}]
 
 
 def test_what_an_awaited_action_returns_is_awaited() -> None:
@@ -462,7 +462,7 @@ def test_what_an_awaited_action_returns_is_awaited() -> None:
 
 def test_an_executor_serves_its_enabled_actions() -> None:
     executor = AsyncActionExecutor([Bold(), Maps(), Bold({"name": "Off", "parameters": []}, enable=False)])
-    assert list(by_name(executor)) == ["Bold", "Maps.describe", "Maps.at", "Maps.later", "Maps.stream"]
+    assert list(by_name(executor)) == ["Bold", "Maps_describe", "Maps_at", "Maps_later", "Maps_stream"]
 
 
 class Censoring(Hook):
@@ -526,7 +526,7 @@ def offer(source: str, monkeypatch: pytest.MonkeyPatch) -> Offer:
 def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = offer(MODULE, monkeypatch)
 
-    assert sorted(tool.name for tool in found.tools) == ["Held", "Kit.one", "decorated", "helper"]
+    assert sorted(tool.name for tool in found.tools) == ["Held", "Kit_one", "decorated", "helper"]
     assert {skipped.name: skipped.reason.partition(";")[0] for skipped in found.skipped} == {
         "off": "it is not enabled",
         "described": "nothing runs it",
@@ -557,7 +557,7 @@ def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(mon
 def test_listed_actions_are_served_and_what_cannot_be_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     source = MODULE + "\n__tools__ = [off, 'Loud', kit]\n"
     found = offer(source, monkeypatch)
-    assert [tool.name for tool in found.tools] == ["Loud", "Kit.one"]
+    assert [tool.name for tool in found.tools] == ["Loud", "Kit_one"]
     assert [(skipped.name, skipped.reason.partition(";")[0]) for skipped in found.skipped] == [
         ("__tools__[0]", "it is not enabled")
     ]

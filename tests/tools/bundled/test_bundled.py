@@ -45,41 +45,41 @@ SERVED = [name for name in BUNDLED if name not in OF_EXECUTORS]
 # before calls that do not only read; True where a caller decides what is run.
 ANNOTATIONS: dict[str, tuple[bool, bool, bool]] = {
     "FinishAction": (True, False, False),
-    "ArxivSearch.get_arxiv_article_information": (True, True, False),
-    "BINGMap.get_distance": (True, True, False),
-    "BINGMap.get_route": (True, True, False),
-    "BINGMap.get_coordinates": (True, True, False),
-    "BINGMap.search_nearby": (True, True, False),
+    "ArxivSearch_get_arxiv_article_information": (True, True, False),
+    "BINGMap_get_distance": (True, True, False),
+    "BINGMap_get_route": (True, True, False),
+    "BINGMap_get_coordinates": (True, True, False),
+    "BINGMap_search_nearby": (True, True, False),
     "Calculator": (True, False, False),
-    "Clock.now": (True, False, False),
-    "Clock.convert": (True, False, False),
-    "Clock.add": (True, False, False),
-    "Clock.difference": (True, False, False),
-    "Clock.zones": (True, False, False),
+    "Clock_now": (True, False, False),
+    "Clock_convert": (True, False, False),
+    "Clock_add": (True, False, False),
+    "Clock_difference": (True, False, False),
+    "Clock_zones": (True, False, False),
     "CodeExecutor": (False, True, True),
-    "Files.list": (True, False, False),
-    "Files.read": (True, False, False),
-    "Files.search": (True, False, False),
-    "Files.write": (False, False, True),
-    "Files.edit": (False, False, True),
-    "GoogleScholar.search_google_scholar": (True, True, False),
-    "GoogleScholar.get_author_information": (True, True, False),
-    "GoogleScholar.get_citation_format": (True, True, False),
-    "GoogleScholar.get_author_id": (True, True, False),
+    "Files_list": (True, False, False),
+    "Files_read": (True, False, False),
+    "Files_search": (True, False, False),
+    "Files_write": (False, False, True),
+    "Files_edit": (False, False, True),
+    "GoogleScholar_search_google_scholar": (True, True, False),
+    "GoogleScholar_get_author_information": (True, True, False),
+    "GoogleScholar_get_citation_format": (True, True, False),
+    "GoogleScholar_get_author_id": (True, True, False),
     "GoogleSearch": (True, True, False),
     "IPythonInterpreter": (False, True, True),
-    "PPT.create_file": (False, False, False),
-    "PPT.add_first_page": (False, False, False),
-    "PPT.add_text_page": (False, False, False),
-    "PPT.add_text_image_page": (False, False, False),
-    "PPT.submit_file": (False, False, True),
+    "PPT_create_file": (False, False, False),
+    "PPT_add_first_page": (False, False, False),
+    "PPT_add_text_page": (False, False, False),
+    "PPT_add_text_image_page": (False, False, False),
+    "PPT_submit_file": (False, False, True),
     "PythonInterpreter": (False, True, True),
-    "WebBrowser.search": (True, True, False),
-    "WebBrowser.select": (True, True, False),
-    "WebBrowser.open_url": (True, True, False),
-    "WebSearch.search": (True, True, False),
-    "WebSearch.select": (True, True, False),
-    "WebSearch.open_url": (True, True, False),
+    "WebBrowser_search": (True, True, False),
+    "WebBrowser_select": (True, True, False),
+    "WebBrowser_open_url": (True, True, False),
+    "WebSearch_search": (True, True, False),
+    "WebSearch_select": (True, True, False),
+    "WebSearch_open_url": (True, True, False),
 }
 
 
@@ -227,14 +227,14 @@ def test_the_name_means_the_bundled_tool_whatever_lies_in_the_folder(tmp_path: P
     (tmp_path / "Calculator.py").write_text("def other() -> None: ...")
 
     assert [tool.name for tool in load(["Calculator"])] == ["Calculator"]
-    assert load(["Clock"])[0].name == "Clock.now"
+    assert load(["Clock"])[0].name == "Clock_now"
     assert [tool.name for tool in load(["./Clock"])] == ["other"]
     assert parse("Clock:now") == Target("Clock", "now")
 
 
 def test_one_of_the_tools_can_be_picked() -> None:
-    assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == ["Clock.now", "Clock.zones"]
-    with pytest.raises(LoadError, match=r"did you mean 'Clock.now'\?"):
+    assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == ["Clock_now", "Clock_zones"]
+    with pytest.raises(LoadError, match=r"did you mean 'Clock_now'\?"):
         load(["Clock:nov"])
 
 
@@ -276,7 +276,7 @@ def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Pat
     packages = {name.partition(".")[0] for name in loaded - bare}
 
     names = {entry["name"] for entry in listed}
-    assert names == set(ANNOTATIONS) - {"Files.write", "Files.edit"} | {"loaded"}
+    assert names == set(ANNOTATIONS) - {"Files_write", "Files_edit"} | {"loaded"}
     allowed = {
         "orjson",
         "msgspec",
@@ -325,11 +325,11 @@ def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> N
     with serving("Calculator", "Clock", "Files", *settings) as process:
         half = process.ask(call("Calculator", {"expression": "1/3+1/6"}))["result"]
         wrong = process.ask(call("Calculator", {"expression": "2pi"}))["result"]
-        tokyo = process.ask(call("Clock.convert", {"time": "2026-07-01T00:00Z"}))["result"]
-        read = process.ask(call("Files.read", {"path": "note.txt"}))["result"]
-        outside = process.ask(call("Files.read", {"path": "../x"}))["result"]
-        found = process.ask(call("Files.search", {"text": "t.a", "regex": True}))["result"]
-        written = process.ask(call("Files.write", {"path": "new.txt", "content": "x"}))["result"]
+        tokyo = process.ask(call("Clock_convert", {"time": "2026-07-01T00:00Z"}))["result"]
+        read = process.ask(call("Files_read", {"path": "note.txt"}))["result"]
+        outside = process.ask(call("Files_read", {"path": "../x"}))["result"]
+        found = process.ask(call("Files_search", {"text": "t.a", "regex": True}))["result"]
+        written = process.ask(call("Files_write", {"path": "new.txt", "content": "x"}))["result"]
     assert half["structuredContent"] == {"result": "1/2", "decimal": "0.5", "exact": True}
     assert (wrong["isError"], wrong["content"][0]["text"].rpartition(": ")[2]) == (True, "2>>>pi<<<")
     assert tokyo["structuredContent"]["time"] == "2026-07-01T09:00:00+09:00"
@@ -343,7 +343,7 @@ def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> N
 def test_settings_reach_the_processes_of_isolated_tools(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("buy tea\n")
     with serving("Files", "--set", f"Files.roots={tmp_path}", "--isolate") as process:
-        read = process.ask(call("Files.read", {"path": "note.txt"}))["result"]
+        read = process.ask(call("Files_read", {"path": "note.txt"}))["result"]
     assert read["content"] == [{"type": "text", "text": "buy tea\n"}]
 
 
@@ -357,7 +357,7 @@ def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
     assert 'arguments.writable: "yes" is not a boolean' in listed.stderr
     listed = run("list", "Files", "--json", "--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true")
     assert len(json.loads(listed.stdout)) == 5
-    called = run("call", "Clock", "Clock.convert", "time=@0", "--set", "Clock.zone=+01:00")
+    called = run("call", "Clock", "Clock_convert", "time=@0", "--set", "Clock.zone=+01:00")
     assert called.returncode == 2  # @0 would be a file
 
 
@@ -378,7 +378,7 @@ def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path,
 def test_a_call_of_the_only_tool_needs_no_name() -> None:
     for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
         assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"
-    assert "no tool 'now'. Known: Clock.now" in run("call", "Clock", "now", "zone=UTC").stderr
+    assert "no tool 'now'. Known: Clock_now" in run("call", "Clock", "now", "zone=UTC").stderr
     assert "no tool 'zone=UTC'" in run("call", "Clock", "zone=UTC").stderr
 
 
@@ -433,7 +433,7 @@ def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: py
     assert "env" not in entry
     assert entry["args"][-4:] == ["--set", f"Files.roots={tmp_path / 'notes'}", "--set", "Files.max_bytes=99"]
     with running(*entry["args"], cwd="/") as process:
-        read = process.ask(call("Files.read", {"path": "a.txt"}))["result"]
+        read = process.ask(call("Files_read", {"path": "a.txt"}))["result"]
     assert read["content"] == [{"type": "text", "text": "here\n"}]
 
 
@@ -521,7 +521,7 @@ def told(name):
     given = dict.fromkeys(tool.describe()["inputSchema"]["required"], "https://example.com")
     if name == "PPT":
         given = {"theme": "Default", "abs_location": folder + "/x.pptx"}
-    return action(given, tool.name.partition(".")[2] or "run").errmsg
+    return action(given, tool.name.partition("_")[2] or "run").errmsg
 
 _, folder, *names = sys.argv
 print(json.dumps({name: told(name) for name in names}))
@@ -557,6 +557,6 @@ def test_a_tool_without_its_key_is_served_and_says_so_when_it_is_called(
         monkeypatch.delenv(variable, raising=False)
     [tool, *_] = tools_of(made(name))
     given = dict.fromkeys(tool.describe()["inputSchema"].get("required", []), "x")
-    api = tool.name.partition(".")[2] or "run"
+    api = tool.name.partition("_")[2] or "run"
 
     assert BUNDLED[name].keys[0] in made(name)(given, api).errmsg

@@ -490,7 +490,7 @@ def test_read_only_tools_say_so(root: Path) -> None:
     reading = tools_of(Files([root]))
 
     assert [(tool.name, tool.options.read_only) for tool in reading] == [
-        ("Files.list", True),
-        ("Files.read", True),
-        ("Files.search", True),
+        ("Files_list", True),
+        ("Files_read", True),
+        ("Files_search", True),
     ]

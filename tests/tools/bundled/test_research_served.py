@@ -56,15 +56,15 @@ def result(process: Process, name: str, **arguments: Any) -> Any:
 def test_all_nine_are_listed_as_readers_of_the_open_world(process: Process) -> None:
     tools = process.ask(request("tools/list"))["result"]["tools"]
     assert [tool["name"] for tool in tools] == [
-        "ArxivSearch.get_arxiv_article_information",
-        "GoogleScholar.search_google_scholar",
-        "GoogleScholar.get_author_information",
-        "GoogleScholar.get_citation_format",
-        "GoogleScholar.get_author_id",
-        "BINGMap.get_distance",
-        "BINGMap.get_route",
-        "BINGMap.get_coordinates",
-        "BINGMap.search_nearby",
+        "ArxivSearch_get_arxiv_article_information",
+        "GoogleScholar_search_google_scholar",
+        "GoogleScholar_get_author_information",
+        "GoogleScholar_get_citation_format",
+        "GoogleScholar_get_author_id",
+        "BINGMap_get_distance",
+        "BINGMap_get_route",
+        "BINGMap_get_coordinates",
+        "BINGMap_search_nearby",
     ]
     hints = [tool["annotations"] for tool in tools]
     assert {(hint["readOnlyHint"], hint["openWorldHint"]) for hint in hints} == {(True, True)}
@@ -73,7 +73,7 @@ def test_all_nine_are_listed_as_readers_of_the_open_world(process: Process) -> N
 
 def test_arxiv_is_searched(process: Process) -> None:
     said = "Published: 2024-02-29\nTitle: Kettles\nAuthors: Ada Brewer\nSummary: We measure"
-    answer = result(process, "ArxivSearch.get_arxiv_article_information", query="kettles")
+    answer = result(process, "ArxivSearch_get_arxiv_article_information", query="kettles")
     assert answer["structuredContent"] == {"content": said}
 
 
@@ -117,14 +117,14 @@ def test_openstreetmap_is_asked(process: Process, api: str, arguments: dict[str,
 
 def test_a_failure_of_a_service_is_an_answer_in_its_words(process: Process, services: StandIn) -> None:
     services.then(error(400, NO_ROUTE))
-    answer = result(process, "BINGMap.get_distance", start="54.5, 10.25", end="54.5, 10.25")
+    answer = result(process, "BINGMap_get_distance", start="54.5, 10.25", end="54.5, 10.25")
     assert answer["isError"] is True
     assert answer["content"][0]["text"] == f"OSRM ({services.host}) answered 400: Impossible route between points"
 
 
 def test_arguments_that_cannot_be_are_told_before_anybody_is_asked(process: Process, services: StandIn) -> None:
     before = len(services.requests)
-    answer = result(process, "BINGMap.search_nearby", search_term="lid", latitude=100, longitude=0)
+    answer = result(process, "BINGMap_search_nearby", search_term="lid", latitude=100, longitude=0)
     assert answer["isError"] is True
     assert "arguments.latitude" in answer["content"][0]["text"]
     assert len(services.requests) == before
@@ -134,7 +134,7 @@ def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, ser
     services.then(silent)
     while services.arrived.acquire(blocking=False):
         pass
-    process.send(call("GoogleScholar.get_author_id", {"mauthors": "Brewer"}, "slow", progressToken="p"))
+    process.send(call("GoogleScholar_get_author_id", {"mauthors": "Brewer"}, "slow", progressToken="p"))
     assert process.receive()["params"]["message"] == f"asking SerpApi ({services.host})"
     assert services.arrived.acquire(timeout=20)
     process.send(request("notifications/cancelled", {"requestId": "slow"}, ...))
@@ -144,6 +144,6 @@ def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, ser
 def test_without_a_key_the_tools_are_listed_and_say_which_variable_they_want() -> None:
     with running("-m", "toolwire", "serve", "GoogleScholar") as process:
         assert len(process.ask(request("tools/list"))["result"]["tools"]) == 4
-        answer = process.ask(call("GoogleScholar.get_author_id", {"mauthors": "Brewer"}))["result"]
+        answer = process.ask(call("GoogleScholar_get_author_id", {"mauthors": "Brewer"}))["result"]
     assert answer["isError"] is True
     assert "SERPAPI_API_KEY" in answer["content"][0]["text"]

@@ -48,7 +48,7 @@ def result(process: Process, name: str, **arguments: Any) -> Any:
 def test_all_seven_are_listed_as_readers_of_the_open_world(process: Process) -> None:
     tools = process.ask(request("tools/list"))["result"]["tools"]
     apis = ["search", "select", "open_url"]
-    names = [f"{name}.{api}" for name in ("WebBrowser", "WebSearch") for api in apis]
+    names = [f"{name}_{api}" for name in ("WebBrowser", "WebSearch") for api in apis]
     assert [tool["name"] for tool in tools] == ["GoogleSearch", *names]
     hints = [tool["annotations"] for tool in tools]
     assert {(hint["readOnlyHint"], hint["openWorldHint"]) for hint in hints} == {(True, True)}
@@ -60,13 +60,13 @@ def test_google_answers(process: Process) -> None:
 
 
 def test_what_is_found_is_selected_and_opened(process: Process, web: StandIn) -> None:
-    found = result(process, "WebBrowser.search", query=["tea"])["structuredContent"]
+    found = result(process, "WebBrowser_search", query=["tea"])["structuredContent"]
     assert [list(each) for each in found.values()] == [["url", "summ", "title"]] * 2
     first, second = found
-    selected = result(process, "WebBrowser.select", select_ids=[int(first), int(second)])["structuredContent"]
+    selected = result(process, "WebBrowser_select", select_ids=[int(first), int(second)])["structuredContent"]
     assert selected[first] == {"url": f"{web.url}/tea", "title": "Tea", "content": TEXT}
     assert selected[second]["error"] == f"{web.url}/gone answered 404: no /gone here"
-    opened = result(process, "WebBrowser.open_url", url=f"{web.url}/tea")["structuredContent"]
+    opened = result(process, "WebBrowser_open_url", url=f"{web.url}/tea")["structuredContent"]
     assert opened == {"type": "text", "content": f"# Tea\n\n{TEXT.replace('tea', f'[tea]({web.url}/leaves)')}"}
 
 
@@ -81,7 +81,7 @@ def test_a_failure_is_an_answer_in_the_words_of_the_service(process: Process, we
     "url", ["http://169.254.169.254/latest/meta-data/", "http://localhost:1/", "file:///etc/passwd"]
 )
 def test_a_model_cannot_reach_the_surroundings_of_the_server(process: Process, url: str) -> None:
-    answer = result(process, "WebSearch.open_url", url=url)
+    answer = result(process, "WebSearch_open_url", url=url)
     assert answer["isError"] is True
     assert any(words in answer["content"][0]["text"] for words in ("not on the public internet", "has the scheme"))
 
@@ -95,7 +95,7 @@ def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, web
     web.then(silent)
     while web.arrived.acquire(blocking=False):
         pass
-    process.send(call("WebBrowser.search", {"query": "other"}, "slow", progressToken="p"))
+    process.send(call("WebBrowser_search", {"query": "other"}, "slow", progressToken="p"))
     assert process.receive()["params"]["message"] == f"asking Serper ({web.host})"
     assert web.arrived.acquire(timeout=20)
     process.send(request("notifications/cancelled", {"requestId": "slow"}, ...))

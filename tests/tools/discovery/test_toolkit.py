@@ -56,17 +56,17 @@ def text(tool: Tool, arguments: dict[str, Any]) -> str:
 
 def test_decorated_methods_are_tools_of_the_toolkit_in_order() -> None:
     assert list(by_name(Search)) == [
-        "Search.find",
-        "Search.later",
-        "Search.stream",
-        "Search.static",
-        "Search.kind",
+        "Search_find",
+        "Search_later",
+        "Search_stream",
+        "Search_static",
+        "Search_kind",
     ]
 
 
 def test_the_methods_of_a_toolkit_share_an_object() -> None:
-    assert text(by_name(Search)["Search.find"], {"word": "a"}) == "aa"
-    assert text(by_name(Search(3))["Search.find"], {"word": "a"}) == "aaa"
+    assert text(by_name(Search)["Search_find"], {"word": "a"}) == "aa"
+    assert text(by_name(Search(3))["Search_find"], {"word": "a"}) == "aaa"
     made = []
 
     class Counter:
@@ -84,22 +84,22 @@ def test_the_methods_of_a_toolkit_share_an_object() -> None:
             return self.count
 
     tools = by_name(Counter)
-    assert [text(tools["Counter.up"], {}), text(tools["Counter.read"], {})] == ["1", "1"]
+    assert [text(tools["Counter_up"], {}), text(tools["Counter_read"], {})] == ["1", "1"]
     assert len(made) == 1
 
 
 def test_each_kind_of_method_runs() -> None:
     tools = by_name(Search)
-    assert text(tools["Search.stream"], {}) == "ab"
-    assert text(tools["Search.static"], {"word": "a"}) == "a"
-    assert text(tools["Search.kind"], {}) == "Search"
-    assert tools["Search.later"].is_async
-    result = asyncio.run(tools["Search.later"].call_async({"word": "a"}, RecordingCaller()))
+    assert text(tools["Search_stream"], {}) == "ab"
+    assert text(tools["Search_static"], {"word": "a"}) == "a"
+    assert text(tools["Search_kind"], {}) == "Search"
+    assert tools["Search_later"].is_async
+    result = asyncio.run(tools["Search_later"].call_async({"word": "a"}, RecordingCaller()))
     assert result["content"][0]["text"] == "a"
 
 
 def test_a_method_is_described_as_a_function_without_self() -> None:
-    described = by_name(Search)["Search.find"].describe()
+    described = by_name(Search)["Search_find"].describe()
     assert list(described["inputSchema"]["properties"]) == ["word"]
     assert described["description"] == "Find a word."
     assert described["annotations"] == {"title": "Find", "readOnlyHint": True}
@@ -119,20 +119,20 @@ def test_a_subclass_inherits_tools_and_an_override_keeps_their_options() -> None
             return word
 
     tools = by_name(Deep)
-    assert list(tools) == ["Deep.find", "Deep.instantly", "Deep.stream", "Deep.static", "Deep.kind", "Deep.extra"]
-    found = tools["Deep.find"].describe()
+    assert list(tools) == ["Deep_find", "Deep_instantly", "Deep_stream", "Deep_static", "Deep_kind", "Deep_extra"]
+    found = tools["Deep_find"].describe()
     assert found["annotations"] == {"title": "Find", "readOnlyHint": True}
     assert found["description"] == "Find a word."
     assert list(found["inputSchema"]["properties"]) == ["word", "depth"]
-    assert text(tools["Deep.find"], {"word": "ab"}) == "ba"
-    assert text(tools["Deep.kind"], {}) == "Deep"
+    assert text(tools["Deep_find"], {"word": "ab"}) == "ba"
+    assert text(tools["Deep_kind"], {}) == "Deep"
 
 
 def test_a_subclass_can_withdraw_a_tool() -> None:
     class Narrow(Search):
         find = None  # type: ignore[assignment]
 
-    assert "Narrow.find" not in by_name(Narrow)
+    assert "Narrow_find" not in by_name(Narrow)
 
 
 def test_a_toolkit_that_needs_arguments_is_refused_with_the_remedy() -> None:
@@ -147,7 +147,7 @@ def test_a_toolkit_that_needs_arguments_is_refused_with_the_remedy() -> None:
     with pytest.raises(RegistrationError, match="key, region") as caught:
         tools_of(Keyed)
     assert "__tools__ = [Keyed(key=..., region=...)]" in caught.value.remedy
-    assert text(by_name(Keyed("k", region="r"))["Keyed.ask"], {}) == "k"
+    assert text(by_name(Keyed("k", region="r"))["Keyed_ask"], {}) == "k"
 
 
 def test_a_toolkit_of_static_and_class_methods_needs_no_object() -> None:
@@ -198,7 +198,7 @@ def test_private_methods_are_tools_only_under_a_name_of_their_own() -> None:
         def open(self) -> str:
             return ""
 
-    assert list(by_name(Kit)) == ["Kit.shown", "Kit.open"]
+    assert list(by_name(Kit)) == ["Kit_shown", "Kit_open"]
 
 
 def test_an_object_whose_call_is_decorated_is_a_tool_of_its_own() -> None:
@@ -239,5 +239,5 @@ def test_two_methods_of_one_name_are_refused() -> None:
         def two(self) -> str:
             return ""
 
-    with pytest.raises(RegistrationError, match=r"Kit\.same"):
+    with pytest.raises(RegistrationError, match=r"Kit_same"):
         tools_of(Kit)

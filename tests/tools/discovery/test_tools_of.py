@@ -39,7 +39,7 @@ def test_things_of_every_kind_become_tools() -> None:
 
     tool = Tool(add, name="plus")
     offered = tools_of([add, tool, Kit, (partial(tool_api(name="inc")(partial(add, b=1))),), [Kit().dig]])
-    assert [one.name for one in offered] == ["add", "plus", "Kit.dig", "inc", "dig"]
+    assert [one.name for one in offered] == ["add", "plus", "Kit_dig", "inc", "dig"]
     assert tools_of(tool) == [tool]
     assert tools_of([]) == []
 
@@ -86,7 +86,7 @@ def test_a_module_offers_its_decorated_tools_in_order_and_nothing_else() -> None
         class Plain:
             def dig(self) -> str: ...
     """
-    assert names(source) == ["second", "renamed", "Kit.dig"]
+    assert names(source) == ["second", "renamed", "Kit_dig"]
     assert tools_in(module(source)).skipped == []
 
 
@@ -133,7 +133,7 @@ def test_dunder_tools_says_it_exactly() -> None:
             def dig(self) -> str: return self.key
         __tools__ = [Kit("k"), other, "plain"]
     """
-    assert names(source) == ["Kit.dig", "other", "plain"]
+    assert names(source) == ["Kit_dig", "other", "plain"]
     assert names("__tools__ = []\ndef a(): ...") == []
 
 
@@ -200,7 +200,7 @@ def test_an_object_of_a_toolkit_stands_for_its_class() -> None:
         extra = Tool(plain)
     """
     offer = tools_in(module(source))
-    assert [tool.name for tool in offer.tools] == ["Kit.dig", "plain"]
+    assert [tool.name for tool in offer.tools] == ["Kit_dig", "plain"]
     assert offer.tools[0].call({}, RecordingCaller())["content"][0]["text"] == "k"
 
 
@@ -227,7 +227,7 @@ def test_a_private_base_of_toolkits_is_not_offered() -> None:
         class Kit(_Base):
             def __init__(self): ...
     """
-    assert names(source) == ["Kit.dig"]
+    assert names(source) == ["Kit_dig"]
 
 
 def test_objects_that_dislike_questions_are_not_asked_any() -> None:

@@ -70,7 +70,12 @@ class ActionApi:
     @property
     def full_name(self) -> str:
         """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple action."""
-        return f"{self.action.name}.{self.name}" if self.action.is_toolkit else str(self.action.name)
+        return ".".join(filter(None, (self._naming["toolkit"], self._naming["name"])))
+
+    @property
+    def _naming(self) -> dict[str, Any]:
+        kit = str(self.action.name)
+        return {"toolkit": kit, "name": self.name} if self.action.is_toolkit else {"toolkit": None, "name": kit}
 
     @property
     def options(self) -> Options:
@@ -83,7 +88,7 @@ class ActionApi:
     def as_tool(self) -> Tool:
         """Return its tool, as servers offer it; raises a RegistrationError if a hint has no form in JSON."""
         members = self.description.get("return_data", [])
-        return Tool(self.method, name=self.full_name, options=self.options, return_data=members)
+        return Tool(self.method, **self._naming, options=self.options, return_data=members)
 
     @cached_property
     def tool(self) -> Tool:
@@ -92,7 +97,7 @@ class ActionApi:
             return self.as_tool()
         except RegistrationError:
             options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
-            return Tool(_loosened(self.method), name=self.full_name, options=options)
+            return Tool(_loosened(self.method), **self._naming, options=options)
 
     def run(self, arguments: dict[str, Any]) -> Any:
         return self.tool.run(arguments, NULL_CALLER)
@@ -105,7 +110,7 @@ class ActionApi:
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = to_entry(self.description)["inputSchema"]
         try:
-            hinted = Tool(self.method, name=self.full_name).describe()["inputSchema"]
+            hinted = Tool(self.method, **self._naming).describe()["inputSchema"]
         except RegistrationError:
             return schema
         for name, described in schema["properties"].items():

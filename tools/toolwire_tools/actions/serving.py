@@ -82,7 +82,7 @@ def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
     if not executor._hooks:
         return tools
     waits = isinstance(executor, AsyncActionExecutor)
-    return [_by_way_of(partial(executor, tool.name), tool, is_async=waits) for tool in tools]
+    return [_by_way_of(partial(executor, tool.name_with(".")), tool, is_async=waits) for tool in tools]
 
 
 def _tool(api: ActionApi) -> Tool:
@@ -123,5 +123,6 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
     function.__self__ = getattr(tool.function, "__self__", None)
     function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
     made = Tool(function, name=tool.name, options=options)
+    made._parts = tool._parts
     made.is_async = made.notices_cancellation = is_async
     return made

@@ -76,7 +76,8 @@ def _entry_of_tool(tool: Tool) -> EnvEntry:
     def call(parameters: Any) -> Any:
         return _result((tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER))
 
-    return EnvEntry(tool.name, description_of(tool.function, tool.options, name=tool.name), tool.describe, call)
+    name = tool.name_with(".")
+    return EnvEntry(name, description_of(tool.function, tool.options, name=name), tool.describe, call)
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:
@@ -133,7 +134,10 @@ class Env:
         return [deepcopy(entry.description) for entry in self._entries.values()]
 
     def describe_actions(self) -> list[dict[str, Any]]:
-        """Return each action as an entry of MCP's `tools/list`: with the schemas by which its arguments are checked."""
+        """Return each action as an entry of MCP's `tools/list`: with the schemas by which its arguments are checked.
+
+        The APIs of toolkits are called `Toolkit_api` there. Calls take both names.
+        """
         return [deepcopy(entry.describe()) for entry in self._entries.values()]
 
     def __call__(self, name: str, parameters: Any = None) -> Any:
@@ -146,6 +150,8 @@ class Env:
             Exception: whatever the action raises.
         """
         entry = self._entries.get(name) or self._entries.get(str(name).removesuffix(".run"))
+        if entry is None:
+            entry = next((entry for entry in self._entries.values() if entry.describe().get("name") == name), None)
         if entry is None:
             return no_such_action(name, self._entries)
         return entry.call(parameters)

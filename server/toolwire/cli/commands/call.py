@@ -56,9 +56,10 @@ def run(words: Words) -> int:
         is_argument = "=" in name or name.startswith("{")
         if is_argument and len(tools) == 1 and tools[0].name != name:
             name, rest = tools[0].name, [name, *rest]
-        arguments = values.read(rest, _tool(name, tools, target).input_schema)
+        tool = _tool(name, tools, target)
+        arguments = values.read(rest, tool.input_schema)
         try:
-            answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=limit.left())
+            answer = client.call_tool(tool.name, arguments, on_progress=line, timeout_seconds=limit.left())
         finally:
             line.clear()
         _print(answer, words.options)
@@ -75,9 +76,11 @@ def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
 
 
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
-    for tool in tools:
-        if tool.name == name:
-            return tool
+    spellings = (name,) if target is None else (name, name.replace(".", "_", 1))  # of a toolkit's method
+    for spelling in spellings:
+        for tool in tools:
+            if tool.name == spelling:
+                return tool
     from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
 
     problem = unknown_name("tool", name, [tool.name for tool in tools])

@@ -50,7 +50,7 @@ COMMAND = Command(
     ),
     examples=(
         "toolwire config claude-desktop tools.py --write",
-        "toolwire config vscode tools.py --separator _ --env API_KEY=abc",
+        "toolwire config vscode tools.py --timeout 60 --env API_KEY=abc",
     ),
     passes_on=SERVE.options,
 )

@@ -38,8 +38,8 @@ _CALLS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "Calls": (
         ("add", {"a": 2**64, "b": 1}),
         ("count_words", {"text": "the quick brown fox jumps over the lazy dog"}),
-        ("Notes.write", {"title": "tea", "text": "Four minutes, no longer."}),
-        ("Notes.read", {"title": "tea"}),
+        ("Notes_write", {"title": "tea", "text": "Four minutes, no longer."}),
+        ("Notes_read", {"title": "tea"}),
         ("draw_square", {"red": 30, "green": 120, "blue": 200}),
     ),
     "Answers that arrive in pieces, and progress": (
@@ -47,7 +47,7 @@ _CALLS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("find_primes", {"below": 3_500}),
     ),
     "Failures are answers that a model can read": (
-        ("Notes.read", {"title": "coffee"}),
+        ("Notes_read", {"title": "coffee"}),
         ("add", {"a": "three", "b": [4]}),
     ),
 }

@@ -37,7 +37,7 @@ COMMAND = Command(
         SET,
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
-        Option("--separator TEXT", "text between a toolkit's name and its method's (default: a dot)"),
+        Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
         Option("--coerce", "decode arguments that a model sent as JSON text"),
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),

@@ -29,7 +29,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reading stops until the host reads. `max_workers` calls of synchronous tools run at a time; in addition,
     `max_abandoned` threads may be held by calls that were cancelled or timed out, and `max_questions` by tools that
     wait for the user. `grace_seconds` is the time for open calls after the host has hung up: clients send SIGTERM after
-    two seconds. `ask_seconds` is how long a tool waits for the user.
+    two seconds. `ask_seconds` is how long a tool waits for the user. A call with a progress token whose tool has
+    reported nothing for `heartbeat_seconds` gets a progress notification; 0 turns that off.
 
     Raises:
         ValueError: for a value out of its range.
@@ -49,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_questions: int = 128
     grace_seconds: float = 1.5
     ask_seconds: float = 600.0
+    heartbeat_seconds: float = 10.0  # the shortest time limits known are 30 and 60 seconds
     coerce: bool = False
     mask_errors: bool = False
     isolate: bool = False
@@ -72,8 +74,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}")
         if not self.ask_seconds > 0:
             raise ValueError(f"ask_seconds must be above 0, not {self.ask_seconds}")
-        if not self.grace_seconds >= 0:
-            raise ValueError(f"grace_seconds must not be negative, but is {self.grace_seconds}")
+        for name in ("grace_seconds", "heartbeat_seconds"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
             raise ValueError(f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}")
 

@@ -54,7 +54,7 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     log.configure(level=spec.log_level, as_json=spec.log_as_json)
     memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
-    settings: dict[str, Any] = {"grace_seconds": 0.0, **unlimited, **spec.settings}
+    settings: dict[str, Any] = {"grace_seconds": 0.0, "heartbeat_seconds": 0.0, **unlimited, **spec.settings}
     Server([WorkerTool(tool, memory) for tool in tools], **settings).serve(streams)
 
 

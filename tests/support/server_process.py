@@ -44,6 +44,9 @@ class NoHost:
     def send_progress(self, *_: Any) -> None:
         """Send nothing."""
 
+    def expect_progress(self) -> None:
+        """Send no heartbeats."""
+
     def ask(self, *_: Any) -> Any:
         raise NotImplementedError
 

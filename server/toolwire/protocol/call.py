@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
         async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
             """Ask the client's user, on the event loop."""
 
+        def expect_progress(self) -> None:
+            """Send heartbeats from now on, while calls with a progress token are in flight. Never blocks."""
+
         def pause(self, call: Call) -> AbstractContextManager[None]:
             """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
 
@@ -62,6 +66,18 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     modern: bool
 
 
+class Report(msgspec.Struct):
+    """The latest progress of a call, sent `at` a (monotonic) time: `done` is `None` before the first.
+
+    `by_tool`: the tool has reported this or earlier progress.
+    """
+
+    at: float
+    done: float | None = None
+    total: float | None = None
+    by_tool: bool = False
+
+
 class Call(msgspec.Struct, eq=False):
     """One call of a tool. The tool uses it as its `Caller`.
 
@@ -71,7 +87,7 @@ class Call(msgspec.Struct, eq=False):
     `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the
     event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
     limit, `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the
-    arguments as JSON if a modern client may be asked.
+    arguments as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token.
     """
 
     id: Id | None
@@ -92,7 +108,7 @@ class Call(msgspec.Struct, eq=False):
     slot: int = 0
     elicitation: PendingElicitation | None = None
     sent: bytes = b""
-    last_progress: float | None = None
+    last_report: Report | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -105,23 +121,46 @@ class Call(msgspec.Struct, eq=False):
             # Made under the writer's lock: progress never follows the response, and its values never go backwards.
             self.host.send_progress(self, lambda: self.progress_message(done, total, message), len(message or ""))
 
-    def progress_message(self, done: float, total: float | None, message: str | None) -> bytes | None:
+    def progress_message(
+        self, done: float, total: float | None, message: str | None, *, by_tool: bool = True
+    ) -> bytes | None:
         """Return the progress notification; `None` if the call has ended.
 
         MCP requires increasing values. One that does not exceed the last is raised by the least possible amount, so
         that its message still arrives.
         """
-        if self.ended:
+        last = self.last_report
+        if self.ended or last is None:
             return None
-        if self.last_progress is not None and done <= self.last_progress:
-            done = _just_above(self.last_progress)
-        self.last_progress = done
+        if last.done is not None and done <= last.done:
+            done = _just_above(last.done)
+        self.last_report = Report(time.monotonic(), done, total, by_tool)
         params: dict[str, Any] = {"progressToken": self.token, "progress": done}
         if total is not None:
             params["total"] = total
         if message is not None:
             params["message"] = message
         return messages.notification("notifications/progress", params)
+
+    def heartbeat(self) -> bytes | None:
+        """Return a progress notification in place of the tool, which has not reported for long.
+
+        Its value is just above the tool's last one, or above 0 before that, so that the tool's next value will be more.
+        It repeats the tool's total, without which hosts would remove their progress bar, but not its message, since
+        clients may join the messages of a generator.
+        """
+        last = self.last_report
+        if last is not None and last.by_tool and last.done is not None:
+            return self.progress_message(last.done, last.total, None)
+        done = 0.0 if last is None or last.done is None else last.done
+        return self.progress_message(done + _HEARTBEAT, None, self._state(), by_tool=False)
+
+    def _state(self) -> str | None:
+        if self.tool.is_generator:
+            return None
+        if self.elicitation is not None:
+            return "waiting for the user's answer"
+        return "waiting for other calls" if self.worker is None and self.scope is None else "still running"
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Write a line about this call to stderr."""
@@ -204,6 +243,10 @@ class ElicitationReply(msgspec.Struct, frozen=True):
 
 Decision = Call | Send | Cancel | ElicitationReply
 """A `Call` is to be run, and its outcome passed to `InFlight`."""
+
+
+_HEARTBEAT = 1e-9
+"""By how much heartbeats increase: less than any step of a tool, but no denormal number, which some parsers refuse."""
 
 
 def _just_above(number: float) -> float:

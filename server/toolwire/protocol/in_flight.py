@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
 
     from ..settings import Settings
-    from .call import Call, Origin
+    from .call import Call, Origin, Report
     from .lifecycle import Identity
 
 
@@ -105,6 +105,11 @@ class InFlight:
             self._when_idle()
         return is_awaited
 
+    def reporting(self) -> list[tuple[Call, Report]]:
+        """Return the calls with a progress token, each with its latest report."""
+        pairs = [(call, call.last_report) for call in list(self._calls.values())]
+        return [(call, report) for call, report in pairs if report is not None]
+
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""
         return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
@@ -141,7 +146,7 @@ class InFlight:
         """Continue *call* as the request that led to *again*; raises what `begin` raises."""
         self.begin(call, again.id, again.origin)
         self._release(call)  # the bytes of the previous request
-        call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
+        call.id, call.origin, call.token, call.last_report = again.id, again.origin, again.token, again.last_report
         call.capabilities = again.capabilities
 
     def check_unused(self, id: Id) -> None:

@@ -8,6 +8,7 @@ finds a fault of the client raises `RequestError`, and `receive` answers with it
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,7 +28,7 @@ from toolwire_tools.tool import SEPARATOR
 from .. import log
 from ..errors import RequestError
 from . import lifecycle
-from .call import Call, Cancel, ElicitationReply, Origin, Request, Send
+from .call import Call, Cancel, ElicitationReply, Origin, Report, Request, Send
 from .in_flight import InFlight
 
 if TYPE_CHECKING:
@@ -269,14 +270,26 @@ class ServerProtocol:
         id = None if request.id is UNSET else request.id
         call = Call(id, tool, arguments, origin, self._eras.capabilities, self._coerce, self._host)
         if "_meta" in params:
-            call.token = _progress_token(params["_meta"])
-            if origin.modern:
-                call.capabilities = params["_meta"][META_CLIENT_CAPABILITIES]
-                call.sent = _encode_any_depth(arguments) if lifecycle.can_elicit(call.capabilities) else b""
-                if "requestState" in params:
-                    return self._resume(call, params)
+            return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
         return (call,)
+
+    def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
+        meta = params["_meta"]
+        call.token = _progress_token(meta)
+        if call.token is not None:
+            call.last_report = Report(time.monotonic())
+        if call.origin.modern:
+            call.capabilities = meta[META_CLIENT_CAPABILITIES]
+            call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
+        if call.origin.modern and "requestState" in params:
+            decisions = self._resume(call, params)
+        else:
+            self.in_flight.begin(call, call.id, call.origin)
+            decisions = (call,)
+        if call.token is not None:  # after the call is in flight, where the heartbeat looks for it
+            self._host.expect_progress()
+        return decisions
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """Continue a parked call: a modern client has repeated it with the user's input, under a new id."""

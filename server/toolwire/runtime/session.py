@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .board import Board
     from .event_loop import EventLoop
+    from .heartbeat import Heartbeat
     from .worker_pool import Answers
 
 Outcome = dict[str, Any] | BaseException
@@ -44,7 +45,8 @@ _CLEAN_UP_SECONDS = 0.2
 after which clients send signals."""
 
 _MAX_WAITING_PROGRESS = 1000
-"""How many messages may wait in the outbox before progress of async tools, which nothing slows down, is skipped."""
+"""How many messages may wait in the outbox before progress that nothing slows down is skipped: heartbeats, and that of
+async tools."""
 
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
@@ -72,6 +74,7 @@ class Session:
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
+        self._heartbeat: Heartbeat | None = None
         self._reading = False
         self._refusing = False
         self.is_ending = False
@@ -303,12 +306,24 @@ class Session:
 
     def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
         """Send progress: at once from a thread, which a slow host may block, but never from the event loop."""
-        if self.is_ending:
-            return
-        if not call.tool.is_async:
+        if call.tool.is_async:
+            self._enqueue_progress(make, size)
+        elif not self.is_ending:
             self._writer.write_made(make)
-        elif self._writer.enqueued() < _MAX_WAITING_PROGRESS and not self._writer.is_full:
+
+    def _enqueue_progress(self, make: Callable[[], bytes | None], size: int) -> None:
+        if self._writer.enqueued() < _MAX_WAITING_PROGRESS and not (self._writer.is_full or self.is_ending):
             self._writer.enqueue(partial(self._writer.write_made, make), size)
+
+    def expect_progress(self) -> None:
+        """Send heartbeats while calls with a progress token are in flight. Only for the reading thread."""
+        seconds = self._settings.heartbeat_seconds
+        if self._heartbeat is None and seconds:
+            from .heartbeat import Heartbeat  # few hosts ask for progress
+
+            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self._enqueue_progress)
+        if self._heartbeat is not None:
+            self._heartbeat.watch()
 
     # Time limits
 

@@ -6,10 +6,13 @@ import datetime as dt
 import json
 import math
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from typing import Any
 
 import pydantic
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.server_process import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
 from toolwire.protocol.call import Call, Cancel, Send
@@ -407,6 +410,19 @@ class TestCalls:
         assert error_of(decode(refusal.message)) == (3, -31001)
         protocol.in_flight.finish(first, SUM)
         self.start(protocol, call("add", {"a": 1, "b": 2}, id=3))
+
+    @given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers()))
+    def test_values_of_heartbeats_and_of_the_tool_increase_in_any_order(self, reports: list[float | None]) -> None:
+        started = self.start(protocol_of(add), call("add", {"a": 1, "b": 2}, progressToken="t"))
+
+        made = [started.heartbeat() if done is None else started.progress_message(done, 9, "now") for done in reports]
+
+        sent = [decode(message)["params"] for message in made]
+        assert all(earlier["progress"] < later["progress"] for earlier, later in pairwise(sent))
+        silent = len(list(takewhile(lambda done: done is None, reports)))
+        assert ["total" in params for params in sent] == [False] * silent + [True] * (len(sent) - silent)
+        after = zip(reports[silent:], sent[silent:], strict=True)
+        assert all(params.get("message") == (None if done is None else "now") for done, params in after)
 
     def test_progress_values_increase_whatever_the_tool_reports(self) -> None:
         protocol = protocol_of(add)

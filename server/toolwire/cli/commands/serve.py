@@ -40,6 +40,7 @@ COMMAND = Command(
         Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
         Option("--coerce", "decode arguments that a model sent as JSON text"),
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
+        Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10; 0: never)"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
         Option("--page-size NUMBER", "tools per page (default: all)"),
         Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
@@ -99,7 +100,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
 
 
 _SELECTION = {"keep_going": "keep_going", "include": "include", "exclude": "exclude", "set": "tool_settings"}
-_SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
+_SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
 
 
 def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:

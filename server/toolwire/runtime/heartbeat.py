@@ -1,0 +1,71 @@
+"""Heartbeats: progress for calls whose tools report none, so that hosts which wait for a sign of life get one.
+
+Strategy. One timer serves all calls of a session. When it runs, it looks through the calls in flight, and its next time
+is when the first of them will have been silent for long enough. So the many calls that end before cost nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..protocol.in_flight import InFlight
+    from ..timers import Timers
+
+_PAUSES = 20
+"""Two looks are at least this part of the period apart: with 100,000 calls in flight, each takes some 10 ms."""
+
+_BYTES = 150
+"""About the size of a heartbeat."""
+
+
+class Heartbeat:
+    """Sends progress through *send* for each call of *in_flight* that has reported none for *seconds*.
+
+    *send* gets the function that makes the message, and its size; it must not block.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        in_flight: InFlight,
+        timers: Timers,
+        send: Callable[[Callable[[], bytes | None], int], None],
+    ) -> None:
+        self._seconds = seconds
+        self._in_flight = in_flight
+        self._timers = timers
+        self._send = send
+        self._lock = threading.Lock()
+        self._ticking = False
+
+    def watch(self) -> None:
+        """Tick from now on, until no call with a progress token is in flight. Never blocks."""
+        if not self._ticking:
+            self._start(self._seconds)
+
+    def _start(self, seconds: float) -> None:
+        with self._lock, suppress(RuntimeError):  # no thread for the timers: the next call tries again
+            if not self._ticking:
+                self._timers.after(seconds, self._tick)
+                self._ticking = True
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        first = now
+        reporting = self._in_flight.reporting()
+        for call, report in reporting:
+            if now - report.at < self._seconds:
+                first = min(first, report.at)
+            else:
+                report.at = now  # also if it cannot be sent: the next one is due as long after
+                self._send(call.heartbeat, _BYTES)
+        # A call that begins after this line finds the timer stopped, and starts it; one before it is found here.
+        self._ticking = False
+        if reporting or self._in_flight.reporting():
+            self._start(max(first + self._seconds - now, self._seconds / _PAUSES))

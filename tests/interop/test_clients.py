@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from interop import everyday, peers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 LATEST_LEGACY = "2025-11-25"
@@ -135,6 +138,52 @@ def test_a_typescript_client_is_served(package: str, driver: str, mode: str, pro
 
     assert attended.report == {"protocol": protocol, **SEEN}
     assert_ended_in_peace(attended.servers[0])
+
+
+PYTHON_CLIENTS = [("mcp2", "auto"), ("mcp2", "legacy"), ("mcp1", "legacy"), ("fastmcp", "auto"), ("fastmcp", "legacy")]
+JAVASCRIPT_CLIENTS = [("@modelcontextprotocol/client", "ts"), ("@modelcontextprotocol/sdk", "sdk")]
+SILENT = """
+import threading
+
+_seen = threading.Semaphore(0)
+
+def silent(beats: int) -> str:
+    for _ in range(beats):
+        _seen.acquire()
+    return "done"
+
+def seen() -> None:
+    _seen.release()
+"""
+
+
+@pytest.mark.parametrize(
+    ("driver", "mode"),
+    [
+        *((partial(peers.python_driver, name, f"{name}_client.py"), mode) for name, mode in PYTHON_CLIENTS),
+        *(
+            (partial(peers.node_driver, package, f"{name}_client.mjs"), "legacy")
+            for package, name in JAVASCRIPT_CLIENTS
+        ),
+    ],
+)
+def test_a_client_receives_progress_of_a_tool_that_reports_none(
+    driver: Callable[[], list[str]], mode: str, tmp_path: Path
+) -> None:
+    tools = tmp_path / "silent.py"
+    tools.write_text(SILENT, encoding="utf-8")
+
+    attended = peers.drive(
+        driver(), mode, tmp_path, exercise="silent", server=peers.serve("--heartbeat", "0.05", tools=tools)
+    )
+
+    assert attended.report["answer"] == answer("done")
+    values, totals, messages = zip(*attended.report["progress"], strict=True)
+    assert len(values) >= 3
+    assert values[0] > 0
+    assert all(earlier < later for earlier, later in pairwise(values))
+    assert set(totals) == {None}
+    assert set(messages) <= {"still running", "waiting for other calls"}  # before its thread starts
 
 
 @pytest.mark.parametrize("mode", ["auto", MODERN])

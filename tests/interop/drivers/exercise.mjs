@@ -24,12 +24,7 @@ export async function exercise(peer) {
     report.calls = []
     for (const [name, args] of CALLS) report.calls.push([name, args, plain(await peer.call(name, args))])
     for (const [name, args] of [['countdown', { start: 3 }], ['steps', { total: 3 }]]) {
-        const progress = []
-        const answer = await peer.call(name, args, (told) => {
-            progress.push([told.progress, told.total ?? null, told.message ?? null])
-            peer.call('seen', {})
-        })
-        report[name] = { answer: plain(answer), progress }
+        report[name] = await withProgress(peer, name, args)
     }
     for (const name of ['work', 'doze']) {
         const begun = Promise.withResolvers?.() ?? withResolvers()
@@ -38,6 +33,16 @@ export async function exercise(peer) {
     report.stopped = plain(await peer.call('stopped', { names: ['work', 'doze'] }))
     report.afterwards = plain(await peer.call('add', { a: 20, b: 22 }))
     return report
+}
+
+/** The answer of a tool that waits, at each progress, until it is told that the progress was seen. */
+export async function withProgress(peer, name, args) {
+    const progress = []
+    const answer = await peer.call(name, args, (told) => {
+        progress.push([told.progress, told.total ?? null, told.message ?? null])
+        peer.call('seen', {})
+    })
+    return { answer: plain(answer), progress }
 }
 
 function withResolvers() {

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import live
-from exercise import Peer, exercise
+from exercise import Peer, exercise, with_progress
 
 PATIENCE_SECONDS = 60.0
 
@@ -21,8 +21,13 @@ async def everyday(peer: Peer, _: None) -> dict[str, Any]:
     return await exercise(peer)
 
 
+async def silent(peer: Peer, _: None) -> dict[str, Any]:
+    return await with_progress(peer, "silent", {"beats": 3})
+
+
 EXERCISES: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "everyday": everyday,
+    "silent": silent,
     "asked": live.asked,
     "mute": live.mute,
     "changes": live.changes,

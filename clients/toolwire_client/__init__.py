@@ -78,6 +78,10 @@ _LATER = {
 """Names imported at first use, by module: a client of one server needs none of them."""
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     module = next((module for module, names in _LATER.items() if name in names), None)
     if module is None:

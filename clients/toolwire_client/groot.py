@@ -54,6 +54,10 @@ _OF_TOOLS = ("BaseAction", "CodeExecutor", "Env", "PythonInterpreter", "WebSearc
 """Groot's names that belong to the tools, importable from here too."""
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name not in _OF_TOOLS:
         from toolwire_schemas.misplaced_names import missing

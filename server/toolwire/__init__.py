@@ -35,6 +35,10 @@ _LATER = {
 """Names imported at first use, each with its module: every command imports this file, and few need a server."""
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         from toolwire_schemas.misplaced_names import missing

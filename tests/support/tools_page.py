@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwire.loading.bundled_targets import _maker
 from toolwire_schemas.dialects.markdown import from_entry
-from toolwire_tools import NotOffered, tools_of
+from toolwire_tools import tools_of
 from toolwire_tools.bundled import BUNDLED, Entry, class_of
 
 MADE_WITH = {"Files": {"writable": True}}
@@ -77,11 +77,7 @@ def _settings(cls: Any, name: str) -> str:
 
 
 def _tools(cls: Any, name: str) -> list[str]:
-    try:
-        tools = tools_of(cls(**MADE_WITH.get(name, {})))
-    except NotOffered:
-        return ["It is no tool of a server: every `ActionExecutor` answers with it by itself."]
-    return [_tool(tool.describe()) for tool in tools]
+    return [_tool(tool.describe()) for tool in tools_of(cls(**MADE_WITH.get(name, {})))]
 
 
 def _tool(entry: dict[str, Any]) -> str:

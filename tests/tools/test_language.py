@@ -22,7 +22,6 @@ from toolwire_tools.schema import constraints
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = sentences()
-OF_EXECUTORS = {"InvalidAction", "NoAction"}
 CHINESE = re.compile("[一-鿿]")
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 
@@ -119,13 +118,12 @@ def test_every_description_of_a_bundled_action_is_chinese(name: str) -> None:
             assert [entry["name"] for entry in api.get(member, [])] == [
                 entry["name"] for entry in other.get(member, [])
             ]
-    if name not in OF_EXECUTORS:
-        served = [tool.describe() for tool in tools_of(made(name, lang="zh"))]
-        assert [text for text in texts(served) if not CHINESE.search(text)] == []
+    served = [tool.describe() for tool in tools_of(made(name, lang="zh"))]
+    assert [text for text in texts(served) if not CHINESE.search(text)] == []
 
 
 def test_no_translation_is_of_what_is_no_more() -> None:
-    classes = {cls.__name__: cls for name in BUNDLED for cls in class_of(name).__mro__}
+    classes = {cls.__name__: cls for kind in (InvalidAction, *map(class_of, BUNDLED)) for cls in kind.__mro__}
     for key, api in chinese.APIS.items():
         owner, _, method = key.partition(".")
         cls = classes[owner]
@@ -135,7 +133,7 @@ def test_no_translation_is_of_what_is_no_more() -> None:
         english = next(each for each in described.get("api_list", [described]) if name in (each["name"], "run"))
         assert set(api.parameters) == {each["name"] for each in english["parameters"]}, key
         assert set(api.result) == {each["name"] for each in english.get("return_data", [])}, key
-    served = [tool.describe() for name in BUNDLED.keys() - OF_EXECUTORS for tool in tools_of(made(name))]
+    served = [tool.describe() for name in BUNDLED for tool in tools_of(made(name))]
     assert set(chinese.RESULTS) == {text for each in served for text in texts(each.get("outputSchema"))} - members()
 
 

@@ -134,6 +134,10 @@ _MODULES = {name: module for module, names in _LATER.items() for name in names.s
 __all__ = sorted(_MODULES)
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         from toolwire_schemas.misplaced_names import missing

@@ -30,6 +30,10 @@ _INSTEAD = {
 """Remedies for names of Lagent that Toolwire has not."""
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name in __all__:
         # The name of 0.2.4 is different in 0.5.

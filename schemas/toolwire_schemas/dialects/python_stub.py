@@ -22,6 +22,7 @@ from .type_shapes import (
     NOTHING,
     ArrayShape,
     Definition,
+    Definitions,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
@@ -37,6 +38,8 @@ _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bo
 _IMPORTED = ("Any", "Literal", "Never", "NotRequired", "TypedDict")
 _INDENT = "    "
 _LINE = 100
+_LONGEST = 120
+"""Characters of an argument in a signature: its name and type."""
 
 
 def from_entry(entry: Entry) -> str:
@@ -47,6 +50,29 @@ def from_entry(entry: Entry) -> str:
 def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
     return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
+
+
+def signature(entry: Entry) -> list[str]:
+    """Return the arguments and the result of one tool for a reader: `["(a: int,", "b: {c: str})", "-> int"]`.
+
+    Unlike a stub, it has no named types, keeps the tool's own names, and cuts long types.
+    """
+    tool = ToolShapes(entry, Definitions())
+    parameters = [_cut(_written(member)) for member in tool.arguments.members]
+    parameters += [] if tool.arguments.rest is None else ["..."]
+    together = ",\n".join(parameters)
+    return [*f"({together})".split("\n"), *([f"-> {_cut(_type(tool.result))}"] if tool.result else [])]
+
+
+def _written(member: ShapeMember) -> str:
+    """*member* of arguments or of an object, with its type; one that may be absent has `?` or its default."""
+    has_default = "default" in member.schema and not member.is_required
+    name = member.name if member.is_required or has_default else f"{member.name}?"
+    return f"{name}: {_type(member.shape)}" + (f" = {_value(member.schema['default'])}" if has_default else "")
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
 
 
 def _function(tool: ToolShapes, name: str) -> str:
@@ -130,6 +156,8 @@ def _type(shape: Shape) -> str:
             return " | ".join(dict.fromkeys(map(_type, several)))
         case ReferenceShape(name=name):
             return name
+        case ObjectShape(members=[_, *_] as members):  # not in a stub, where such objects have names
+            return f"{{{', '.join(map(_written, members))}}}"
         case ObjectShape(rest=rest):
             return f"dict[str, {_type(rest or NOTHING)}]"
 

@@ -24,16 +24,28 @@ _WIDTH = 100
 
 _BAR = 24
 
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+"""A space at which lines are not wrapped."""
+
 
 def width() -> int:
     """The terminal's width, or that of a page."""
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
-def tools_table(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
-    """Return a table of tools, given as their entries in `tools/list`."""
-    rows = [(str(tool["name"]), _signature(tool), _summary(tool)) for tool in tools]
-    return table(("tool", "arguments", "what it does"), rows, columns)
+def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
+    """Return the tools, given as their entries in `tools/list`: arguments and result of each, and what it does."""
+    from toolwire_schemas.dialects.python_stub import signature
+
+    lines: list[str] = []
+    for tool in tools:
+        name = printable(str(tool["name"]))
+        parts = [part.replace(" ", _UNBROKEN) if len(part) < 50 else part for part in signature(tool)]
+        first, *others = _wrapped(name + printable(" ".join(parts)), (columns or width()) - 8)
+        about = _wrapped(printable(_summary(tool)), (columns or width()) - 4)
+        lines += [first.replace(name, marked(BOLD, name), 1), *(f"{' ' * 8}{line}" for line in others)]
+        lines += [f"    {line}" for line in about if line]
+    return "\n".join(lines).replace(_UNBROKEN, " ")
 
 
 def counted(number: int, what: str) -> str:
@@ -129,14 +141,6 @@ def progress(done: float, total: float | None, message: str | None) -> str:
     else:
         text = f"{done:g}"
     return f"{text}  {printable(message.strip())}" if message else text
-
-
-def _signature(tool: dict[str, Any]) -> str:
-    schema = tool.get("inputSchema") or {}
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    required = schema.get("required") if isinstance(schema, dict) else None
-    required = {name for name in required if isinstance(name, str)} if isinstance(required, list) else ()
-    return ", ".join(name if name in required else f"[{name}]" for name in properties or {})
 
 
 def _summary(tool: dict[str, Any]) -> str:

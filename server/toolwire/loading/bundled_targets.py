@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
+from toolwire_tools import Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
 from toolwire_tools.context.context import NULL_CALLER
 
@@ -28,10 +28,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     Raises:
         LoadError: if it does not take them, or has no such tool.
     """
-    try:
-        offered = tools_of(_made(name, *settings))
-    except NotOffered:
-        raise LoadError(f"{name} cannot be served: it is part of every ActionExecutor") from None
+    offered = tools_of(_made(name, *settings))
     if wanted is None:
         return offered
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"

@@ -4,13 +4,12 @@ import base64
 import io
 from typing import TYPE_CHECKING
 
-from toolwire.cli.output import ProgressLine, progress, result, table, tools_table
+import pytest
+from toolwire.cli.output import ProgressLine, progress, result, table, tools_listing
 from toolwire_schemas.output import BOLD, Output, marked, unmarked
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 class Terminal(io.StringIO):
@@ -18,17 +17,59 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_tools_are_a_table_with_optional_arguments_in_brackets() -> None:
-    tool = {
-        "name": "add",
-        "description": "Add\ntwo numbers.\n\nMore about it.",
-        "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]},
-    }
-    assert unmarked(tools_table([tool, {"name": "ping"}], 80)).splitlines() == [
-        "tool  arguments  what it does",
-        "add   a, [b]     Add two numbers.",
-        "ping",
-    ]
+SEARCH = {
+    "name": "search",
+    "description": "Find\npassages.\n\nMore about it.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "fields": {"type": "array", "items": {"enum": ["title", "body"]}, "default": ["title"]},
+            "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+            "near": {"type": "object", "properties": {"x": {"type": "number"}, "y": {}}, "required": ["x"]},
+        },
+        "required": ["text"],
+    },
+    "outputSchema": {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        (
+            80,
+            [
+                'search(text: str, fields: list[Literal["title", "body"]] = ["title"],',
+                "        limit: int | None = None, near?: {x: float, y?: Any}) -> int",
+                "    Find passages.",
+                "ping()",
+            ],
+        ),
+        (
+            120,
+            [
+                'search(text: str, fields: list[Literal["title", "body"]] = ["title"], limit: int | None = None,',
+                "        near?: {x: float, y?: Any}) -> int",
+                "    Find passages.",
+                "ping()",
+            ],
+        ),
+    ],
+)
+def test_tools_are_listed_with_the_types_of_arguments_and_result(columns: int, lines: list[str]) -> None:
+    assert unmarked(tools_listing([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
+
+
+def test_a_type_of_any_size_takes_a_few_lines() -> None:
+    huge = {"type": "object", "properties": {f"member_{number}": {"type": "string"} for number in range(500)}}
+    tool = {"name": "send", "inputSchema": {"type": "object", "properties": {"body": huge}}, "outputSchema": huge}
+
+    lines = unmarked(tools_listing([tool], 80)).splitlines()
+
+    assert len(lines) < 8
+    assert max(map(len, lines)) <= 80
+    assert "send(body?: {member_0?: str, member_1?: str," in " ".join(line.strip() for line in lines)
 
 
 def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import toolwire_tools
 from support.server_process import Process, call, request, running
 from support.tools_page import MADE_WITH, text
 from toolwire.cli import main as cli
@@ -38,8 +39,7 @@ from toolwire_tools.bundled import availability as readiness
 from toolwire_tools.bundled import requirements as needs
 
 ROOT = Path(__file__).parents[3]
-OF_EXECUTORS = {"InvalidAction", "NoAction"}
-SERVED = [name for name in BUNDLED if name not in OF_EXECUTORS]
+OF_EXECUTORS = ("InvalidAction", "NoAction")
 
 # Whether it only reads, whether it reaches beyond this machine, and whether it may overwrite or delete. A host asks
 # before calls that do not only read; True where a caller decides what is run.
@@ -88,7 +88,7 @@ def made(name: str) -> Any:
 
 
 def every_tool() -> list[Any]:
-    return [tool for name in SERVED for tool in tools_of(made(name))]
+    return [tool for name in BUNDLED for tool in tools_of(made(name))]
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -118,7 +118,7 @@ def test_each_is_the_action_that_the_table_says(name: str) -> None:
     assert set(entry.programs) <= set(readiness._PROGRAMS)
 
 
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", BUNDLED)
 def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name: str) -> None:
     from toolwire_tools import TupleParser
 
@@ -247,12 +247,15 @@ def test_those_that_share_an_object_share_it_however_they_are_named_and_loaded()
     assert len(load(["PPT:create_file", "PPT"])) == 5
 
 
-def test_what_executors_answer_with_is_not_served() -> None:
-    for name in OF_EXECUTORS:
-        with pytest.raises(LoadError, match="every ActionExecutor"):
-            load([name])
-        with pytest.raises(NotOffered):
-            tools_of_action(class_of(name))
+@pytest.mark.parametrize("name", OF_EXECUTORS)
+def test_what_executors_answer_with_is_no_bundled_tool(name: str) -> None:
+    for target in (name, f"{name[:-1]}x"):
+        with pytest.raises(LoadError) as caught:
+            load([target])
+        assert name not in str(caught.value).removeprefix(f"'{name}' not found")
+    assert {*OF_EXECUTORS} & {*BUNDLED, *dir(toolwire_tools.bundled)} == set()
+    with pytest.raises(NotOffered):
+        tools_of_action(get_tool_cls(name))
 
 
 @pytest.mark.process
@@ -269,7 +272,7 @@ def test_the_end_of_a_conversation_is_a_tool_as_well() -> None:
 def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Path) -> None:
     """Whatever they need beyond Python is imported when one of them runs."""
     (tmp_path / "spy.py").write_text(SPY)
-    with serving(*SERVED, "spy.py", "--set", f"Files.roots={tmp_path}", cwd=tmp_path) as process:
+    with serving(*BUNDLED, "spy.py", "--set", f"Files.roots={tmp_path}", cwd=tmp_path) as process:
         listed = process.ask(request("tools/list"))["result"]["tools"]
         loaded = set(process.ask(call("loaded"))["result"]["structuredContent"]["result"])
     bare = set(run_python("import runpy, sys; print(*sys.modules)").split())

@@ -49,6 +49,7 @@ def list_tools(with_class: Literal[True]) -> list[tuple[str, type[BaseAction]]]:
 
 def list_tools(with_class: bool = False) -> Any:
     """Return the names of all action classes, Toolwire's own first, or pairs, for which the bundled are imported."""
+    importlib.import_module(f"{__package__}.executor")  # defines what is part of every executor, and not bundled
     there = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
     names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]
     return [(name, _class(name)) for name in names] if with_class else names

@@ -27,12 +27,6 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 BUNDLED: dict[str, Entry] = {
-    "InvalidAction": Entry(
-        "actions.executor", "Tells a model that there is no such action; part of every executor, and not served."
-    ),
-    "NoAction": Entry(
-        "actions.executor", "Tells a model that its reply was no call; part of every executor, and not served."
-    ),
     "FinishAction": Entry("actions.executor", "Takes the final answer of a conversation."),
     "ArxivSearch": Entry("bundled.arxiv", "Finds articles on arXiv.", extra="web"),
     "BINGMap": Entry(
@@ -91,7 +85,7 @@ BUNDLED: dict[str, Entry] = {
         variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
     ),
 }
-"""All of them by name: what is part of every executor, then the others by the alphabet."""
+"""All of them by name."""
 
 
 def class_of(name: str) -> Any:
@@ -99,6 +93,10 @@ def class_of(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"toolwire_tools.{BUNDLED[name].module}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *BUNDLED]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from toolwire_schemas.output import unmarked
 from ...errors import UsageError
 from ..agent_options import OPTIONS
 from ..agent_run import AgentRun
-from ..output import tools_table, width
+from ..output import tools_listing, width
 from . import Command
 
 if TYPE_CHECKING:
@@ -71,4 +71,4 @@ async def _tools(running: AgentRun) -> str:
     from toolwire_client import AsyncToolbox
 
     tools = [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()] if running.tools else []
-    return unmarked(tools_table(tools, width() - 2)) if tools else "no tools"
+    return unmarked(tools_listing(tools, width() - 2)) if tools else "no tools"

@@ -13,7 +13,7 @@ from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import UsageError
 from ..open_client import connected, own_command
-from ..output import progress, result, show, tools_table
+from ..output import progress, result, show, tools_listing
 from . import Command
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(words: Words) -> int:
         show(marked(DIM, EXAMPLE))
         _heading("The tools, as any client sees them")
         start = time.perf_counter()
-        show(tools_table([tool.raw for tool in client.list_tools()]))
+        show(tools_listing([tool.raw for tool in client.list_tools()]))
         _took(start, f"listed by process {client.pid}, speaking MCP {client.version}")
         for heading, calls in _CALLS.items():
             _heading(heading)

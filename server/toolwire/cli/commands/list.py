@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
 from ..options import JSON, SET, Option, one_of
-from ..output import as_json, counted, remark, say, show, table, tools_table
+from ..output import as_json, counted, remark, say, show, table, tools_listing
 from . import Command
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ COMMAND = Command(
         "toolwire list [OPTIONS] -- COMMAND",
         "toolwire list --bundled [--json]",
     ),
-    details="Arguments in brackets are optional. With --lint, the exit status is 1 if some client or model's API "
-    "refuses a tool.",
+    details="Types of arguments and results are in the notation of Python; arguments with `?` or a default are "
+    "optional. With --lint, the exit status is 1 if some client or model's API refuses a tool.",
     options=(
         Option("--bundled", "list the bundled tools, and what each needs to run here"),
         SET,
@@ -83,7 +83,7 @@ def _list(words: Words) -> int:
         for note in notes:
             remark(note)
     else:
-        show(tools_table(entries) if entries else "The server has no tools.")
+        show(tools_listing(entries) if entries else "The server has no tools.")
     return 0
 
 

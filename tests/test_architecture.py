@@ -75,7 +75,9 @@ def test_the_rule_sees_imports_wherever_they_are_written(tmp_path: Path) -> None
     assert list(imported(path)) == [("toolwire", True), ("toolwire_client", False)]
 
 
-@pytest.mark.parametrize("package", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_tools.lagent", "toolwire_client.groot"])
+@pytest.mark.parametrize(
+    "package", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_tools.lagent", "toolwire_client.groot"]
+)
 def test_dir_shows_the_public_names_of_a_package(package: str) -> None:
     module = importlib.import_module(package)
     assert dir(module) == sorted(module.__all__)

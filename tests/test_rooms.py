@@ -63,7 +63,7 @@ ROOMS: dict[str, list[str]] = {
         "cli",
         "cli.host_config",
         "cli.commands",
-        "cli.help",
+        "cli.help cli.other_tools",
         "cli.main",
         "__main__",
     ],

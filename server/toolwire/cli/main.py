@@ -73,7 +73,7 @@ def _dispatch(words: list[str]) -> int:
 
         return _say(f"toolwire {__version__}")
     if first not in COMMANDS:
-        raise UsageError(_no_command(first))
+        raise UsageError(_no_command(words))
     asked = module(first).COMMAND
     if not gc.isenabled():  # as in `__main__`
         gc.freeze()  # imported objects stay, and need not be looked at again
@@ -81,17 +81,23 @@ def _dispatch(words: list[str]) -> int:
     try:
         parsed = parse(rest, asked.options, as_text=asked.passes_on)
     except UnknownOption as error:
-        raise UsageError(f"{error}{_meant(error.flag, ' '.join(asked.usage))}") from None
+        raise UsageError(_no_option(error, " ".join(asked.usage))) from None
     status: int = _help(first) if parsed.options.get("help") else module(first).run(parsed)
     return status
 
 
-def _meant(flag: str, usage: str) -> str:
+def _no_option(error: UnknownOption, usage: str) -> str:
     """Suggest what an unknown option may be: an argument of a tool, or an option of a server's command."""
-    name = flag.removeprefix("--")
+    from .other_tools import TRANSPORTS
+
+    name = error.flag.removeprefix("--")
     if "KEY=VALUE" in usage and name.isidentifier():
-        return f"; arguments of the tool are given as {name}=VALUE"
-    return "; a server's command, with its options, goes after --" if "-- COMMAND" in usage else ""
+        return f"{error}; arguments of the tool are given as {name}=VALUE"
+    if "-- COMMAND" in usage:
+        return f"{error}; a server's command, with its options, goes after --"
+    if error.flag in TRANSPORTS:
+        return f"no option {error.flag!r}: a server speaks over standard input and output, and nothing else"
+    return str(error)
 
 
 def _help(name: str | None) -> int:
@@ -101,13 +107,18 @@ def _help(name: str | None) -> int:
     return _say(overview() if name is None else help_text(name, width()))
 
 
-def _no_command(word: str) -> str:
+def _no_command(words: list[str]) -> str:
     from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
+    from .other_tools import instead_of
+
+    word = words[0]
     if word.startswith("-"):
         return unknown_name("option", word, ["--help", "--version"]) + "; other options go after a command"
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
+    if instead := instead_of(words):
+        return f"no command {word!r}; {instead}"
     return unknown_name("command", word, COMMANDS)
 
 

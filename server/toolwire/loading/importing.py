@@ -162,6 +162,8 @@ def _shown(path: str) -> str:
 def missing(path: str) -> str:
     """Return a clause that says there is no file at *path*, with similar ones."""
     folder, base = os.path.split(path)
+    if "://" in path:
+        return f"{path} is an address; servers are reached by their command only, after --, as in `list -- COMMAND`"
     if not os.path.isdir(folder or "."):
         return f"no file {path}: there is no folder {folder}"
     names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]

@@ -87,10 +87,10 @@ def run(
 
 
 @pytest.mark.process
-def test_list_prints_a_table(command_line: CommandLine, folder: Path) -> None:
+def test_list_prints_arguments_result_and_purpose(command_line: CommandLine, folder: Path) -> None:
     done = command_line("list", "tools.py:add", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["tool  arguments  what it does", "add   a, [b]     Add two numbers."]
+    assert done.stdout.splitlines() == ["add(a: int, b: int = 2) -> int", "    Add two numbers."]
 
 
 @pytest.mark.process
@@ -156,7 +156,22 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["serve"], "serve tools.py"),
         (["serve", "tools.py", "--log-level", "loud"], "debug, info"),
         (["demo", "x"], "no arguments"),
+        (["serve", "tools.py", "--transport", "http"], "over standard input and output, and nothing else"),
         (["lst"], "did you mean 'list'"),
+        (["run", "server.py:mcp", "--transport", "stdio"], "write `toolwire serve server.py:mcp`"),
+        (["mcp", "run", "my server.py"], "write `toolwire serve 'my server.py'`"),
+        (["fastmcp", "dev", "inspector", "server.py"], "write `toolwire serve --reload server.py`"),
+        (["fastmcp", "install", "cursor", "server.py"], "write `toolwire config cursor server.py --write`"),
+        (["mcp", "install", "server.py"], "write `toolwire config claude-desktop server.py --write`"),
+        (["fastmcp", "list", "server.py"], "write `toolwire list server.py`"),
+        (["install", "--name", "x", "s.py"], "write `toolwire config claude-desktop s.py --write`"),
+        (["inspect"], "write `toolwire list tools.py`"),
+        (["tools/call", "tools.py", "add"], "write `toolwire call tools.py add`"),
+        (["start"], "write `toolwire serve tools.py`"),
+        (["mcp"], "write `toolwire serve tools.py`"),
+        (["init"], "write functions to a file, then `toolwire serve tools.py`"),
+        (["npx", "-y", "some-server", "a b"], "as in `toolwire list -- npx -y some-server 'a b'`"),
+        (["version"], "write `toolwire --version`"),
         (["ask", "what", "is it?", "tools.py", "Files"], '`ask "what is it?" --tools tools.py --tools Files`'),
         (["tools.py"], "toolwire serve tools.py"),
         (["--verbose"], "after a command"),
@@ -181,6 +196,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
         (["call", "tools.py", "add", "3"], 2, "name=value"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
+        (["list", "https://example.com/mcp"], 2, "after --, as in `list -- COMMAND`"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),

@@ -1,0 +1,58 @@
+"""What command lines of other tools mean here: `fastmcp run`, `mcp install`, `npx ...`. Imported only for a mistake."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from shlex import join
+
+from .commands import COMMANDS
+
+_WORDS = {
+    "serve": ("run", "start", "stdio", "up", "mcp", "fastmcp", "mcp-server", "server"),
+    "serve --reload": ("dev", "watch"),
+    "list": ("inspect", "inspector", "ls", "show", "describe", "tools", "tool", "tools/list", "list-tools"),
+    "list --lint": ("lint", "audit"),
+    "list --as python": ("generate", "codegen", "generate-cli", "stubs"),
+    "call": ("exec", "invoke", "tools/call", "call-tool"),
+    "check": ("test", "validate", "verify"),
+    "config": ("install", "add", "setup", "connect", "configure", "mcp-json"),
+    "diff": ("compare", "snapshot"),
+    "chat": ("repl", "shell"),
+    "ask": ("agent", "query", "prompt"),
+    "pack": ("build", "bundle", "mcpb", "dxt", "package", "publish"),
+    "--version": ("version",),
+}
+_MEANT = {word: command for command, words in _WORDS.items() for word in words}
+
+_FAMILIES = ("mcp", "fastmcp", "tools", "tool", "server")
+"""Words that other tools have before a command: `fastmcp run`, `mcp install`, `tools list`."""
+
+_STARTERS = ("npx", "uvx", "uv", "pipx", "bunx", "bun", "deno", "node", "python", "python3", "docker", "podman")
+"""Programs that start a server of another package."""
+
+TRANSPORTS = ("--transport", "-t", "--stdio", "--http", "--sse", "--host", "--port")
+"""Options of other tools that `serve` does not have."""
+
+
+def instead_of(words: list[str]) -> str | None:
+    """Return what to write here instead of *words* on the command line of another tool; None if that is not known."""
+    first, *rest = words
+    if first in _STARTERS:
+        return f"a command that starts a server goes after --, as in `toolwire list -- {join(words)}`"
+    if first in ("init", "new", "create"):
+        return "no project is needed: write functions to a file, then `toolwire serve tools.py`"
+    if first in _FAMILIES and rest and rest[0] in (*_MEANT, *COMMANDS):
+        return instead_of(rest) or _write(rest[0], rest[1:])
+    return _write(_MEANT[first], rest) if first in _MEANT else None
+
+
+def _write(command: str, rest: list[str]) -> str:
+    named = list(takewhile(lambda word: word[0] != "-", rest)) or [word for word in rest if ".py" in word]
+    if named[:1] in (["inspector"], ["apps"]):  # as in `fastmcp dev inspector`
+        del named[0]
+    if command == "config" and (not named or "." in named[0]):
+        named.insert(0, "claude-desktop")
+    if (command == "config" and len(named) == 1) or (command.startswith(("serve", "list")) and not named):
+        named.append("tools.py")
+    words = [command, *([join(named)] if named else []), *(["--write"] if command == "config" else [])]
+    return f"write `toolwire {' '.join(words)}`"

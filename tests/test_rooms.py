@@ -37,6 +37,7 @@ ROOMS: dict[str, list[str]] = {
         "context",
         "api_description results",
         "tool",
+        "resources",
         "discovery",
         "decorator",
         "actions",

@@ -28,7 +28,7 @@ OnProgress = Callable[[dict[str, Any]], None]
 
 
 class Server:
-    """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s.
+    """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts likewise.
 
     *options* are the fields of `Settings`. *version* is that of the tools, shown to clients; by default Toolwire's own.
 
@@ -69,7 +69,7 @@ class Server:
         stdio.serve(self.open_session, self._settings, streams or stdio.claim())
 
     def add(self, *things: Any) -> None:
-        """Add tools: functions, toolkits or `Tool`s, and notify clients. Thread-safe.
+        """Add tools, resources or prompts, as to `Server`, and notify clients. Thread-safe.
 
         Raises:
             RegistrationError: if one of *things* cannot be a tool.
@@ -79,18 +79,20 @@ class Server:
             self.replace([*self._given, *things])
 
     def remove(self, name: str) -> None:
-        """Remove the tool called *name*; its calls in flight finish. Thread-safe.
+        """Remove the tool called *name*, or else the prompt, or the resource by its URI; calls in flight finish.
+
+        Thread-safe.
 
         Raises:
-            KeyError: if there is no such tool.
+            KeyError: if nothing has that name.
         """
         with self._changing:
-            gone = self._catalog.by_name.get(name)
+            gone = self._catalog.find(name)
             if gone is None:
                 from toolwire_schemas.did_you_mean import unknown_name
 
                 raise KeyError(unknown_name("tool", name, self._catalog.by_name))
-            self.replace([tool for tool in self._given if tool.name_with(self._settings.separator) != gone.name])
+            self.replace([tool for tool in self._given if self._catalog.find(tool.name, tool.kind) is not gone])
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""

@@ -63,17 +63,18 @@ class WorkerTool(Tool):
 
     def __init__(self, tool: Tool, memory: Memory) -> None:
         vars(self).update(vars(tool), runs_in=None, timeout_seconds=None)
+        self._tool = tool
         self._memory = memory
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return super().call(arguments, caller, coerce)
+            return self._tool.call(arguments, caller, coerce)
 
     async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call_async`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return await super().call_async(arguments, caller, coerce)
+            return await self._tool.call_async(arguments, caller, coerce)
 
 
 @contextmanager

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from .context.context import AsyncContext as AsyncContext
     from .context.context import Caller as Caller
     from .context.context import Context as Context
+    from .decorator import prompt as prompt
+    from .decorator import resource as resource
     from .decorator import tool_api as tool_api
     from .discovery import Offer as Offer
     from .discovery import Skipped as Skipped
@@ -75,6 +77,10 @@ if TYPE_CHECKING:
     from .errors import ToolError as ToolError
     from .errors import failure as failure
     from .options import Options as Options
+    from .resources.prompt import Message as Message
+    from .resources.prompt import Prompt as Prompt
+    from .resources.resource import Resource as Resource
+    from .resources.resource import ResourceNotFound as ResourceNotFound
     from .steps.executor import Executor as Executor
     from .steps.instructions import InstructionError as InstructionError
     from .steps.instructions import available_skills_and_tools as available_skills_and_tools
@@ -92,7 +98,7 @@ if TYPE_CHECKING:
 _LATER = {
     ".content": "Audio Content File Image ResourceLink Text",
     ".context.context": "AsyncContext Caller Context",
-    ".decorator": "tool_api",
+    ".decorator": "prompt resource tool_api",
     ".discovery": "Offer Skipped tools_in tools_of",
     ".errors": (
         "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered OutputError "
@@ -123,6 +129,8 @@ _LATER = {
     ".bundled.scholar": "GoogleScholar",
     ".bundled.web_browser": "WebBrowser WebSearch",
     ".env.env": "Env",
+    ".resources.prompt": "Message Prompt",
+    ".resources.resource": "Resource ResourceNotFound",
     ".steps.executor": "Executor",
     ".steps.instructions": "InstructionError available_skills_and_tools instruction_prompt parse_instruction",
     ".steps.steps": "AgentStep StepError StepState",

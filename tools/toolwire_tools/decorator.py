@@ -1,4 +1,4 @@
-"""`tool_api`: say that a function is a tool, and what is special about it."""
+"""`tool_api`, `resource`, `prompt`: say what a function is, and what is special about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import msgspec
 
 from .errors import RegistrationError
-from .options import ATTRIBUTE, Options
+from .options import ATTRIBUTE, Options, marked
 from .schema.shape import refusal
 
 if TYPE_CHECKING:
@@ -92,6 +92,91 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
     return _marked(function, said) if function is not None else lambda function: _marked(function, said)
 
 
+def resource(
+    uri: str,
+    /,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    media_type: str | None = None,
+    annotations: dict[str, Any] | None = None,
+    icons: Sequence[dict[str, Any]] = (),
+    meta: dict[str, Any] | None = None,
+    tags: Collection[str] = (),
+    timeout_seconds: float | None = None,
+    runs_in: Literal["process"] | None = None,
+    memory_limit: int | str | None = None,
+) -> Callable[[Function], Function]:
+    """The function itself, marked as a resource: `@resource("config://app")` or `@resource("notes://{name}")`.
+
+    Clients read its value under *uri*. The variables of a template are its parameters: `{name}` matches up to the next
+    slash, `{path*}` across slashes, and `{?a,b}` at the end are members of the query, whose parameters have defaults.
+    They arrive as the types of their hints. A str is served as text, bytes as a blob, other data as JSON, `File` and
+    `Image` as what they hold, a list of those as several contents. None means that there is no such resource.
+
+    Args:
+        uri: the URI, or the template of all URIs.
+        name: what people see; the function's name by default.
+        title: what people see instead of the name.
+        description: what it holds; the docstring by default.
+        media_type: such as `"text/markdown"`; by default it follows from the value and the ending of the URI.
+        annotations: MCP's `audience`, `priority` and `lastModified`.
+        icons: as for `tool_api`, like the other options.
+
+    Raises:
+        TypeError: for an option that does not exist, or a value of the wrong type.
+        ValueError: for a value out of range.
+        RegistrationError: for something that cannot be marked, such as a class.
+    """
+    given = {option: value for option, value in locals().items() if value not in (None, ())}
+    if not isinstance(uri, str):
+        raise TypeError('resource: its URI comes first, as in @resource("notes://{name}")')
+    from .resources.resource import ResourceOptions
+
+    return partial(_marked, options=checked(given, ResourceOptions, "resource"))
+
+
+@overload
+def prompt(function: Function, /) -> Function: ...
+
+
+@overload
+def prompt(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    icons: Sequence[dict[str, Any]] = (),
+    meta: dict[str, Any] | None = None,
+    tags: Collection[str] = (),
+    timeout_seconds: float | None = None,
+    runs_in: Literal["process"] | None = None,
+    memory_limit: int | str | None = None,
+    include_arguments: str | Iterable[str] | None = None,
+    exclude_arguments: str | Iterable[str] | None = None,
+) -> Callable[[Function], Function]: ...
+
+
+def prompt(function: Any = None, /, **options: Any) -> Any:
+    """The function itself, marked as a prompt: `@prompt` or `@prompt(title="Review code")`.
+
+    Users of a client choose prompts by name, and give the arguments as text, which arrives as the types of the hints.
+    The function returns a text, a `Message`, content such as `Image` or `File`, or a list of these; what is in no
+    `Message` is a message of the user. The options are those of `tool_api`. Raises what `tool_api` raises.
+    """
+    from .resources.prompt import PromptOptions
+
+    said = checked(options, PromptOptions, "prompt", _OF_PROMPTS)
+    return _marked(function, said) if function is not None else lambda function: _marked(function, said)
+
+
+_OF_PROMPTS = (
+    *("name", "title", "description", "icons", "meta", "tags", "timeout_seconds", "runs_in", "memory_limit"),
+    *("include_arguments", "exclude_arguments"),
+)
+
+
 def _marked(thing: Any, options: Options) -> Any:
     target: Any = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
     name = getattr(target, "__name__", None) or type(target).__name__
@@ -102,6 +187,10 @@ def _marked(thing: Any, options: Options) -> Any:
     if isinstance(target, BuiltinFunctionType):  # which carries nothing
         return _marked(partial(target), options)
     _check_names(target, name, options)
+    before = marked(target)
+    if before is not None and before.made_by != options.made_by:
+        remedy = "let a second function call it, and decorate that"
+        raise RegistrationError("a function cannot be two of a tool, a resource and a prompt", tool=name, remedy=remedy)
     try:
         setattr(target, ATTRIBUTE, options)
         thing.api_description = target.api_description = _ApiDescription(target, options)
@@ -173,26 +262,32 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
         raise RegistrationError(f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has")
 
 
-def checked(given: Mapping[str, Any]) -> Options:
-    """The options; raises a TypeError or ValueError for one that does not exist, or has a wrong value."""
+def checked(
+    given: Mapping[str, Any], kind: type[Options] = Options, of: str = "tool_api", known: Iterable[str] = ()
+) -> Options:
+    """The options of the decorator *of*, which has the *known* ones, or all fields of *kind*.
+
+    Raises a TypeError or ValueError for one that does not exist, or has a wrong value.
+    """
+    known = known or kind.__struct_fields__
     for option in given:
-        if option not in Options.__struct_fields__:
+        if option not in known:
             from toolwire_schemas.did_you_mean import unknown_name
 
-            raise TypeError(f"tool_api: {unknown_name('option', option, Options.__struct_fields__)}")
-    values = {option: _prepared(option, value) for option, value in given.items() if value is not None}
+            raise TypeError(f"{of}: {unknown_name('option', option, known)}")
+    values = {option: _prepared(option, value, of) for option, value in given.items() if value is not None}
     try:
-        options = msgspec.convert(values, Options)
+        options = msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         refused = refusal(error)
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in refused.path)
         is_type = "`, got `" in refused.sentence or "unknown field" in refused.sentence
-        raise (TypeError if is_type else ValueError)(f"tool_api: {where[1:]}: {refused.sentence}") from None
-    _check_together(options, values)
+        raise (TypeError if is_type else ValueError)(f"{of}: {where[1:]}: {refused.sentence}") from None
+    _check_together(options, values, of)
     return options
 
 
-def _prepared(option: str, value: Any) -> Any:
+def _prepared(option: str, value: Any, of: str) -> Any:
     """Return *value* with the spellings that the type of *option* does not say."""
     if option == "memory_limit" and isinstance(value, str):
         from .byte_sizes import size
@@ -200,7 +295,7 @@ def _prepared(option: str, value: Any) -> Any:
         try:
             return size(value)
         except ValueError as error:
-            raise ValueError(f"tool_api: {option} must be {error}, not {value!r}") from None
+            raise ValueError(f"{of}: {option} must be {error}, not {value!r}") from None
     if option in ("include_arguments", "exclude_arguments") and isinstance(value, str):
         return (value,)
     if option in _COLLECTIONS and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
@@ -211,14 +306,14 @@ def _prepared(option: str, value: Any) -> Any:
 _COLLECTIONS = ("tags", "include_arguments", "exclude_arguments")
 
 
-def _check_together(options: Options, given: Mapping[str, Any]) -> None:
+def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None:
     words = {option: getattr(options, option) or () for option in _COLLECTIONS}
     for option, texts in {"name": given.keys() & {"name"} and [options.name], **words}.items():
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
-                raise ValueError(f"tool_api: {option}: must be printable, without spaces around it, not {text!r}")
+                raise ValueError(f"{of}: {option}: must be printable, without spaces around it, not {text!r}")
     if options.memory_limit is not None and options.runs_in is None:
-        raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
+        raise ValueError(f'{of}: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:
         for option in ("include_arguments", "exclude_arguments"):
             if option in given:

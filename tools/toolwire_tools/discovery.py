@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .errors import MadeForFastMCP, NotOffered, RegistrationError
-from .options import Options, held, marked
+from .options import Options, held, marked, options_for
 from .signature import docstring as docstrings
 from .tool import Tool
 
@@ -53,7 +53,20 @@ def tools_of(thing: Any) -> list[Tool]:
     is_agent = callable(getattr(thing, "run", None)) and not isinstance(
         thing, FunctionType | MethodType | BuiltinFunctionType
     )
-    return [_agent(thing) if is_agent else Tool(thing)]
+    return [_agent(thing) if is_agent else _made(thing)]
+
+
+def _made(
+    function: Callable[..., Any],
+    name: str | None = None,
+    options: Options | None = None,
+    toolkit: str | None = None,
+) -> Tool:
+    """Return *function* as its decorator says: as a tool, a resource or a prompt."""
+    said = options or options_for(function)
+    make: Any = Tool if said.made_by is None else named_by(said.made_by)
+    tool: Tool = make(function, name=name, options=said, toolkit=toolkit)
+    return tool
 
 
 def _agent(agent: Any) -> Tool:
@@ -106,9 +119,9 @@ _FINDERS = {
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:
     """The tools, each once; raises a RegistrationError if two that call different things have one name."""
-    known: dict[str, Tool] = {}
+    known: dict[tuple[str, str], Tool] = {}
     for tool in tools:
-        first = known.setdefault(tool.name_with("."), tool)
+        first = known.setdefault((tool.kind, tool.name_with(".")), tool)
         if first.function != tool.function:
             problem = f"two tools have this name: {first.origin} and {tool.origin}"
             raise RegistrationError(problem, tool=tool.name, remedy='rename one: tool_api(name="...")')
@@ -149,7 +162,7 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
     needs_object = not all(isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options)
     target = constructed(kind) if needs_object and toolkit is kind else toolkit
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
-    return [_tool(kind, target, name, said) for name, said in public.items()] if public else [Tool(target)]
+    return [_tool(kind, target, name, said) for name, said in public.items()] if public else [_made(target)]
 
 
 def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
@@ -160,7 +173,7 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
         # An override without a docstring does what the method it overrides says.
         description = docstrings.read(inspect.getdoc(function)).description
         options = msgspec.structs.replace(options, description=description or None)
-    return Tool(function, name=options.name or method, options=options, toolkit=kind.__name__)
+    return _made(function, options.name or method, options, kind.__name__)
 
 
 def constructed(kind: type) -> Any:
@@ -288,7 +301,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     if marked(value) is not None:
         return True
     kind = value if _is_class(value) else type(value)
-    if name.startswith("_") or not (type(value) is Tool or decorated(kind) or finder(kind) is not None):
+    if name.startswith("_") or not (issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None):
         return False
     return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
 

@@ -119,14 +119,15 @@ def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any
     A `ToolError` speaks for itself, word for word. Of anything else the type and the message are given, or
     with *mask* only that the tool failed, or which argument it refused. Never the traceback.
     """
-    return {"content": [{"type": "text", "text": _text(exception, mask, tool)}], "isError": True}
+    return {"content": [{"type": "text", "text": failure_text(exception, mask, f"The tool {tool}")}], "isError": True}
 
 
-def _text(exception: BaseException, mask: bool, tool: str) -> str:
-    masked = f"The tool {tool} failed."
+def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
+    """The text of `failure`; its sentences begin with *subject*."""
+    masked = f"{subject} failed."
     if isinstance(exception, BaseExceptionGroup):
         # An async tool's task group wraps even a single ToolError.
-        texts = [_text(leaf, mask, tool) for leaf in _leaves(exception)]
+        texts = [failure_text(leaf, mask, subject) for leaf in _leaves(exception)]
         if mask or all(isinstance(leaf, ToolError) for leaf in _leaves(exception)):
             return "\n".join(dict.fromkeys(texts))
         return _bounded("\n".join([_named(exception), *(f"- {text}" for text in texts)]))
@@ -139,7 +140,7 @@ def _text(exception: BaseException, mask: bool, tool: str) -> str:
     if mask:
         return masked
     if isinstance(exception, OutputError):
-        return _bounded(f"The tool {tool} ran, but its result cannot be sent:\n{text_of(exception)}")
+        return _bounded(f"{subject} ran, but its result cannot be sent:\n{text_of(exception)}")
     return _bounded(_named(exception))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -33,6 +33,9 @@ class Icon(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `tool_api`; None means *not given*. The decorator checks them by these types."""
+
+    made_by: ClassVar[str | None] = None
+    """The path of the class whose object is made of the function, if that is not `Tool`."""
 
     name: str | None = None
     title: str | None = None

@@ -20,7 +20,7 @@ from toolwire_schemas.wire.codec import encode
 
 from .content import Content, File, Text, as_image, base64_of, media_type_of
 from .errors import Cancelled
-from .schema.to_json import to_jsonable
+from .schema.to_json import plain_result, to_jsonable
 from .signature.return_value import as_text, object_result, wrapped_result
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     if isinstance(data, str) and isinstance(value, str):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
     return object_result(data) if isinstance(data, dict) else wrapped_result(data)
+
+
+def blocks_in(value: Any) -> list[Block] | None:
+    """Return the content blocks that *value* consists of; None if it is plain data. Raises `OutputError`."""
+    return _blocks(value, plain_result)
 
 
 def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:

@@ -50,6 +50,10 @@ class Tool:
         RegistrationError: if it cannot be described to callers; says what to change.
     """
 
+    kind = "tools"
+    """The list of MCP in which it is: `tools`, `resources`, `resourceTemplates` or `prompts`."""
+    _describes_result = True
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -88,8 +92,9 @@ class Tool:
             output_schema=options.output_schema,
             include=options.include_arguments,
             exclude=options.exclude_arguments,
+            reads_result=self._describes_result,
         )
-        self.findings = _lint(self.name, self._signature)
+        self.findings = _lint(self.name, self._signature) if self._describes_result else []
         """Problems of the tool in some hosts; other hosts can use it."""
         self.is_async: bool = self._signature.is_async
         """True if it is called by `call_async`: a coroutine function, an async generator, or a wrapper of one."""

@@ -21,6 +21,9 @@ INTERNAL_ERROR: Final = -32603
 # Language Server Protocol 3.17, ErrorCodes: the answer to a request ended by `$/cancelRequest`.
 REQUEST_CANCELLED: Final = -32800
 
+# MCP until 2025-11-25; later revisions forbid this code.
+RESOURCE_NOT_FOUND: Final = -32002
+
 # MCP 2026-07-28, error codes.
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 

@@ -30,6 +30,7 @@ from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import new_group, signal_group
 
 from .. import log
+from ..errors import RequestError
 from ..protocol.elicitation import COULD_NOT_ASK
 from ..protocol.lifecycle import can_elicit
 from .pipes import Pipes
@@ -44,6 +45,13 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from .pipes import Message
     from .worker_spec import WorkerSpec
+
+_METHODS = {
+    "tools": "tools/call",
+    "prompts": "prompts/get",
+    "resources": "resources/read",
+    "resourceTemplates": "resources/read",
+}
 
 _START_SECONDS = 60.0
 """The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
@@ -107,12 +115,13 @@ class WorkerProcess:
             Cancelled: if the call has ended.
         """
         id = 0 if call.id is None else call.id
-        params = {"name": name, "arguments": arguments}
+        method = _METHODS[tool.kind]
+        params = dict(arguments) if method == "resources/read" else {"name": name, "arguments": arguments}
         # A modern client repeats the call after an elicitation, possibly with a progress token then.
         if call.token is not None or call.sent:
             params["_meta"] = {"progressToken": id}
         try:
-            request = messages.request(id, "tools/call", params)
+            request = messages.request(id, method, params)
         except EncodingError as error:
             raise ToolError(f"The arguments of {tool.name} cannot be sent to its process: {error}.") from None
         if can_elicit(call.capabilities) != self._can_elicit:
@@ -203,6 +212,8 @@ class WorkerProcess:
                     stop()
             elif message.result is not None:
                 return message.result
+            elif message.error is not None and tool.kind != "tools":
+                raise RequestError(message.error["code"], message.error["message"], message.error.get("data"))
             elif message.error is not None:
                 raise ToolError(f"The tool's process could not call {tool.name}: {message.error.get('message')}.")
         if call.ended:

@@ -84,14 +84,14 @@ def load(
     Raises:
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
     """
-    offered: dict[str, tuple[Tool, Target]] = {}
+    offered: dict[tuple[str, str], tuple[Tool, Target]] = {}
     faults: list[str] = []
     settings = _settings(tool_settings, targets)
     parts = list(_files_and_modules(targets, keep_going))
     for target in parts:
         with _tolerated(keep_going, faults, others=len(parts) > 1):
             for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
-                first, there = offered.setdefault(tool.name_with("."), (tool, target))
+                first, there = offered.setdefault((tool.kind, tool.name_with(".")), (tool, target))
                 if first.function != tool.function:
                     raise LoadError(_twice(tool.name, target, there))
     if faults and not keep_going:

@@ -120,7 +120,8 @@ class Elicitations:
                 "call the tool again without it",
             )
         call = pending.call
-        if call.tool.name != again.tool.name or decode(call.sent) != again.arguments:
+        same = (call.tool.kind, call.tool.name) == (again.tool.kind, again.tool.name)
+        if not same or decode(call.sent) != again.arguments:
             raise RequestError(INVALID_PARAMS, "params.requestState was made for another tool or other arguments")
         return pending
 

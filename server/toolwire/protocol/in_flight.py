@@ -45,8 +45,8 @@ class InFlight:
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
-        self.subscriptions: dict[Id, bool] = {}
-        """Each with whether it includes changes of the tool list."""
+        self.subscriptions: dict[Id, frozenset[str]] = {}
+        """Each with the lists whose changes it includes: `tools`, `resources`, `prompts`."""
         self._when_idle: Callable[[], None] | None = None
 
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
@@ -154,12 +154,12 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _in_use(id)
 
-    def subscribe(self, id: Id, to_tools: bool) -> None:
+    def subscribe(self, id: Id, lists: frozenset[str]) -> None:
         """Add a subscription. Only for the reading thread."""
         self.check_unused(id)
         if len(self.subscriptions) >= self._max_calls:
             raise self._too_many()
-        self.subscriptions[id] = to_tools
+        self.subscriptions[id] = lists
 
     def _linger(self, call: Call) -> None:
         call.lingers = True
@@ -192,7 +192,7 @@ class InFlight:
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
-        elif not isinstance(error, ToolError):
+        elif not isinstance(error, ToolError if call.tool.kind == "tools" else ToolError | RequestError):
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._failure(call, error)
 
@@ -215,10 +215,15 @@ class InFlight:
         assert call.id is not None
         return self._message(call, messages.response(call.id, modern_result(self._identity, result)))
 
-    def _error(self, call: Call, code: int, text: str) -> bytes | None:
-        return self._message(call, None if call.id is None else messages.error(call.id, code, text))
+    def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
+        return self._message(call, None if call.id is None else messages.error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
+        if call.tool.kind != "tools":
+            from .lookup import error_of
+
+            failed = error_of(error, call, mask=self._mask_errors)
+            return self._error(call, failed.code, failed.message, failed.data)
         return self._response(call, failure(error, mask=self._mask_errors, tool=call.tool.name), last=last)
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:

@@ -24,7 +24,6 @@ from toolwire_schemas.wire.messages import (
 from ..errors import RequestError
 
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
-CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": True}}
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -95,7 +94,9 @@ def _check_modern(meta: dict[str, Any]) -> None:
         raise RequestError(INVALID_PARAMS, f"params._meta[{META_CLIENT_CAPABILITIES!r}] must be an object")
 
 
-def initialize(identity: Identity, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
+def initialize(
+    identity: Identity, capabilities: dict[str, Any], params: dict[str, Any], *, modern: bool
+) -> dict[str, Any]:
     """Return the result of `initialize`: with the client's version if it is supported, else the newest legacy one."""
     if modern:
         versions = ", ".join(MODERN_VERSIONS)
@@ -105,23 +106,24 @@ def initialize(identity: Identity, params: dict[str, Any], *, modern: bool) -> d
         raise RequestError(INVALID_PARAMS, "params.protocolVersion must be a string")
     result = {
         "protocolVersion": version if version in LEGACY_VERSIONS else LATEST_LEGACY,
-        "capabilities": CAPABILITIES,
+        "capabilities": capabilities,
         "serverInfo": identity.server_info(),
     }
     return result if identity.instructions is None else {**result, "instructions": identity.instructions}
 
 
-def discover(identity: Identity) -> dict[str, Any]:
+def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
     """Return the result of `server/discover`, for `modern_result` to complete."""
-    result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": CAPABILITIES, **UNCACHED}
+    result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}
     return result if identity.instructions is None else {**result, "instructions": identity.instructions}
 
 
-# A client may keep a list for ttlMs; the tools can change at any time.
+# A client may keep a list for ttlMs; what it lists can change at any time.
 UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
 def modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:
     """Return *result* with the members that 2026-07-28 requires of every result."""
     meta = {**result.get("_meta", {}), META_SERVER_INFO: identity.server_info()}
-    return {"resultType": "complete", **result, "_meta": meta}
+    cached = UNCACHED if "contents" in result else {}  # the values of resources, as lists are
+    return {"resultType": "complete", **result, **cached, "_meta": meta}

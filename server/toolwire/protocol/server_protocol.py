@@ -49,74 +49,88 @@ _encode_any_depth = msgspec.json.Encoder().encode  # for our own use; messages h
 
 
 class Catalog:
-    """Tools in their given order.
+    """Tools, resources and prompts in their given order.
 
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an underscore.
     A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
+
+    Completion of arguments finds the prompt in `prompts` and the template in `templates`, by the name or URI template
+    of its `ref`; `template.names` and the members of `describe()["arguments"]` are what can be completed.
 
     Raises:
         ValueError: if two tools have the same name.
     """
 
     def __init__(self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None) -> None:
-        self._shown: dict[str, Tool] = {}
-        self.by_name: dict[str, Tool] = {}
+        kinds = [kind for kinds in _LISTS.values() for kind in kinds]
+        self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
+        self._spellings: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
+        self.shown = self._lists["tools"]
+        """Tools by the names shown to clients."""
+        self.by_name = self._spellings["tools"]
         """Every tool by each name that calls may use."""
+        self.resources = self._spellings["resources"]
+        """Resources without variables, by their URIs."""
+        self.templates = self._spellings["resourceTemplates"]
+        """Resources with variables, by their URI templates."""
+        self.prompts = self._spellings["prompts"]
+        """Prompts by each name that requests may use."""
         self._page_size = page_size
         for tool in tools:
             self._add(tool, separator)
-        self.by_name |= self._shown  # a name shown wins over another spelling of another tool's
+        for kind in kinds:  # a name shown wins over another spelling of another tool's
+            self._spellings[kind] |= self._lists[kind]
 
     @property
     def tools(self) -> list[Tool]:
         """All tools, under the names shown to clients."""
-        return list(self._shown.values())
+        return list(self.shown.values())
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return every tool's entry in `tools/list`."""
-        return [tool.describe() for tool in self._shown.values()]
+    def find(self, name: str, kind: str | None = None) -> Tool | None:
+        """Return the tool called *name*, or else what has that name or URI, if it is of *kind*; `None` if nothing."""
+        places = self._spellings.items()
+        return next((things[name] for known, things in places if name in things and kind in (None, known)), None)
 
-    def unknown(self, name: str) -> RequestError:
-        """Return the error for a *name* that no tool has, with the closest ones."""
-        from toolwire_schemas.did_you_mean import closest
-        from toolwire_tools.actions.base import BaseAction
+    def describe(self, kind: str = "tools") -> list[dict[str, Any]]:
+        """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or `prompts`."""
+        return [tool.describe() for tool in self._lists[kind].values()]
 
-        for tool in self._shown.values():
-            action = getattr(tool.function, "__self__", None)
-            if isinstance(action, BaseAction):
-                why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
-                if why is not None:
-                    return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
-        shown = name[:200]  # to compare megabytes would take seconds
-        close = closest(shown, self._shown, 3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
-        return RequestError(INVALID_PARAMS, f"Unknown tool: {shown}{hint}")
+    def capabilities(self) -> dict[str, Any]:
+        """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
+        held = {"tools", *(name for name, kinds in _LISTS.items() if any(map(self._lists.get, kinds)))}
+        return {name: {"listChanged": True} for name in _LISTS if name in held}
 
-    def page(self, cursor: str | None) -> dict[str, Any]:
-        """Return the `tools/list` result at *cursor*; `None` is the first page."""
-        tools = self.tools
+    def changes(self, before: Catalog) -> list[str]:
+        """Return the capabilities of which a list differs from that of *before*."""
+        new, old = ({name: [*map(one.describe, kinds)] for name, kinds in _LISTS.items()} for one in (self, before))
+        return [name for name in _LISTS if new[name] != old[name]]
+
+    def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
+        """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
+        tools = list(self._lists[kind].values())
         size = self._page_size or max(len(tools), 1)
         starts = {str(start): start for start in range(size, len(tools), size)}
         if cursor is not None and cursor not in starts:
             shown = repr(cursor[:100])
             raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page")
         start = 0 if cursor is None else starts[cursor]
-        page: dict[str, Any] = {"tools": [tool.describe() for tool in tools[start : start + size]]}
+        page: dict[str, Any] = {kind: [tool.describe() for tool in tools[start : start + size]]}
         if start + size < len(tools):
             page["nextCursor"] = str(start + size)
         return page
 
     def _add(self, tool: Tool, separator: str) -> None:
         shown = tool.with_separator(separator)
-        if shown.name in self._shown:
-            raise ValueError(_clash(self._shown[shown.name], shown))
-        self._shown[shown.name] = shown
+        others = self._lists[tool.kind]
+        if shown.name in others:
+            raise ValueError(_clash(others[shown.name], shown))
+        others[shown.name] = shown
         for spelling in tool.spellings:
-            self.by_name[spelling] = shown
+            self._spellings[tool.kind][spelling] = shown
 
 
 def _clash(first: Tool, second: Tool) -> str:
-    origins = f"two tools are called {first.name}: {first.origin} and {second.origin}"
+    origins = f"two {first.kind} are called {first.name}: {first.origin} and {second.origin}"
     remedy = 'rename one: @tool_api(name="...")'
     is_by_separator = first.name_with(".") != second.name_with(".")
     return f"{origins}; {remedy}{_OR_DOTS if is_by_separator else ''}"
@@ -125,11 +139,10 @@ def _clash(first: Tool, second: Tool) -> str:
 _OR_DOTS = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
 
 
-def _and_known(names: list[str]) -> str:
-    if not names:
-        return "; this server has no tools"
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"; available: {', '.join(names[:10])}{more}"
+_LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}
+"""The kinds of things of each capability."""
+_METHODS = {**{f"{name}/list": name for name in _LISTS}, "resources/templates/list": "resourceTemplates"}
+"""The methods that list things of one kind."""
 
 
 class ServerProtocol:
@@ -151,10 +164,20 @@ class ServerProtocol:
         self._coerce = settings.coerce
         self._max_result_bytes = settings.max_result_bytes
         self._eras = lifecycle.Eras()
-        self._pages: dict[tuple[str | None, bool], bytes] = {}
+        self._capabilities = catalog.capabilities()
+        self._pages: dict[tuple[str, str | None, bool], bytes] = {}
+        self.kept: dict[str, Tool] = {}
+        """Resources of this session alone, by their URIs, such as a result that was too large to send.
+
+        `resources/read` finds them first; no list has them. Any thread may add and remove some. Each is a `Tool` whose
+        `kind` is `resources` and whose `call` returns `{"contents": [...]}`. A client asks for them only if
+        `Catalog.capabilities` has declared resources.
+        """
         self._all_handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
-            "tools/list": self._list_tools,
+            **dict.fromkeys(_METHODS, self._list),
+            "resources/read": self._run_other,
+            "prompts/get": self._run_other,
             "ping": self._ping,
             "subscriptions/listen": self._listen,
             "initialize": self._initialize,
@@ -261,7 +284,9 @@ class ServerProtocol:
             raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
         tool = self._tools.get(name)
         if tool is None:
-            raise self._catalog.unknown(name)
+            from .lookup import unknown_tool
+
+            raise unknown_tool(name, self._catalog.shown)
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}
@@ -291,6 +316,28 @@ class ServerProtocol:
             self._host.expect_progress()
         return decisions
 
+    def _run_other(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        """As `_call_tool`, for a resource or prompt."""
+        from . import lookup
+
+        if request.method == "resources/read":
+            self._require("resources", request.method)
+            by_uri = {**self._catalog.resources, **self.kept}
+            tool, arguments = lookup.resource(params, by_uri, self._catalog.templates, modern=origin.modern)
+        else:
+            self._require("prompts", request.method)
+            tool, arguments = lookup.prompt(params, self._catalog.prompts)
+        id = None if request.id is UNSET else request.id
+        call = Call(id, tool, arguments, origin, self._eras.capabilities, True, self._host)
+        if "_meta" in params:
+            return self._call_with_meta(call, params)
+        self.in_flight.begin(call, id, origin)
+        return (call,)
+
+    def _require(self, capability: str, method: str) -> None:
+        if capability not in self._capabilities:
+            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {method}; this server has no {capability}")
+
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """Continue a parked call: a modern client has repeated it with the user's input, under a new id."""
         pending, reply = self.elicitations().resume(again, params)
@@ -302,15 +349,17 @@ class ServerProtocol:
         asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
         return self.answer(id, encode_plain(asked_again), again.origin.batch)
 
-    def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _list(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        self._require(request.method.partition("/")[0], request.method)
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        key = cursor, origin.modern
+        kind = _METHODS[request.method]
+        key = kind, cursor, origin.modern
         pages = self._pages  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
         page = pages.get(key)
         if page is None:
-            result = self._catalog.page(cursor)
+            result = self._catalog.page(kind, cursor)
             if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
@@ -329,12 +378,12 @@ class ServerProtocol:
     def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if not origin.modern:
             self._eras.saw_initialize()
-        result = lifecycle.initialize(self._identity, params, modern=origin.modern)
+        result = lifecycle.initialize(self._identity, self._capabilities, params, modern=origin.modern)
         self._eras.initialized(params, result)
         return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
-        result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity))
+        result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity, self._capabilities))
         return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _listen(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
@@ -342,7 +391,8 @@ class ServerProtocol:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)")
         from . import subscriptions
 
-        return _send(None, subscriptions.begin(self.in_flight, request.id, params, origin.batch))
+        begun = subscriptions.begin(self.in_flight, request.id, params, origin.batch, self._capabilities)
+        return _send(None, begun)
 
     def _cancel(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """End a call: in MCP without a response, in LSP with an error which says that it was cancelled."""
@@ -405,22 +455,15 @@ class ServerProtocol:
         return [] if self._elicitations is None else self._elicitations.close_all()
 
     def replace(self, catalog: Catalog) -> list[bytes]:
-        """Serve other tools from now on; return the notifications if the list has changed.
+        """Serve other things from now on; return the notifications of the lists that have changed.
 
         Calls in flight finish with the tools they were started with.
         """
-        before = self._catalog
+        changed, self._capabilities = catalog.changes(self._catalog), catalog.capabilities()
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
-        if catalog.describe() == before.describe():
-            return []
-        news = []
-        if self.in_flight.subscriptions:
-            from .subscriptions import tools_changed
+        from .subscriptions import notifications
 
-            news += tools_changed(self.in_flight)
-        if self._eras.version is not None:
-            news.append(messages.notification("notifications/tools/list_changed"))
-        return news
+        return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
     def end_subscriptions(self) -> list[bytes]:
         """End all subscriptions; return their responses."""

@@ -45,6 +45,8 @@ DIFFERENCES = {
 _MEMBERS = {
     "tools/call": "name, arguments and _meta",
     "tools/list": "cursor and _meta",
+    "resources/read": "uri and _meta",
+    "prompts/get": "name, arguments and _meta",
     "initialize": "protocolVersion, capabilities and clientInfo",
     "notifications/cancelled": "requestId and reason",
     "$/cancelRequest": "id",

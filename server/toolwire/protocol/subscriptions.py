@@ -1,4 +1,4 @@
-"""Subscriptions of modern clients to changes of the tool list. Imported for the first `subscriptions/listen`."""
+"""Subscriptions of modern clients to changes of the lists. Imported for the first `subscriptions/listen`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..errors import RequestError
 from .lifecycle import modern_result
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from toolwire_schemas.wire.messages import Id
 
     from .call import Batch
@@ -18,23 +20,33 @@ if TYPE_CHECKING:
     from .lifecycle import Identity
 
 
-def begin(in_flight: InFlight, id: object, params: dict[str, Any], batch: Batch | None) -> bytes:
-    """Add a subscription; return the notification that names what it includes, of all that the client asked for."""
+def begin(
+    in_flight: InFlight, id: object, params: dict[str, Any], batch: Batch | None, lists: Collection[str]
+) -> bytes:
+    """Add a subscription to some of *lists*.
+
+    Return the notification that names what it includes, of all that the client asked for.
+    """
     if batch is not None or not isinstance(id, str | int):
         raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
     wanted = params.get("notifications")
     if not isinstance(wanted, dict):
         raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
-    to_tools = wanted.get("toolsListChanged") is True
-    in_flight.subscribe(id, to_tools)
-    granted = {"toolsListChanged": True} if to_tools else {}
+    chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
+    in_flight.subscribe(id, chosen)
+    granted = {f"{name}ListChanged": True for name in sorted(chosen)}
     return _notification("subscriptions/acknowledged", id, {"notifications": granted})
 
 
-def tools_changed(in_flight: InFlight) -> list[bytes]:
-    """Return the notifications that the tool list has changed."""
-    subscribed = [id for id, to_tools in list(in_flight.subscriptions.items()) if to_tools]
-    return [_notification("tools/list_changed", id, {}) for id in subscribed]
+def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:
+    """Return the notifications of the lists that have *changed*; one of them for a legacy client."""
+    news = []
+    for name in changed:
+        subscribed = [id for id, lists in list(in_flight.subscriptions.items()) if name in lists]
+        news += [_notification(f"{name}/list_changed", id, {}) for id in subscribed]
+        if is_legacy:
+            news.append(messages.notification(f"notifications/{name}/list_changed"))
+    return news
 
 
 def end_all(in_flight: InFlight, identity: Identity) -> list[bytes]:

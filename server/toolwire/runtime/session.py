@@ -416,5 +416,5 @@ def _checked(reply: Reply) -> dict[str, Any]:
 
 def _size(outcome: Outcome) -> int:
     """Return about how many bytes the response takes: its content, and as much again for what is structured."""
-    content = outcome.get("content", ()) if isinstance(outcome, dict) else ()
+    content = (outcome.get("content") or outcome.get("contents", ())) if isinstance(outcome, dict) else ()
     return sum(len(value) * 2 for block in content for value in block.values() if isinstance(value, str))

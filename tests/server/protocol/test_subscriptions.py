@@ -179,8 +179,8 @@ def test_a_list_that_is_made_while_the_tools_change_is_not_kept(monkeypatch: pyt
     before = protocol._catalog
     page = before.page
 
-    def change_and_page(cursor: str | None) -> Any:
-        made = page(cursor)
+    def change_and_page(kind: str, cursor: str | None) -> Any:
+        made = page(kind, cursor)
         protocol.replace(Catalog([]))
         return made
 

@@ -201,10 +201,12 @@ def read_signature(
     output_schema: Schema | None = None,
     include: frozenset[str] | None = None,
     exclude: frozenset[str] = frozenset(),
+    reads_result: bool = True,
 ) -> Signature:
     """Read *function* as the tool named *tool*. Schemas given by hand take the place of the hints.
 
-    Parameters that are excluded, or not among the included ones, keep their defaults.
+    Parameters that are excluded, or not among the included ones, keep their defaults. Without *reads_result*, the hint
+    of the result is ignored.
 
     Raises:
         RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
@@ -215,7 +217,7 @@ def read_signature(
         raise RegistrationError(
             "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
         ) from None
-    return _Reading(function, tool, found).read(input_schema, output_schema)
+    return _Reading(function, tool, found).read(input_schema, output_schema, reads_result)
 
 
 class _Reading:
@@ -230,9 +232,9 @@ class _Reading:
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
 
-    def read(self, input_schema: Schema | None, output_schema: Schema | None) -> Signature:
+    def read(self, input_schema: Schema | None, output_schema: Schema | None, reads_result: bool) -> Signature:
         arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
-        returns = self._returns() if output_schema is None else self._given_returns(output_schema)
+        returns = self._returns(reads_result) if output_schema is None else self._given_returns(output_schema)
         return Signature(
             description=self.found.doc.description,
             context=self.context,
@@ -331,10 +333,10 @@ class _Reading:
 
     # Results
 
-    def _returns(self) -> Returns:
+    def _returns(self, is_read: bool) -> Returns:
         is_class = isinstance(self.inner, type)
         hint = self.inner if is_class else getattr(self.inner, "__annotations__", {}).get("return", EMPTY)
-        if hint is EMPTY:
+        if hint is EMPTY or not is_read:
             return Returns("undeclared")
         try:
             return from_hint(hint, self.found.names, is_generator=self.is_generator)

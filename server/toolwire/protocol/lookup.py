@@ -1,0 +1,106 @@
+"""Which resource or prompt a request means; unknown names; failures of resources and prompts. Imported when needed.
+
+A request for a resource or prompt becomes a `Call`, as that of a tool does; see `ServerProtocol`. Its arguments are
+`{"uri": ...}` or those of the prompt, and it fails with a JSON-RPC error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.did_you_mean import closest
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
+from toolwire_tools import ArgumentsError
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.errors import failure_text
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolwire_tools import Tool
+
+    from .call import Call
+
+    Named = Mapping[str, Tool]
+
+
+def unknown_tool(name: str, shown: Named) -> RequestError:
+    """Return the error for a *name* that none of the tools *shown* has, with the closest ones."""
+    for tool in shown.values():
+        action = getattr(tool.function, "__self__", None)
+        if isinstance(action, BaseAction):
+            why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
+            if why is not None:
+                return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
+    return RequestError(INVALID_PARAMS, _unknown("tool", name, list(shown)))
+
+
+def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern: bool) -> tuple[Tool, Any]:
+    """Return the resource that a request with *params* means, and its arguments.
+
+    Raises:
+        RequestError: if the URI is that of no resource and matches no template.
+    """
+    uri = params.get("uri")
+    if type(uri) is not str:
+        raise RequestError(INVALID_PARAMS, "params.uri must be a string: the URI of the resource to read")
+    found = by_uri.get(uri) or _by_template(uri, templates)
+    if found is None:
+        problem = _unknown("resource", uri, [*by_uri, *templates])
+        raise RequestError(_for_era(RESOURCE_NOT_FOUND, modern), problem, {"uri": uri[:200]})
+    return found, {"uri": uri}
+
+
+def _by_template(uri: str, templates: Named) -> Tool | None:
+    for tool in templates.values():
+        resource: Any = tool  # which may be a copy that runs in a process
+        if resource.template.match(uri) is not None:
+            return tool
+    return None
+
+
+def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
+    """Return the prompt that a request with *params* means, and its arguments.
+
+    Raises:
+        RequestError: if no prompt has the name.
+    """
+    name = params.get("name")
+    if type(name) is not str:
+        raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the prompt to get")
+    if name not in prompts:
+        raise RequestError(INVALID_PARAMS, _unknown("prompt", name, list(prompts)))
+    arguments = params.get("arguments")
+    if arguments is not None and type(arguments) is not dict:
+        raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the prompt's arguments")
+    return prompts[name], arguments or {}
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    shown = name[:200]  # to compare megabytes would take seconds
+    close = closest(shown, known, 3)
+    more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+    listed = f"; available: {', '.join(known[:10])}{more}" if known else f"; this server has no {what}s"
+    return f"Unknown {what}: {shown}" + (f"; did you mean {' or '.join(close)}?" if close else listed)
+
+
+def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
+    """Return the response to the *call* of a resource or prompt that failed with *error*."""
+    from toolwire_tools import ResourceNotFound
+
+    is_prompt = call.tool.kind == "prompts"
+    data = None if is_prompt else call.arguments
+    if isinstance(error, RequestError):  # the answer of a worker process, to which we are a legacy client
+        code, text, data = error.code, error.message, error.data
+    else:
+        text = failure_text(error, mask, f"The {'prompt' if is_prompt else 'resource'} {call.tool.name}")
+        codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}
+        code = next((code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR)
+    return RequestError(_for_era(code, call.origin.modern), text, data)
+
+
+def _for_era(code: int, modern: bool) -> int:
+    """Return *code*, or its replacement: 2026-07-28 forbids that of a missing resource."""
+    return INVALID_PARAMS if modern and code == RESOURCE_NOT_FOUND else code

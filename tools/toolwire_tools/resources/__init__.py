@@ -1,0 +1,1 @@
+"""Resources, which clients read, and prompts, which their users choose."""

@@ -16,7 +16,7 @@ const HEAD = `// The types of Toolwire's published schemas, v1: what a tool serv
 // Generated from the *.schema.json beside this file by schemas/declarations.mjs; not to be changed by hand.
 `
 // Words about values that no type can express, and about the schema itself.
-const SILENT = ['$schema', '$id', 'examples', 'if', 'then', 'not', 'dependentRequired', 'unevaluatedProperties']
+const SILENT = ['$schema', '$id', 'examples', 'if', 'then', 'else', 'not', 'dependentRequired', 'unevaluatedProperties']
 const NAMED = ['properties', '$defs']
 const SEVERAL = ['anyOf', 'allOf', 'prefixItems']
 const ONE = ['items', 'additionalProperties']

@@ -563,6 +563,10 @@ export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**
+ * A YAML file of tools: one tool, a list of tools, or several documents separated by `---`.
+ */
+export type ToolLibraryFile = ToolLibraryEntry | ToolLibraryEntry[]
+/**
  * A parameter in a mapping.
  */
 export type ToolLibraryParameter = ToolLibraryParameterWords
@@ -575,6 +579,16 @@ export type ToolLibraryNamedParameter = ToolLibraryParameterWords & {
    */
   name: string
 }
+/**
+ * A command line without a shell, as a list of words. `{name}` is replaced by an argument, `{name?}` by an argument that may be absent, `{name?text}` by the text if the argument is true or given, `{*}` by all arguments as JSON; `{{` is a brace. A list among the words is omitted if an argument in it is absent.
+ *
+ * @minItems 1
+ */
+export type ToolLibraryCommandLine = ((string | number) | (string | number)[])[]
+/**
+ * A script for the shell `sh`. Each argument is an environment variable of its name, unset if the argument is absent.
+ */
+export type ToolLibraryScript = string
 /**
  * An event of an agent's transcript: one line of the file and of the output of `toolwire ask --json`. The external events (questions, replies, results, decisions and answers of users) suffice to restore a run; the others record what followed from them.
  */
@@ -2648,13 +2662,21 @@ export interface ToolChange {
   count?: number
 }
 /**
- * A tool in a YAML file: how a model chooses it, its instructions, its parameters, and what runs it. A file may contain several tools, separated by `---`. A tool without `command`, `function` and `executor` is run by the executor that is registered under its name.
+ * A tool: how a model chooses it, its instructions, its parameters, and what runs it. It has `name` and `description`, or `use_guide` in their place. A tool without `command`, `function` and `executor` is run by the executor that is registered under its name.
  */
 export interface ToolLibraryEntry {
-  use_guide: ToolLibraryUseGuide
+  /**
+   * The name of the tool: printable characters without space, `<`, `>` and `/`.
+   */
+  name?: string
+  /**
+   * The purpose of the tool, for the model that chooses it.
+   */
+  description?: string
+  use_guide?: ToolLibraryUseGuide
   use_prompt?: ToolLibraryUsePrompt
   /**
-   * The parameters: a mapping of names, or a list. Without `parameters` and `input_schema` the tool takes one string, `instruction`.
+   * The parameters: a mapping of names, or a list. Without `parameters` and `input_schema` the tool takes one string, `instruction`; a command that does not use it takes nothing.
    */
   parameters?:
     | {
@@ -2670,11 +2692,13 @@ export interface ToolLibraryEntry {
    */
   input_schema?: SchemaOfObject
   /**
-   * The command line that runs the tool, as a list of words; there is no shell. `{name}` is replaced by an argument, `{name?}` by an argument that may be absent, `{name?text}` by the text if the argument is true or given, `{*}` by all arguments as JSON; `{{` is a brace. A list among the words is omitted if an argument in it is absent.
-   *
-   * @minItems 1
+   * What runs the tool: a list of words, or with `shell: true` a script.
    */
-  command?: ((string | number) | (string | number)[])[]
+  command?: ToolLibraryCommandLine | ToolLibraryScript
+  /**
+   * The command is a text, which the shell `sh` runs.
+   */
+  shell?: boolean
   /**
    * The Python function that runs the tool, as `module:function`.
    */

@@ -63,6 +63,15 @@ WAIT = """
     command: [sh, -c, "sleep 1000 & echo $! > child.new; mv child.new child; wait"]
     {more}
 """
+PIPE = """
+    name: wait
+    description: Waits.
+    shell: true
+    command: |
+        echo tea | {{ cat; sleep 1000 & echo $! > child.new; mv child.new child; wait; }} | cat
+    {more}
+"""
+WAITING = pytest.mark.parametrize("text", [WAIT, PIPE], ids=["command", "pipe"])
 
 
 @pytest.fixture
@@ -261,9 +270,10 @@ def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
 
 
 @needs_proc
+@WAITING
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, options: list[str]) -> None:
-    write(folder, wait_yaml=WAIT.format(more=""), grep_yaml=GREP)
+def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, text: str, options: list[str]) -> None:
+    write(folder, wait_yaml=text.format(more=""), grep_yaml=GREP)
     with serving(folder, ".", *options) as process:
         process.send(call("wait", id="long"))
         wait_until((folder / "child").exists)
@@ -278,8 +288,9 @@ def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, options: 
 
 
 @needs_proc
-def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(folder: Path) -> None:
-    write(folder, wait_yaml=WAIT.format(more="timeout_seconds: 1.5"))
+@WAITING
+def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(folder: Path, text: str) -> None:
+    write(folder, wait_yaml=text.format(more="timeout_seconds: 1.5"))
     with serving(folder, "wait.yaml") as process:
         (told,) = called(process, "wait")
 
@@ -289,9 +300,10 @@ def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(folder: Pat
 
 
 @needs_proc
+@WAITING
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_command_ends_with_the_server_that_hangs_up(folder: Path, options: list[str]) -> None:
-    write(folder, wait_yaml=WAIT.format(more=""))
+def test_a_command_ends_with_the_server_that_hangs_up(folder: Path, text: str, options: list[str]) -> None:
+    write(folder, wait_yaml=text.format(more=""))
     with serving(folder, "wait.yaml", "--grace", "0.1", *options) as process:
         process.send(call("wait"))
         wait_until((folder / "child").exists)
@@ -303,10 +315,11 @@ def test_a_command_ends_with_the_server_that_hangs_up(folder: Path, options: lis
 
 
 @needs_proc
+@WAITING
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process group that a pipe has been closed")
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_command_ends_with_a_server_that_is_killed(folder: Path, options: list[str]) -> None:
-    write(folder, wait_yaml=WAIT.format(more=""))
+def test_a_command_ends_with_a_server_that_is_killed(folder: Path, text: str, options: list[str]) -> None:
+    write(folder, wait_yaml=text.format(more=""))
     with serving(folder, "wait.yaml", *options) as process:
         process.send(call("wait"))
         wait_until((folder / "child").exists)

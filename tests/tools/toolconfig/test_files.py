@@ -19,7 +19,7 @@ from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function,
 from toolwire_tools.toolconfig.reader import config_of, documents
 
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
-KEYS = list(load("tool-library")["properties"])
+KEYS = list(load("tool-library")["$defs"]["entry"]["properties"])
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
 
 
@@ -121,7 +121,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         'b.yaml:2: timeout_seconds: "soon" is not a number',
         "b.yaml:3: read_only: yes is read as true; write that, or put it in quotes",
         "c.yaml:1: this is not YAML: expected the node content, but found '<stream end>'",
-        f"e.yaml:1: use_guide.tool_name: 'Tool' is already described in {tmp_path}/d.yaml:1; rename or remove one",
+        f"e.yaml:1: 'Tool' is already described in {tmp_path}/d.yaml:1; rename or remove one",
     ]
 
 
@@ -134,7 +134,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         (
             "ocr_config.yaml",
             GUIDE,
-            "1: use_guide.tool_name: 'tool' is not 'ocr', the name of the file; rename one of them",
+            "1: 'tool' is not 'ocr', the name of the file; rename one of them",
         ),
         ("tool.yaml", GUIDE + "use_prompt: {tool_name: spade}", ":2: use_prompt.tool_name: 'spade' is not 'tool'"),
         ("tool.yaml", GUIDE + "use_prompt: {tool_prompt: x}", "2: use_prompt.tool_name: is missing"),
@@ -152,7 +152,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         (
             "x_config.yaml",
             f"{GUIDE}---\n{GUIDE.replace('tool,', 'two,')}",
-            "1: use_guide.tool_name: 'tool' is not 'x', the name of the file; rename one of them",
+            "1: 'tool' is not 'x', the name of the file; rename one of them",
         ),
     ],
 )
@@ -306,28 +306,29 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
     ("text", "told"),
     [
         (
-            "command: echo -n 'it {instruction}' no 3",
-            "command: \"echo -n 'it {instruction}' no 3\" is not an array; there is no shell: write a list",
-        ),
-        (
-            "command: echo it's",
-            'command: "echo it\'s" is not an array; there is no shell: write a list',
-        ),
-        (
             "command: echo hi | wc",
-            'command: "echo hi | wc" is not an array; there is no shell: write a list',
+            "command: it is one text: write a list of words such as [grep, -n, '{pattern}'], "
+            "or let a shell run it with shell: true",
         ),
-        ("command: 3", "command: 3 is not an array"),
+        ("command: [echo, hi]\nshell: true", "command: with shell: true it is one text"),
+        ("shell: true", "shell: it needs command as well"),
+        ("command: 3", "command: 3 is neither an array nor a string"),
         ("command: []", "command: has 0 items, at least 1 are needed"),
         (
             'command: ["{instruction}"]',
             "command[0]: the first word must be the name of a program, without placeholders",
         ),
-        ('command: [echo, "{instruct}"]', "command[1]: no parameter 'instruct', did you mean 'instruction'?"),
+        (
+            'parameters: {file: string}\ncommand: [cat, "{fil}"]',
+            "command[1]: no parameter 'fil', did you mean 'file'?",
+        ),
         ('command: [awk, "{print $1}"]', "write {{ and }} for braces"),
         ('command: [echo, "{"]', "command[1]: the '{' at character 1 is in no placeholder; write '{{'"),
         ('command: [echo, true, "{instruction}"]', "command[1]: true is neither a string or an integer nor an array"),
-        ("command: [echo]", "command: the parameter 'instruction' is not used; write {instruction} where it goes"),
+        (
+            "parameters: {a: string}\ncommand: [echo]",
+            "command: the parameter 'a' is not used; write {a} where it goes",
+        ),
         (
             'parameters: {a: {required: false}}\ncommand: [echo, "{a}"]',
             "command[1]: a call may omit 'a': write {a?}, put it in a list of its own, or give it a default",
@@ -367,14 +368,16 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "tool.yaml: it is empty; a tool has at least use_guide: {tool_name: ..., description: ...}"),
+        ("", "tool.yaml: it is empty; a tool has at least `name: ...` and `description: ...`"),
         (
             "- a",
-            'tool.yaml:1: ["a"] does not describe a tool, which has at least use_guide',
+            'tool.yaml:1: "a" does not describe a tool, which has at least `name: ...` and',
         ),
         ("use_guide: {}", "tool.yaml:1: use_guide.tool_name: is missing"),
         ("use_guide: x", 'tool.yaml:1: use_guide: "x" is not an object'),
-        ("title: x", "tool.yaml:1: use_guide: is missing"),
+        ("title: x", "tool.yaml:1: name is missing; a tool has at least `name: ...` and `description: ...`"),
+        ("name: x", "tool.yaml:1: name: it needs description as well"),
+        (GUIDE + "name: x\ndescription: d", "use_guide: only one of name, use_guide may be given"),
         (GUIDE + GUIDE, "tool.yaml:2: use_guide: this key occurs twice, first in line 1; keep one"),
         (
             GUIDE + "title: 2024-01-01",

@@ -1,7 +1,8 @@
 """A command line with places for arguments: the words to run for a call, and the result of its outcome. Runs nothing.
 
-Strategy. There is no shell: a place is one word of the command line or a part of one, whatever the argument. Programs
-read a word that begins with `-` as an option, so no argument may begin one unless the author allows it.
+Strategy. A place is one word of the command line or a part of one, whatever the argument. A script for the shell has
+no places: its arguments are environment variables, which the shell never reads as text of the script. Programs read a
+word that begins with `-` as an option, so no argument may begin one unless the author allows it.
 """
 
 from __future__ import annotations
@@ -73,6 +74,27 @@ def parse(text: str) -> WordTemplate:
     return WordTemplate(tuple(parts))
 
 
+def unquoted(script: str) -> Iterator[str]:
+    """Yield the variables of a shell's *script* that are outside of double quotes, where it splits them into words."""
+    around, at = [""], 0  # what begins before this place and has not ended: a quote, or a command in parentheses
+    while found := (_QUOTED if around[-1] == '"' else _UNQUOTED).search(script, at):
+        token, at = found[0], found.end()
+        if found["name"]:
+            if around[-1] != '"':
+                yield found["name"]
+        elif token in ("(", "$("):
+            around.append("(")
+        elif token in ('"', "`", ")"):
+            opening = token.replace(")", "(")
+            if around[-1] == opening:
+                around.pop()
+            elif token != ")":  # that of a pattern of `case`
+                around.append(token)
+
+
+_QUOTED = re.compile(r"""\\.|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`]|\$\(""", re.DOTALL)
+_UNQUOTED = re.compile(r"""\\.|'[^']*'|(?<![^\s;(|&])\#[^\n]*|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`()]""", re.DOTALL)
+
 _PART = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]")
 
 
@@ -87,11 +109,11 @@ _HALF = "\ufffd"
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """One command to be run: *env* is added to the environment, *stdin* is all it can read."""
+    """One command to be run: *env* is added to the environment (None removes), *stdin* is all it can read."""
 
     argv: list[str]
     cwd: str
-    env: dict[str, str]
+    env: dict[str, str | None]
     stdin: bytes
     max_output_bytes: int
 
@@ -115,7 +137,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace arguments that a
     call leaves out. *dashes* names the parameters whose values may begin with `-`. *success* has the exit statuses
-    that do not mean a failure.
+    that do not mean a failure. If the program is a *shell*, *env* has a variable for each argument.
     """
 
     program: str
@@ -125,6 +147,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, WordTemplate] = {}
     defaults: dict[str, Any] = {}
     dashes: frozenset[str] = frozenset()
+    shell: bool = False
     output: Literal["text", "json"] = "text"
     success: frozenset[int] = frozenset((0,))
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
@@ -140,8 +163,11 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             if len(filled) == len(group):
                 argv += filled
                 faults += [fault for template in group for fault in self._faults(template, values, is_word=True)]
-        env = {name: text for name, template in self.env.items() if (text := template.fill(values)) is not None}
-        faults += [fault for template in self.env.values() for fault in self._faults(template, values, is_word=False)]
+        env = {name: template.fill(values) for name, template in self.env.items()}
+        env = {name: text for name, text in env.items() if self.shell or text is not None}
+        faults += [
+            fault for template in self.env.values() for fault in self._faults(template, values, is_word=self.shell)
+        ]
         if faults:
             raise ArgumentsError(dict.fromkeys(faults))
         stdin = (self.stdin and self.stdin.fill(values)) or ""
@@ -157,7 +183,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
                 if "\0" in text:
                     yield where, "holds a NUL character, which an argument of a program cannot contain"
                 if is_first and text.startswith("-") and part.instead is None and part.name not in self.dashes:
-                    problem = f'begins with "-", so {os.path.basename(self.program)} could read it as an option'
+                    problem = f'begins with "-", so {self._called} could read it as an option'
                     yield where, f"{shown(values[part.name])} {problem}"
             is_first = is_first and not text
 
@@ -167,7 +193,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")
         more = finished.output_bytes - len(finished.output)
-        program, limit = os.path.basename(self.program), shown_size(self.max_output_bytes)
+        program, limit = self._called, shown_size(self.max_output_bytes)
         if self.output == "text":
             cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
             return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")
@@ -178,8 +204,12 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         except DecodingError as error:
             raise ToolError(f"{program} did not print JSON: {error}. It printed {shown(text)}.") from None
 
+    @property
+    def _called(self) -> str:
+        return "the script" if self.shell else os.path.basename(self.program)
+
     def _failure(self, finished: CommandResult) -> str:
-        sentence = f"{os.path.basename(self.program)} {_ending(finished.status)}."
+        sentence = f"{self._called} {_ending(finished.status)}."
         printed, all_bytes = finished.errors, finished.errors_bytes
         if not printed.strip():  # some programs print errors to standard output
             printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from .model import CONFIG, ConfigError, ConfigFault, ToolConfig, canonical, implementation
@@ -54,7 +55,8 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
 def tool_files(folder: str) -> list[str]:
     """Return the YAML files of *folder* that describe tools, without those that begin with `_` or a dot.
 
-    Folders hold other YAML as well. A file is about a tool if it contains `use_guide`, or belongs to a Python file.
+    Folders hold other YAML as well. A file is about a tool if it contains `use_guide`, belongs to a Python file, or has
+    lines that begin with `name:`, `description:` and what runs it, as keys of the file or of a list in it.
     """
     names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_.")
     return [path for name in names if _is_about_a_tool(path := os.path.join(folder, name))]
@@ -67,9 +69,14 @@ def _is_about_a_tool(path: str) -> bool:
         return True
     try:
         with open(path, "rb") as file:
-            return b"use_guide" in file.read()
+            text = file.read()
     except OSError:  # loading the file reports it
         return True
+    return b"use_guide" in text or ({b"name", b"description"} < (keys := {*_KEY.findall(text)}) and bool(keys & _RUNS))
+
+
+_KEY = re.compile(rb"^(?:- |  )?(\w+):", re.MULTILINE)
+_RUNS = {b"command", b"function", b"executor"}
 
 
 def load_file(path: str) -> list[ToolConfig]:
@@ -111,14 +118,14 @@ def _namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
         first = known.setdefault(canonical(config.name), config)
         if first is not config:
             problem = f"{config.name!r} is already described in {first.file}:{first.line}; rename or remove one"
-            faults.append(ConfigFault(config.file, config.line, "use_guide.tool_name", problem))
+            faults.append(ConfigFault(config.file, config.line, "", problem))
     return faults
 
 
 def _misnamed(configs: list[ToolConfig], wanted: str) -> list[ConfigFault]:
     problem = f"is not {wanted!r}, the name of the file; rename one of them"
     return [
-        ConfigFault(config.file, config.line, "use_guide.tool_name", f"{config.name!r} {problem}")
+        ConfigFault(config.file, config.line, "", f"{config.name!r} {problem}")
         for config in configs
         if canonical(config.name) != canonical(wanted)
     ]

@@ -1,7 +1,8 @@
 """Tools described in YAML: how a model chooses and instructs them, and what runs them.
 
-`{TOOLNAME}_config.yaml` has two parts, as multi-agent systems with a tool library know them. `use_guide` has the name
-and the description by which a tool is chosen, `use_prompt` the prompt for the model that writes the tool's instruction.
+A tool has a `name` and a `description`. `{TOOLNAME}_config.yaml` has two parts instead, as multi-agent systems with a
+tool library know them: `use_guide` with the name and the description by which a tool is chosen, and `use_prompt` with
+the prompt for the model that writes the tool's instruction.
 The other keys define what the tool takes (`parameters` or `input_schema`), what runs it (`command`, `function`,
 `executor`), and the options of `tool_api`. The published schema `tool-library` lists them all.
 """
@@ -24,7 +25,7 @@ CONFIG = "_config"
 
 
 class ConfigFault(msgspec.Struct, frozen=True):
-    """One error in a file. *key* is a path such as `use_guide.tool_name`; line 0 means the whole file."""
+    """One error in a file. *key* is a path such as `parameters.file`; line 0 means the whole file."""
 
     file: str
     line: int

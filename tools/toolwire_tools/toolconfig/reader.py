@@ -9,6 +9,7 @@ here: names, types and places that refer to each other. So a call can fail only 
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -23,16 +24,18 @@ from ..byte_sizes import size
 from ..decorator import checked
 from ..options import Options
 from ..schema.validator import ToolSchemaValidator
-from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, ToolCommand, WordTemplate, parse
+from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Place, ToolCommand, WordTemplate, parse, unquoted
 from .model import ConfigError, ConfigFault, ExecutorName, Function, ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-LEAST = "use_guide: {tool_name: ..., description: ...}"
+LEAST = "`name: ...` and `description: ...`"
 """The least that every tool needs."""
 
-_EXCLUSIVE = (("parameters", "input_schema"), ("command", "function", "executor"))
+_EXCLUSIVE = (("name", "use_guide"), ("parameters", "input_schema"), ("command", "function", "executor"))
+_VARIABLE = re.compile(r"[a-z_]\w*", re.ASCII)
+"""A parameter that can be a variable of a script: names in capitals have a meaning for the system, such as PATH."""
 
 _NAMES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _OTHERS = {"float": "number", "list": "array", "dict": "object", "str": "string", "int": "integer", "bool": "boolean"}
@@ -45,14 +48,14 @@ _TAGS = "tag:yaml.org,2002:"
 
 
 class YamlDocument:
-    """One YAML document as plain data: its value, the line in which each key of it begins, and its faults."""
+    """One YAML document, or item of its list, as plain data: its value, the line of each key of it, and its faults."""
 
-    def __init__(self, file: str, loader: _Loader) -> None:
+    def __init__(self, file: str, loader: _Loader, node: Any) -> None:
         self.file = file
         self.lines: dict[str, int] = {}
         self.faults: list[ConfigFault] = []
         self._loader = loader
-        self.value = self._read(loader.get_node(), "")
+        self.value = self._read(node, "")
 
     def add(self, key: str, problem: str) -> None:
         """Add a fault at *key*; the line is that of the closest part that contains it."""
@@ -107,13 +110,15 @@ class YamlDocument:
 
 
 def documents(text: str, file: str) -> list[YamlDocument]:
-    """Return the documents in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
+    """Return the tools in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
     found = []
     try:
         # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end the process.
         loader = _Loader(text)
         while loader.check_node():
-            found.append(YamlDocument(file, loader))
+            root = loader.get_node()
+            nodes = root.value if isinstance(root, yaml.SequenceNode) else [root]
+            found += [YamlDocument(file, loader, node) for node in nodes]
     except RecursionError:
         raise ConfigError([ConfigFault(file, 0, "", "it is nested too deeply")]) from None
     except yaml.YAMLError as error:
@@ -160,21 +165,32 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
     for key, needed in _schema()["dependentRequired"].items():
         if key in given and needed[0] not in given:
             yield key, f"it needs {needed[0]} as well"
+    if not {"name", "use_guide"} & {*given}:
+        yield "", f"name is missing; a tool has at least {LEAST}"
+    if isinstance(command := given.get("command"), str | list) and isinstance(command, str) != given.get(
+        "shell", False
+    ):
+        words = "write a list of words such as [grep, -n, '{pattern}']"
+        yield "command", "with shell: true it is one text" if given.get("shell") else f"it is one text: {words}, {_ASK}"
     faults = _validator().faults(given, "")
     for key, problem in faults:
         if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other, _ in faults):
             continue  # a consequence of the other fault
         problem = problem.replace("Unevaluated properties are not allowed", "there are unknown keys")
-        if key == ".command" and isinstance(given["command"], str):
-            problem += "; there is no shell: write a list of words such as [grep, -n, '{pattern}']"
         if problem.startswith("null is "):
             problem = "it is empty, which is " + problem.removeprefix("null is ")
         yield key, problem
 
 
+_ASK = "or let a shell run it with shell: true"
+
+
 @cache
 def _schema() -> dict[str, Any]:
-    return bundle("tool-library")
+    """The schema of one tool."""
+    found = bundle("tool-library")
+    del found["anyOf"]
+    return {**found, **found["$defs"]["entry"]}
 
 
 @cache
@@ -193,10 +209,11 @@ class _Reader:
         self._used: set[str] = set()
 
     def config(self) -> ToolConfig:
-        guide, prompt = self._given["use_guide"], self._given.get("use_prompt", {})
+        prompt = self._given.get("use_prompt", {})
+        guide = self._given.get("use_guide") or {"tool_name": self._given["name"], **self._given}
         name, other = guide["tool_name"], prompt.get("tool_name", guide["tool_name"])
         if canonical(other) != canonical(name):
-            self._add("use_prompt.tool_name", f"{other!r} is not {name!r} as in use_guide; a tool has one name")
+            self._add("use_prompt.tool_name", f"{other!r} is not {name!r} as above; a tool has one name")
         config = ToolConfig(
             name=name,
             description=guide["description"].strip(),
@@ -205,14 +222,14 @@ class _Reader:
             input_schema=self._input_schema(),
             options=self._options(),
             file=self._document.file,
-            line=self._document.lines["use_guide.tool_name"],
+            line=self._document.lines["name" if "name" in self._given else "use_guide.tool_name"],
         )
         return msgspec.structs.replace(config, binding=self._binding(config))
 
     def _options(self) -> Options:
         try:
-            names = [name for name in self._given if name in Options.__struct_fields__ and name != "input_schema"]
-            return checked({name: self._given[name] for name in names})
+            names = {*Options.__struct_fields__} - {"name", "description", "input_schema"}
+            return checked({name: self._given[name] for name in self._given if name in names})
         except (TypeError, ValueError) as error:
             self._add("", str(error).removeprefix("tool_api: "))
             return Options()
@@ -221,6 +238,10 @@ class _Reader:
 
     def _input_schema(self) -> dict[str, Any] | None:
         given = self._given.get("parameters")
+        if given is None and "command" in self._given and "input_schema" not in self._given:
+            # The one text that a tool takes by default is for executors; few commands have a place for it.
+            parts = [self._given[key] for key in ("command", "stdin", "env") if key in self._given]
+            given = None if re.search(r"instruction|\{\*", str(parts)) else {}
         if given is None:
             return self._given.get("input_schema")
         properties: dict[str, Any] = {}
@@ -277,16 +298,15 @@ class _Reader:
         schema = config.input_schema or {"properties": {"instruction": {}}, "required": ["instruction"]}
         self._properties = schema.get("properties", {})
         self._certain = {*config.defaults, *schema.get("required", ()), EVERYTHING}
-        first = self._template(given["command"][0], "command[0]")
-        program = first.fill({}) or ""
-        if first.places or not program:
-            self._add("command[0]", "the first word must be the name of a program, without placeholders")
-        words = [self._word(word, f"command[{index}]") for index, word in enumerate(given["command"][1:], 1)]
         stdin = self._template(given["stdin"], "stdin") if "stdin" in given else None
         env = {name: self._template(value, f"env.{name}") for name, value in given.get("env", {}).items()}
+        if is_script := given.get("shell", False):
+            env = self._script(given["command"]) | env
+        program, words = self._program(given["command"])
         for name in self._properties:
             if not {name, EVERYTHING} & self._used:
-                self._add("command", f"the parameter {name!r} is not used; write {{{name}}} where it goes")
+                example = f'"${name}"' if is_script else f"{{{name}}}"
+                self._add("command", f"the parameter {name!r} is not used; write {example} where it goes")
         self._refuse_unknown("allow_leading_dash", self._properties)
         if "output_schema" in given and given.get("output") != "json":
             self._add("output_schema", "text has no schema; add output: json")
@@ -296,6 +316,7 @@ class _Reader:
         return ToolCommand(
             program=os.path.join(folder, program) if os.path.dirname(program) else program,
             words=tuple(words),
+            shell=is_script,
             cwd=cwd,
             stdin=stdin,
             env=env,
@@ -305,6 +326,37 @@ class _Reader:
             success=frozenset(given.get("success", [0])),
             max_output_bytes=self._max_output(),
         )
+
+    def _script(self, script: str) -> dict[str, WordTemplate]:
+        """Return the variable for each parameter that occurs in *script*."""
+        unsafe, made = {*unquoted(script)}, {}
+        for name, schema in self._properties.items():
+            is_number = isinstance(schema, dict) and schema.get("type") in ("integer", "number", "boolean")
+            occurs = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", script)
+            if not _VARIABLE.fullmatch(name) or (os.name == "nt" and name in os.environ):
+                if {name, EVERYTHING} & self._used:
+                    continue
+                problem = f"the parameter {name!r} cannot be a variable, whose name begins with a small letter"
+                self._add("command", f"{problem}; rename it, or give it to a variable in env")
+            elif not occurs:
+                continue
+            elif f"{{{name}}}" in script.replace("${", ""):
+                self._add("command", f'{{{name}}} means nothing to the shell; write "${name}"')
+            elif name in unsafe and not is_number:
+                self._add("command", f'the shell splits ${name} into words; write "${name}", in double quotes')
+            self._used.add(name)
+            made[name] = WordTemplate((Place(name),))
+        return made
+
+    def _program(self, command: list[Any] | str) -> tuple[str, list[WordTemplate | tuple[WordTemplate, ...]]]:
+        """Return the program that runs *command*, and its other words."""
+        if isinstance(command, str):
+            return "sh", [WordTemplate(("-c",)), WordTemplate((command,))]
+        first = self._template(command[0], "command[0]")
+        program = first.fill({}) or ""
+        if first.places or not program:
+            self._add("command[0]", "the first word must be the name of a program, without placeholders")
+        return program, [self._word(word, f"command[{index}]") for index, word in enumerate(command[1:], 1)]
 
     def _word(self, word: Any, key: str) -> WordTemplate | tuple[WordTemplate, ...]:
         if isinstance(word, list):

@@ -102,7 +102,8 @@ async def _start(invocation: Invocation) -> _Group:
     theirs, ours = os.pipe()
     try:
         number = f"{os.getpid()}.{next(_numbers)}."
-        env = {**os.environ, **invocation.env, _MARK: number}
+        changed = {**os.environ, **invocation.env, _MARK: number}
+        env = {name: value for name, value in changed.items() if value is not None}
         with CancelScope(shield=True):  # so that no process starts whose group nothing ends
             process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs))
         kill_group_when_pipe_closes(theirs, group=process.pid)

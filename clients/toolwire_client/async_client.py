@@ -113,6 +113,7 @@ class AsyncClient(ServerDetails):
         self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
+        self._log_level = LOG_LEVEL
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
 
@@ -213,6 +214,18 @@ class AsyncClient(ServerDetails):
             handle.begin(method, params)
             return await handle.result(deadline)
 
+    async def set_log_level(self, level: str, *, timeout_seconds: float | None = None) -> None:
+        """Have the server send log messages of *level* or more severe ones to `on_log`; at first, it sends all.
+
+        Raises what `request` raises.
+        """
+        self._log_level = level
+        running = await self._ready(Deadline(timeout_seconds))
+        if running.connection.protocol.is_modern:  # the level is part of each request
+            running.connection.protocol.set_log_level(level)
+        else:
+            await self.request("logging/setLevel", {"level": level}, timeout_seconds=timeout_seconds)
+
     async def close(self) -> None:
         """End the server and fail all open requests. A second call does nothing."""
         self._closed = self._closed or Closed("the client was closed")
@@ -262,14 +275,16 @@ class AsyncClient(ServerDetails):
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
             if settings.on_log is not None and "logging" in handshake.capabilities:
-                set_level = connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL})
+                set_level = connection.protocol.request("logging/setLevel", {"level": self._log_level})
                 connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
 
     def _launch(self, tools: CachedToolList) -> Connection:
         settings = self._settings
-        can_ask, wants_log = settings.on_ask is not None, settings.on_log is not None
-        protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask, wants_log=wants_log)
+        can_ask = settings.on_ask is not None
+        protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask)
+        if settings.on_log is not None:
+            protocol.set_log_level(self._log_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
             self._connection = Connection(

@@ -60,6 +60,7 @@ class Client(ServerDetails):
     call_tool = blocking(AsyncClient.call_tool)
     ping = blocking(AsyncClient.ping)
     request = blocking(AsyncClient.request)
+    set_log_level = blocking(AsyncClient.set_log_level)
     close = blocking(AsyncClient.close)
 
     def start(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 LEVELS = ("debug", "info", "warning", "error", "off")
+_FINER = {"notice": "info", "critical": "error", "alert": "error", "emergency": "error"}
+"""The levels that only tools use (MCP), each with the level of this log that decides whether it is written."""
 
 _threshold = LEVELS.index("info")
 _as_json = False
@@ -121,7 +123,7 @@ def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> N
     Lines that stderr does not take within a second are dropped, and from then on nothing waits until it takes some.
     """
     global _patience_seconds
-    if LEVELS.index(level) < _threshold:
+    if LEVELS.index(_FINER.get(level, level)) < _threshold:
         return
     line = _json_line if _as_json else _text_line
     # One thread at a time, so that lines do not mix. A process forked at that moment finds the lock held for ever.

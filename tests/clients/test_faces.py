@@ -314,6 +314,23 @@ def test_a_legacy_server_is_asked_for_its_log_only_if_somebody_reads_it(face: st
     assert entries == [LogEntry("notice", "server", '{"level":"debug"}', {"level": "debug"})]
 
 
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_what_a_tool_logs_is_filtered_by_the_level_that_was_set(face: str, era: Any) -> None:
+    def note(level: str, context: Context) -> None:
+        context.log("noted", level=level)
+
+    entries: list[LogEntry] = []
+
+    async def scenario(client: AsyncClient) -> None:
+        await client.call_tool("note", {"level": "debug"})
+        await client.set_log_level("error")
+        await client.call_tool("note", {"level": "warning"})
+        await client.call_tool("note", {"level": "critical"})
+
+    ask(face, connect(Server([note]), era=era, on_log=entries.append), scenario)
+    assert entries == [LogEntry(level, "server", "noted", "noted") for level in ("debug", "critical")]
+
+
 def test_a_log_that_fails_disturbs_nobody(face: str, capsys: pytest.CaptureFixture[str]) -> None:
     def fail(entry: LogEntry) -> None:
         raise ZeroDivisionError

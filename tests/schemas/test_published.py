@@ -28,6 +28,7 @@ ANYTHING = {
     (r"transcript-event", r"(/action)?/params/\w+|/reply/tool_calls/\d/arguments/\w+"): "arguments are the tool's",
     (r"transcript-event", r"/result(/\w+)?"): "results are the tool's",
     (r"transcript-event", r"/tools/\d/.*"): "what a server says of its tools is written down as it is",
+    (r"message-params|messages-plain", r"(/params)?/data(/\w+)?"): "what a tool logs is its own affair",
     (r"transcript-event", r"/form/.*|/content/\w+"): "what a tool asks is its own affair",
     (r"transcript-event", r"/messages/\d/tool_calls/\d/.*|.*/echo/\w+"): "it is the vendor's",
     (r".*", r"(/_meta|/meta)?/example\.com~1\w+"): "whoever chose the name knows",

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from support.server_process import Process, running, wait_until
 from toolwire_schemas.published import load, names, validator
-from toolwire_schemas.wire.messages import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_VERSION, MODERN_VERSIONS
+from toolwire_schemas.wire.messages import (
+    LEGACY_VERSIONS,
+    META_CLIENT_CAPABILITIES,
+    META_LOG_LEVEL,
+    META_VERSION,
+    MODERN_VERSIONS,
+)
 
 SERVER = '''
 import threading
@@ -54,6 +60,9 @@ def steps():
 def fail() -> str:
     raise ToolError("as told")
 
+def note(context: Context) -> None:
+    context.log("a number", level="notice", number=7)
+
 def wait(context: Context, path: str) -> None:
     open(path, "w").close()
     while not context.cancelled:
@@ -69,7 +78,7 @@ def learn() -> str:
 def taught() -> str:
     """What was learnt."""
 
-tools = [add, data, nothing, blocks, steps, fail, wait, order, learn]
+tools = [add, data, nothing, blocks, steps, fail, note, wait, order, learn]
 server = toolwire.Server(tools, name="all", title="All", version="1", instructions="Mind the gap.", page_size=4)
 server.serve()
 '''
@@ -79,6 +88,7 @@ PARAMS = {
     "initialize": "initialize-params",
     "notifications/initialized": "no-params",
     "ping": "no-params",
+    "logging/setLevel": "logging-set-level-params",
     "server/discover": "server-discover-params",
     "tools/list": "tools-list-params",
     "tools/call": "tools-call-params",
@@ -87,12 +97,14 @@ PARAMS = {
     "notifications/subscriptions/acknowledged": "subscriptions-acknowledged-params",
     "notifications/tools/list_changed": "list-changed-params",
     "notifications/progress": "progress-params",
+    "notifications/message": "message-params",
     "notifications/cancelled": "cancelled-params",
     "$/cancelRequest": "cancel-request-params",
 }
 RESULTS = {
     "initialize": "initialize-result",
     "ping": "ping-result",
+    "logging/setLevel": "ping-result",
     "server/discover": "server-discover-result",
     "tools/list": "tools-list-result",
     "tools/call": "tools-call-result",
@@ -110,14 +122,14 @@ class Host:
 
     def __init__(self, process: Process, revision: str) -> None:
         self.process = process
-        self._modern = revision in MODERN_VERSIONS
+        self.is_modern = revision in MODERN_VERSIONS
         self._messages = f"messages-{revision}"
         self._seen: set[str] = set()
         self._methods: dict[Any, str] = {}
 
     def send(self, **message: Any) -> None:
         """Send a message, which has to be one of a client's."""
-        if self._modern and "id" in message:
+        if self.is_modern and "id" in message:
             message["params"] = {**message["params"], "_meta": {**MODERN_META, **message["params"].get("_meta", {})}}
         sent = {"jsonrpc": "2.0", **message}
         self._judge("client-message", sent)
@@ -162,7 +174,7 @@ class Host:
         return load(self._messages)["$defs"][name]
 
     def _named(self, name: str) -> str:
-        newer = [f"{name}-{MODERN_VERSIONS[-1]}"] if self._modern else []
+        newer = [f"{name}-{MODERN_VERSIONS[-1]}"] if self.is_modern else []
         return next(found for found in (*newer, name, "no-params") if found in names())
 
 
@@ -191,6 +203,12 @@ def use_every_tool(host: Host, folder: Path) -> None:
     assert host.ask("tools/call", name="ad")["error"]["code"] == -32602
     host.call("steps", "p", _meta={"progressToken": "p"})
     assert [host.receive().get("method") for _ in range(4)] == ["notifications/progress"] * 3 + [None]
+    if host.is_modern:
+        host.call("note", "n", _meta={META_LOG_LEVEL: "notice"})
+    else:
+        host.ask("logging/setLevel", level="notice")
+        host.call("note", "n")
+    assert [host.receive().get("method") for _ in range(2)] == ["notifications/message", None]
     _begin_to_wait(host, folder / "waits")
     host.send(method="notifications/cancelled", params={"requestId": "w", "reason": "enough"})
     assert host.ask("tools/call", name="add", arguments={"a": 1})["result"]["structuredContent"] == {"result": 2}

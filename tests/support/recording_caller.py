@@ -23,7 +23,7 @@ class RecordingCaller:
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         self.told.append((done, total, message))
 
-    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+    def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         self.logged.append((level, message, fields))
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,9 @@ def protocol_of(*tools: Any, **options: Any) -> ServerProtocol:
 class NoHost:
     """A shell around no tool that needs one."""
 
-    def send_progress(self, *_: Any) -> None:
+    log_level = None
+
+    def send_notification(self, *_: Any) -> None:
         """Send nothing."""
 
     def expect_progress(self) -> None:

@@ -24,8 +24,6 @@ from .events import (
     ToolsChanged,
 )
 
-_META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
-
 LOG_LEVEL = "debug"
 """The level to request: everything, since the reader of the log can filter."""
 
@@ -41,10 +39,10 @@ class ClientProtocol:
     """The client's side of one conversation with one server.
 
     `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of `discover`. *can_ask*
-    declares elicitation; *wants_log* requests the server's log messages.
+    declares elicitation.
     """
 
-    def __init__(self, name: str, client_version: str, *, can_ask: bool = False, wants_log: bool = False) -> None:
+    def __init__(self, name: str, client_version: str, *, can_ask: bool = False) -> None:
         self.version: str | None = None
         self.probe = 0
         self._info = {"name": name, "version": client_version}
@@ -54,13 +52,16 @@ class ClientProtocol:
             messages.META_VERSION: messages.MODERN_VERSIONS[-1],
             messages.META_CLIENT_INFO: self._info,
             messages.META_CLIENT_CAPABILITIES: self._capabilities,
-            **({_META_LOG_LEVEL: LOG_LEVEL} if wants_log else {}),
         }
         self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
         return self.version in messages.MODERN_VERSIONS
+
+    def set_log_level(self, level: str) -> None:
+        """Request the server's log messages of *level* with each request of the modern revision from now on."""
+        self._modern_meta = {**self._modern_meta, messages.META_LOG_LEVEL: level}
 
     def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
         """Return the id and the bytes of a new request. *progress* requests progress notifications."""

@@ -129,7 +129,7 @@ class LocalCaller:
         else:
             self._waiting.run_from_worker(there)
 
-    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+    def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Do nothing: a tool in this process has this process's log."""
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:

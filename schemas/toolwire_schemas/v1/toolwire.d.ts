@@ -97,6 +97,10 @@ export type CacheableResult20260728 = CompleteResult20260728 & {
  */
 export type JSONRPCBatch = (JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCErrorResponse)[]
 /**
+ * The severity of a log message, the least severe first.
+ */
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+/**
  * Any message between a client and a tool server that agreed on MCP 2024-11-05, the first revision.
  */
 export type MCPMessage20241105 = ClientMessage20241105 | ServerMessage20241105
@@ -109,6 +113,7 @@ export type ClientMessage20241105 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
  * A request: `initialize`.
@@ -146,6 +151,13 @@ export type ToolsCallRequest = JSONRPCRequest & {
   params: ToolsCallParams
 }
 /**
+ * A request: `logging/setLevel`. Its response is that of `ping`.
+ */
+export type LoggingSetLevelRequest = JSONRPCRequest & {
+  method: 'logging/setLevel'
+  params: LoggingSetLevelParams
+}
+/**
  * A notification: `notifications/cancelled`.
  */
 export type NotificationsCancelledNotification = JSONRPCNotification & {
@@ -161,6 +173,7 @@ export type ServerMessage20241105 =
   | ToolsListResponse
   | ToolsCallResponse
   | NotificationsProgressNotification
+  | NotificationsMessageNotification
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
 /**
@@ -197,6 +210,13 @@ export type NotificationsProgressNotification = JSONRPCNotification & {
   params: NotificationsProgressParams
 }
 /**
+ * A notification: `notifications/message`.
+ */
+export type NotificationsMessageNotification = JSONRPCNotification & {
+  method: 'notifications/message'
+  params: NotificationsMessageParams
+}
+/**
  * A notification: `notifications/tools/list_changed`.
  */
 export type NotificationsToolsListChangedNotification = JSONRPCNotification & {
@@ -217,6 +237,7 @@ export type ClientMessage20250326 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
  * A message from the server.
@@ -227,6 +248,7 @@ export type ServerMessage20250326 =
   | ToolsListResponse
   | ToolsCallResponse
   | NotificationsProgressNotification
+  | NotificationsMessageNotification
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
 /**
@@ -262,6 +284,7 @@ export type ClientMessage20250618 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
   | JSONRPCErrorResponse
@@ -280,6 +303,7 @@ export type ServerMessage20250618 =
   | ToolsListResponse
   | ToolsCallResponse
   | NotificationsProgressNotification
+  | NotificationsMessageNotification
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
   | ElicitationCreateRequest20250618
@@ -320,6 +344,7 @@ export type ClientMessage20251125 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
   | JSONRPCErrorResponse
@@ -332,6 +357,7 @@ export type ServerMessage20251125 =
   | ToolsListResponse
   | ToolsCallResponse
   | NotificationsProgressNotification
+  | NotificationsMessageNotification
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
   | ElicitationCreateRequest
@@ -412,6 +438,7 @@ export type ServerMessage20260728 =
   | NotificationsToolsListChangedNotification20260728
   | SubscriptionsListenResponse
   | NotificationsProgressNotification
+  | NotificationsMessageNotification
   | JSONRPCErrorResponse
 /**
  * The response to `server/discover`.
@@ -515,7 +542,12 @@ export type PlainJSONRPCMessage = ClientMessagePlain | ServerMessagePlain | Clie
  * A message from the client.
  */
 export type ClientMessagePlain =
-  PingRequest | ToolsListRequest | ToolsCallRequest | NotificationsCancelledNotification | CancelRequestNotification
+  | PingRequest
+  | ToolsListRequest
+  | ToolsCallRequest
+  | LoggingSetLevelRequest
+  | NotificationsCancelledNotification
+  | CancelRequestNotification
 /**
  * A notification: `$/cancelRequest`.
  */
@@ -527,7 +559,12 @@ export type CancelRequestNotification = JSONRPCNotification & {
  * A message from the server.
  */
 export type ServerMessagePlain =
-  PingResponse | ToolsListResponse | ToolsCallResponse | NotificationsProgressNotification | JSONRPCErrorResponse
+  | PingResponse
+  | ToolsListResponse
+  | ToolsCallResponse
+  | NotificationsProgressNotification
+  | NotificationsMessageNotification
+  | JSONRPCErrorResponse
 /**
  * Several messages in one array; the server's response is one array.
  *
@@ -1853,6 +1890,12 @@ export interface ServerCapabilities {
      */
     listChanged?: boolean
   }
+  /**
+   * The server sends log messages to clients that request them.
+   */
+  logging?: {
+    [k: string]: unknown
+  }
   [k: string]: unknown
 }
 /**
@@ -2081,6 +2124,16 @@ export interface SubscriptionMeta {
   [k: string]: unknown
 }
 /**
+ * The parameters of `logging/setLevel`: the client requests the log messages of tools. Until 2025-11-25; since 2026-07-28, each request has its level in `_meta`.
+ */
+export interface LoggingSetLevelParams {
+  /**
+   * The least severe level to send.
+   */
+  level: LogLevel
+  _meta?: Meta
+}
+/**
  * A host's configuration file for MCP servers: Claude Desktop, Claude Code, Cursor and others (`mcpServers`), VS Code (`servers`). The file may contain other settings.
  */
 export interface McpServersFile {
@@ -2175,6 +2228,24 @@ export interface VSCodeInput {
    * Hides the value while the user types it.
    */
   password?: boolean
+}
+/**
+ * The parameters of `notifications/message`: a log message of a tool, for a client that requested its level. None follows the response to the call.
+ */
+export interface NotificationsMessageParams {
+  /**
+   * The severity of the message.
+   */
+  level: LogLevel
+  /**
+   * The source of the message; by default, the name of the tool.
+   */
+  logger?: string
+  /**
+   * The message: text, or an object of the text (`message`) and the fields that the tool adds.
+   */
+  data: unknown
+  _meta?: Meta
 }
 /**
  * The parameters of methods that need none: `ping`, `notifications/initialized`, and `notifications/tools/list_changed` before 2026-07-28. They may be omitted.
@@ -2343,10 +2414,9 @@ export interface RequestMeta20260728 {
   'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
   'io.modelcontextprotocol/clientInfo'?: Implementation
   /**
-   * The minimum level of log messages that the client requests. Toolwire sends none; it logs to stderr.
+   * The least severe level of log messages to send for this request; without it, none are sent.
    */
-  'io.modelcontextprotocol/logLevel'?:
-    'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+  'io.modelcontextprotocol/logLevel'?: LogLevel
   /**
    * Requests progress notifications for the call; they carry this token.
    */

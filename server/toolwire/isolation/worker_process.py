@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
-from toolwire_schemas.wire.messages import INTERNAL_ERROR, LATEST_LEGACY
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, LATEST_LEGACY, META_LOG_LEVEL
 from toolwire_tools import Cancelled, NotAnswered, ToolError
+from toolwire_tools.context.context import LEVELS
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import new_group, signal_group
 
 from .. import log
 from ..errors import RequestError
+from ..protocol import log_messages
 from ..protocol.elicitation import COULD_NOT_ASK
 from ..protocol.lifecycle import can_elicit
 from .pipes import Pipes
@@ -117,9 +119,14 @@ class WorkerProcess:
         id = 0 if call.id is None else call.id
         method = _METHODS[tool.kind]
         params = dict(arguments) if method == "resources/read" else {"name": name, "arguments": arguments}
+        meta: dict[str, Any] = {}
         # A modern client repeats the call after an elicitation, possibly with a progress token then.
         if call.token is not None or call.sent:
-            params["_meta"] = {"progressToken": id}
+            meta["progressToken"] = id
+        if (level := log_messages.wanted_by(call)) is not None:
+            meta[META_LOG_LEVEL] = LEVELS[level]
+        if meta:
+            params["_meta"] = meta
         try:
             request = messages.request(id, method, params)
         except EncodingError as error:
@@ -199,6 +206,8 @@ class WorkerProcess:
             params = message.params
             if message.method == "notifications/progress":
                 call.progress(params["progress"], params.get("total"), params.get("message"))
+            elif message.method == "notifications/message":
+                log_messages.send(call, params)
             elif message.method == "elicitation/create":
                 assert message.id is not None
                 try:

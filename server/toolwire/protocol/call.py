@@ -29,9 +29,14 @@ if TYPE_CHECKING:
         """The services of a session for a running call. Every method may be called from any thread."""
 
         timers: Timers
+        log_level: int | None
+        """The least severe level of log messages that a legacy client wants; `None` if it wants none."""
 
-        def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
+        def send_notification(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
             """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
+
+        def send_log(self, call: Call, params: dict[str, Any]) -> None:
+            """Send the log message *params*, unless the client does not want it."""
 
         def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
             """Ask the client's user; blocks until the reply."""
@@ -88,6 +93,7 @@ class Call(msgspec.Struct, eq=False):
     event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
     limit, `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the
     arguments as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token.
+    `log_level` is the level that this request asks for.
     """
 
     id: Id | None
@@ -109,6 +115,7 @@ class Call(msgspec.Struct, eq=False):
     elicitation: PendingElicitation | None = None
     sent: bytes = b""
     last_report: Report | None = None
+    log_level: int | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -119,18 +126,18 @@ class Call(msgspec.Struct, eq=False):
         """Report progress to the client; does nothing if it did not ask for it or the call has ended."""
         if self.token is not None and not self.ended:
             # Made under the writer's lock: progress never follows the response, and its values never go backwards.
-            self.host.send_progress(self, lambda: self.progress_message(done, total, message), len(message or ""))
+            self.host.send_notification(self, lambda: self.progress_message(done, total, message), len(message or ""))
 
     def progress_message(
         self, done: float, total: float | None, message: str | None, *, by_tool: bool = True
     ) -> bytes | None:
-        """Return the progress notification; `None` if the call has ended.
+        """Return the progress notification; `None` if no request waits for the call.
 
         MCP requires increasing values. One that does not exceed the last is raised by the least possible amount, so
         that its message still arrives.
         """
         last = self.last_report
-        if self.ended or last is None:
+        if self.ended or self.lingers or last is None:
             return None
         if last.done is not None and done <= last.done:
             done = _just_above(last.done)
@@ -162,9 +169,12 @@ class Call(msgspec.Struct, eq=False):
             return "waiting for the user's answer"
         return "waiting for other calls" if self.worker is None and self.scope is None else "still running"
 
-    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
-        """Write a line about this call to stderr."""
-        log.write(level, message, {"tool": self.tool.name, "id": self.id, **fields})
+    def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
+        """Write a line about this call to stderr, and send it to a client that wants it."""
+        log.write(level, message, {"tool": self.tool.name, "id": self.id, "logger": logger, **fields})
+        if self.log_level is not None or self.host.log_level is not None:
+            data = {**fields, "message": message} if fields else message
+            self.host.send_log(self, {"level": level, "logger": logger or self.tool.name, "data": data})
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""

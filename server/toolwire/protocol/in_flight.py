@@ -147,7 +147,7 @@ class InFlight:
         self.begin(call, again.id, again.origin)
         self._release(call)  # the bytes of the previous request
         call.id, call.origin, call.token, call.last_report = again.id, again.origin, again.token, again.last_report
-        call.capabilities = again.capabilities
+        call.capabilities, call.log_level = again.capabilities, again.log_level
 
     def check_unused(self, id: Id) -> None:
         """Raise a `RequestError` if *id* is in use."""

@@ -19,6 +19,8 @@ from toolwire_schemas.wire.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     META_CLIENT_CAPABILITIES,
+    META_LOG_LEVEL,
+    META_VERSION,
     METHOD_NOT_FOUND,
     OVERLOADED,
     REQUEST_CANCELLED,
@@ -98,7 +100,7 @@ class Catalog:
     def capabilities(self) -> dict[str, Any]:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
         held = {"tools", *(name for name, kinds in _LISTS.items() if any(map(self._lists.get, kinds)))}
-        return {name: {"listChanged": True} for name in _LISTS if name in held}
+        return {**{name: {"listChanged": True} for name in _LISTS if name in held}, "logging": {}}
 
     def changes(self, before: Catalog) -> list[str]:
         """Return the capabilities of which a list differs from that of *before*."""
@@ -182,6 +184,7 @@ class ServerProtocol:
             "subscriptions/listen": self._listen,
             "initialize": self._initialize,
             "server/discover": self._discover,
+            "logging/setLevel": self._set_log_level,
             "notifications/cancelled": self._cancel,
             "$/cancelRequest": self._cancel,
             "notifications/initialized": self._notified,
@@ -304,6 +307,8 @@ class ServerProtocol:
         call.token = _progress_token(meta)
         if call.token is not None:
             call.last_report = Report(time.monotonic())
+        if type(meta) is dict and META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
+            call.log_level = _severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
             call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
@@ -375,6 +380,12 @@ class ServerProtocol:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: ping (removed in 2026-07-28)")
         return self.answer(request.id, b"{}", origin.batch)
 
+    def _set_log_level(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if origin.modern:
+            raise RequestError(METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)")
+        self._host.log_level = _severity(params.get("level"), "params.level")
+        return self.answer(request.id, b"{}", origin.batch)
+
     def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if not origin.modern:
             self._eras.saw_initialize()
@@ -383,6 +394,8 @@ class ServerProtocol:
         return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if not origin.modern:  # a request of 2026-07-28 only
+            raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity, self._capabilities))
         return self.answer(request.id, encode_plain(result), origin.batch)
 
@@ -482,6 +495,12 @@ def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
     if batch is not None:
         message = batch.end(message)
     return () if message is None else (Send(message),)
+
+
+def _severity(level: object, where: str) -> int:
+    from .log_messages import severity
+
+    return severity(level, where)
 
 
 def _progress_token(meta: object) -> Id | None:

@@ -44,9 +44,9 @@ _CLEAN_UP_SECONDS = 0.2
 """The time for `finally` blocks of tools that are cancelled at the end: with the grace, still below the two seconds
 after which clients send signals."""
 
-_MAX_WAITING_PROGRESS = 1000
-"""How many messages may wait in the outbox before progress that nothing slows down is skipped: heartbeats, and that of
-async tools."""
+_MAX_WAITING_NOTIFICATIONS = 1000
+"""How many messages may wait in the outbox before notifications that nothing slows down are skipped: heartbeats,
+and the progress and log messages of async tools."""
 
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
@@ -61,6 +61,7 @@ class Session:
     """Called before a call runs in this process, unless `are_calls_watched`: starts the watchdog."""
     are_calls_watched = False
     board: Board | None = None
+    log_level: int | None = None
 
     def __init__(self, catalog: Catalog, identity: Identity, settings: Settings, write: Write) -> None:
         self._settings = settings
@@ -304,16 +305,25 @@ class Session:
 
     # The host of running calls
 
-    def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
-        """Send progress: at once from a thread, which a slow host may block, but never from the event loop."""
+    def send_notification(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
+        """Send progress or a log message: at once from a thread, but never from the event loop.
+
+        A slow host may block the thread.
+        """
         if call.tool.is_async:
-            self._enqueue_progress(make, size)
+            self._enqueue_notification(make, size)
         elif not self.is_ending:
             self._writer.write_made(make)
 
-    def _enqueue_progress(self, make: Callable[[], bytes | None], size: int) -> None:
-        if self._writer.enqueued() < _MAX_WAITING_PROGRESS and not (self._writer.is_full or self.is_ending):
+    def _enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
+        if self._writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (self._writer.is_full or self.is_ending):
             self._writer.enqueue(partial(self._writer.write_made, make), size)
+
+    def send_log(self, call: Call, params: dict[str, Any]) -> None:
+        """Send the log message *params*, unless the client does not want it."""
+        from ..protocol.log_messages import send
+
+        send(call, params)
 
     def expect_progress(self) -> None:
         """Send heartbeats while calls with a progress token are in flight. Only for the reading thread."""
@@ -321,7 +331,7 @@ class Session:
         if self._heartbeat is None and seconds:
             from .heartbeat import Heartbeat  # few hosts ask for progress
 
-            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self._enqueue_progress)
+            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self._enqueue_notification)
         if self._heartbeat is not None:
             self._heartbeat.watch()
 

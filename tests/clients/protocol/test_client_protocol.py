@@ -111,7 +111,9 @@ def test_only_those_who_can_ask_announce_it() -> None:
 def test_a_log_is_asked_for_only_where_it_is_read() -> None:
     key = "io.modelcontextprotocol/logLevel"
     assert key not in decode(ClientProtocol("t", "1").discover()[1])["params"]["_meta"]
-    assert decode(ClientProtocol("t", "1", wants_log=True).discover()[1])["params"]["_meta"][key] == "debug"
+    wants_log = ClientProtocol("t", "1")
+    wants_log.set_log_level("debug")
+    assert decode(wants_log.discover()[1])["params"]["_meta"][key] == "debug"
 
 
 def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None:

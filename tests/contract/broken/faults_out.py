@@ -101,9 +101,26 @@ class AsksBack(Fault):
 @fails("modern/no-logs-unasked", "logging/declared")
 class TellsWhatItDoes(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
+        message.get("result", {}).get("capabilities", {}).pop("logging", None)
         params = {"level": "info", "data": "listing"}
         log = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
         return [log, message] if self.method_of(message) in ("tools/list", "tools/call") else message
+
+
+@fails("logging/set-level")
+class TakesNoLevel(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        if self.method_of(message) == "logging/setLevel":
+            return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
+        return message
+
+
+@fails("logging/unknown-level")
+class TakesAnyLevel(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        if self.method_of(message) == "logging/setLevel":
+            return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
+        return message
 
 
 @fails("modern/error-codes")

@@ -499,7 +499,7 @@ class TestEras:
 
         assert answer["result"] == {
             "protocolVersion": version,
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
             "serverInfo": {"name": "test", "version": "1"},
         }
 
@@ -523,7 +523,7 @@ class TestEras:
         assert discovered["result"] == {
             "resultType": "complete",
             "supportedVersions": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": meta,

@@ -102,7 +102,7 @@ def test_a_subscription_ends_when_it_is_cancelled(process: Process) -> None:
 @pytest.mark.process
 def test_a_legacy_client_hears_of_changes_after_its_handshake(process: Process) -> None:
     greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
-    assert greeted["result"]["capabilities"] == {"tools": {"listChanged": True}}
+    assert greeted["result"]["capabilities"]["tools"] == {"listChanged": True}
 
     process.send(call("change"))
     methods = [process.receive().get("method") for _ in range(3)]

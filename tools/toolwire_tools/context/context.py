@@ -12,7 +12,8 @@ T = TypeVar("T")
 
 MISSING: Any = object()
 
-LEVELS = ("debug", "info", "warning", "error")
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""The levels of MCP, the least severe first."""
 
 
 class Caller(Protocol):
@@ -25,8 +26,8 @@ class Caller(Protocol):
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Tell how far the call is; never blocks for long and never fails."""
 
-    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
-        """Write one line to the server's log; *level* is one of `LEVELS`."""
+    def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
+        """Write one line to the server's log, and send it to clients that want it; *level* is one of `LEVELS`."""
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user and wait; return MCP's `ElicitResult`. Raises `CannotAsk`, `NotAnswered` or `Cancelled`."""
@@ -116,16 +117,17 @@ class Context:
             return default
         return asked.read(answer)
 
-    def log(self, message: str, /, *, level: str = "info", **fields: Any) -> None:
-        """Write *message* and *fields* to the server's log, which goes to its standard error.
+    def log(self, message: str, /, *, level: str = "info", logger: str | None = None, **fields: Any) -> None:
+        """Write *message* and *fields* to the server's log, and send them to a client that asked for this level.
 
-        *level* is `debug`, `info`, `warning` or `error`.
+        The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`, `notice`, `warning`,
+        `error`, `critical`, `alert` or `emergency`. *logger* names the source; by default, it is the tool.
         """
         if level not in LEVELS:
             from toolwire_schemas.did_you_mean import unknown_name
 
             raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
-        self._caller.log(level, str(message), fields)
+        self._caller.log(level, str(message), fields, logger)
 
 
 class AsyncContext(Context):
@@ -172,7 +174,7 @@ class NullCaller:
 
     def progress(self, done: float, total: float | None, message: str | None) -> None: ...
 
-    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+    def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         said = "".join(f" {name}={value!r}" for name, value in fields.items())
         print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 

@@ -127,13 +127,16 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     for name in settings.calls if known else ():  # cases judge an empty list
         if name not in known:
             raise UnknownTool(name, known)
-    of_tools = {era: _of_tools(opening) for era, opening in openings.items()}
+    of_tools = {era: _capability(opening, "tools") for era, opening in openings.items()}
     if any(declared is not None for declared in of_tools.values()):
         tried["tools"] = tools  # cases judge an empty list
     tried["legacy-only"] = "modern" not in openings or "it speaks 2026-07-28, so clients do not fall back"
     declared = of_tools.get("modern", {"listChanged": True})  # otherwise the era is the reason
     changes = isinstance(declared, dict) and declared.get("listChanged") is True
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
+    for name in ("logging",):
+        is_declared = any(_capability(opening, name) is not None for opening in openings.values())
+        tried[name] = is_declared or f"it does not declare the capability {name}"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
     name = _name(list(openings.values())[-1])
@@ -165,10 +168,10 @@ def _misanswer(server: ServerUnderTest, era: str) -> str:
     return f"it answers {method} with {shown(found[0])}" if found else ""
 
 
-def _of_tools(opening: dict[str, Any]) -> Any:
-    """Its declared capability `tools`; `None` if it declares none."""
+def _capability(opening: dict[str, Any], name: str) -> Any:
+    """Its declared capability of this *name*; `None` if it does not declare it."""
     capabilities = opening.get("capabilities")
-    return capabilities.get("tools") if isinstance(capabilities, dict) else None
+    return capabilities.get(name) if isinstance(capabilities, dict) else None
 
 
 def _name(opening: dict[str, Any]) -> str:

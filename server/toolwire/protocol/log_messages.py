@@ -1,0 +1,63 @@
+"""Log messages for clients that ask for them (MCP, logging). Imported for the first request that names a level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import EncodingError
+from toolwire_schemas.wire.messages import INVALID_PARAMS
+from toolwire_tools.context.context import LEVELS
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    from .call import Call
+
+MAX_LOG_BYTES = 64 * 1024
+"""The length at which a log message is cut: it is for a person to read, and must not fill the client's buffer."""
+
+
+def severity(level: object, where: str) -> int:
+    """Return the place of *level* among the levels of MCP.
+
+    Raises:
+        RequestError: if MCP has no such level; *where* is its place in the message.
+    """
+    if level not in LEVELS:
+        raise RequestError(INVALID_PARAMS, f"{where} must be one of {', '.join(LEVELS)}")
+    return LEVELS.index(level)
+
+
+def wanted_by(call: Call) -> int | None:
+    """Return the least severe level of log messages that the client wants from *call*; `None` if it wants none."""
+    is_named = call.origin.modern or call.log_level is not None
+    return call.log_level if is_named else call.host.log_level
+
+
+def send(call: Call, params: dict[str, Any]) -> None:
+    """Send the log message *params* of *call*, unless the client does not want it."""
+    wanted = wanted_by(call)
+    if wanted is None or LEVELS.index(params["level"]) < wanted or call.ended:
+        return
+    message = _notification(params)
+    # Asked under the writer's lock: as with progress, no message follows the response.
+    call.host.send_notification(call, lambda: None if call.ended or call.lingers else message, len(message))
+
+
+def _notification(params: dict[str, Any]) -> bytes:
+    """Return the notification of the log message *params*.
+
+    The fields of data that cannot be written as JSON become text, and so does data that is too long.
+    """
+    try:
+        message = messages.notification("notifications/message", params)
+    except EncodingError:
+        data = params["data"]
+        params = {**params, "data": {name: str(value) for name, value in data.items()}}
+        message = messages.notification("notifications/message", params)
+    if len(message) <= MAX_LOG_BYTES:
+        return message
+    data = params["data"] if isinstance(params["data"], str) else repr(params["data"])
+    cut = f"{data[: MAX_LOG_BYTES // 8]}… (cut; the message takes {len(message)} bytes)"
+    return messages.notification("notifications/message", {**params, "data": cut})

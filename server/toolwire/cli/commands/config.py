@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...errors import Failed, LoadError, UsageError
+from ...loading import dependencies
 from ...loading import importing as imports
 from ...loading import targets as load
 from ..host_config import hosts
@@ -22,7 +23,7 @@ from .serve import COMMAND as SERVE
 from .serve import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..options import Words
 
@@ -35,14 +36,17 @@ def _variable(text: str) -> tuple[str, str]:
     return key, value
 
 
+_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
-    details="A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
-    "mcpServers. All options of `serve` can be given too, and are passed on. --write keeps everything else in "
-    "the file, including comments, and makes a backup next to it. Without FILE, writes the host's own config; "
-    "`--user` picks the global one. The server is started once; a failure to start is reported.",
+    details="A HOST is claude-desktop, claude-code, codex, gemini, vscode, cursor, windsurf, zed, cline, goose, "
+    "lmstudio, neovim, emacs, or json for any that reads mcpServers. All options of `serve` can be given too, and are "
+    "passed on. --write keeps everything else in the file, including comments, and makes a backup next to it. Without "
+    "FILE, writes the host's own config; `--user` picks the global one. With --with, or for a file with `# /// script` "
+    "metadata, uv starts the server. The server is started once; a failure to start is reported.",
     options=(
-        Option("--write [FILE]", "write to FILE (default: the host's own config)", endings=(".json", ".jsonc")),
+        Option("--write [FILE]", "write to FILE (default: the host's own config)", endings=_ENDINGS),
         Option("--user", "use the config for all projects, if the host also has one per project"),
         Option("--force", "replace a different server of the same name"),
         Option("--server-name NAME", "name of the server in the host (default: that of the target)"),
@@ -69,7 +73,7 @@ def run(words: Words) -> int:
     elif words.options.get("force"):
         raise UsageError("--force goes with --write")
     else:
-        advice = _where(host, is_for_user=is_for_user)
+        advice = _where(host, server, is_for_user=is_for_user)
         status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)
     remark(_fault(host, server))
     return status
@@ -102,20 +106,36 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     # Hosts start servers in folders of their own choice, where a module of this folder would not be found.
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
-    # -P: files in the folder where the host starts the server must not shadow our imports.
-    args = ["-P", "-m", "toolwire", "serve", *map(_absolute, targets), *_passed_on(given)]
+    served = [*map(_absolute, targets)]
+    words = [*_program(served, given.get("with", ())), "serve", *served, *_passed_on(given)]
     name = given.get("server_name", given.get("name"))
     if name is None:
         # Claude Code accepts only these letters; other hosts accept more.
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name needs a name")
-    server = hosts.HostServer(name, sys.executable, args, env)
+    server = hosts.HostServer(name, words[0], words[1:], env, served)
     try:
-        "\0".join([name, sys.executable, *args, *env, *env.values()]).encode()
+        "\0".join([name, *words, *env, *env.values()]).encode()
     except UnicodeEncodeError:
         raise UsageError("a path or value is not text in UTF-8, and so no file of a host can name it") from None
     return server
+
+
+def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
+    """The start of the server's command: this Python, or uv if it has to add packages."""
+    files = [place for target in targets if (place := load.parse(target).place).endswith(".py")]
+    scripts = [file for file in files if dependencies.ScriptMetadata(file).dependencies]
+    wanted = [word for package in packages for word in ("--with", package)]
+    wanted += [word for file in scripts for word in ("--with-requirements", file)]
+    uv = dependencies.uv()
+    if packages and uv is None:
+        raise UsageError("--with needs uv (https://docs.astral.sh/uv), which a host would start the server with")
+    if uv is not None and dependencies.is_ephemeral():  # our own environment may be deleted
+        return [uv, "tool", "run", *wanted, "toolwire"]
+    # -P: files in the folder where the host starts the server must not shadow our imports.
+    ours = ["-P", "-m", "toolwire"]
+    return [*dependencies.uv_run(wanted), "python", *ours] if wanted and uv else [sys.executable, *ours]
 
 
 def _absolute(target: str) -> str:
@@ -136,7 +156,7 @@ def _is_module_here(target: str) -> bool:
 def _passed_on(given: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for option in COMMAND.passes_on:
-        if option.key not in given:
+        if option.key not in given or option.key == "with":
             continue
         value = given[option.key]
         if option.key == "set":
@@ -148,12 +168,13 @@ def _passed_on(given: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _where(host: hosts.Host, *, is_for_user: bool) -> str:
+def _where(host: hosts.Host, server: hosts.HostServer, *, is_for_user: bool) -> str:
     if not host.places:
         return ""
+    link = f" This link does it too:\n{hosts.link(host, server)}" if host.link else ""
     paths = " or ".join(f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user))
     how = ", a program, which Toolwire does not edit" if host.is_lisp else ". --write puts it there"
-    return f"{host.title} reads this from {paths}{how}. Then {host.then}."
+    return f"{host.title} reads this from {paths}{how}. Then {host.then}.{link}"
 
 
 def _path(place: hosts.ConfigPlace) -> str:

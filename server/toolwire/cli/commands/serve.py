@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import LoadError, UsageError
-from ...loading.importing import YAML
+from ...loading.importing import YAML, add_to_path
 from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
@@ -35,6 +35,7 @@ COMMAND = Command(
         Option("--include PATTERN", "serve only tools whose name matches; repeatable", many=True),
         Option("--exclude PATTERN", "leave out tools whose name matches; repeatable", many=True),
         SET,
+        Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
         Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
@@ -89,6 +90,11 @@ def run(words: Words) -> NoReturn:
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
+    if packages := given.pop("with", ()):
+        from ...loading.dependencies import paths_of
+
+        for path in paths_of(packages):
+            add_to_path(path)
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     loading = partial(_tools, targets, selected, settings, reloads=reloads)

@@ -1,15 +1,17 @@
 """The config file of each host, and the form of a server's entry in it.
 
-Strategy. The hosts are data, in `hosts.json`, as looked up in October 2026; the functions turn values into text and
-read and write no other file.
+Strategy. The hosts are data, in `hosts.json`, as looked up in October and November 2026; the functions turn values into
+text and read and write no other file.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import ntpath
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import msgspec
 from toolwire_schemas.did_you_mean import closest_first, unknown_name
@@ -23,12 +25,16 @@ if TYPE_CHECKING:
 
 
 class HostServer(msgspec.Struct, frozen=True):
-    """A server in a host's config: its name there, and how to start it."""
+    """A server in a host's config: its name there, and how to start it.
+
+    *targets* are the words after `serve` in *args* by which a former entry of the same server is known.
+    """
 
     name: str
     command: str
     args: list[str]
     env: dict[str, str] = {}
+    targets: list[str] = []
 
 
 class ConfigPlace(msgspec.Struct, frozen=True):
@@ -66,7 +72,9 @@ PROJECT, USER = "this project", "all projects"
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One host, as documented in *source*: the member *holds* of its file holds its servers, with *extra* in each.
 
-    *then* is left to do.
+    *members* are the names of an entry's members where they are not `command`, `args` and `env`; one for `name` puts
+    the server's name into its entry. *link* is a link that adds a server, with `{name}`, the entry as Base64 in
+    `{base64}` or as quoted JSON with the name in `{json}`. *then* is left to do.
     """
 
     title: str
@@ -74,8 +82,15 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     holds: str
     places: tuple[ConfigPlace, ...]
     then: str = ""
-    extra: dict[str, str] = {}
-    is_lisp: bool = False
+    extra: dict[str, str | int | bool] = {}
+    members: dict[str, str] = {}
+    format: Literal["json", "toml", "yaml", "lisp"] = "json"
+    link: str = ""
+
+    @property
+    def is_lisp(self) -> bool:
+        """Whether the file is a program, which is not edited."""
+        return self.format == "lisp"
 
 
 HOSTS = msgspec.json.decode((files(__package__) / "hosts.json").read_bytes(), type=dict[str, Host])
@@ -91,15 +106,32 @@ def host(name: str) -> Host:
 
 def entry(host: Host, server: HostServer) -> dict[str, Any]:
     """Return the entry of *server* in the file of *host*."""
-    made: dict[str, Any] = {**host.extra, "command": server.command, "args": server.args}
-    return {**made, "env": server.env} if server.env else made
+    values = {"name": server.name, "command": server.command, "args": server.args, "env": server.env}
+    names = {"command": "command", "args": "args", "env": "env", **host.members}
+    return {**host.extra, **{names[key]: value for key, value in values.items() if key in names and value != {}}}
 
 
 def snippet(host: Host, server: HostServer) -> str:
     """Return the text to paste into the host's file."""
-    if host.is_lisp:
-        return _lisp(host, server)
-    return json.dumps({host.holds: {server.name: entry(host, server)}}, indent=2, ensure_ascii=False)
+    path, made = (host.holds, server.name), entry(host, server)
+    match host.format:
+        case "lisp":
+            return _lisp(host, server)
+        case "json":
+            return json.dumps(jsonc.with_value({}, path, made), indent=2, ensure_ascii=False)
+        case _:
+            text: str = _editor(host).dumps(path, made)
+            return text
+
+
+def link(host: Host, server: HostServer) -> str:
+    """Return a link that adds the server when it is opened; "" for a host without such links."""
+    made = json.dumps(entry(host, server))
+    return host.link.format(
+        name=quote(server.name, safe=""),
+        base64=quote(base64.b64encode(made.encode()), safe=""),
+        json=quote(json.dumps({"name": server.name, **entry(host, server)}), safe=""),
+    )
 
 
 def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
@@ -110,37 +142,59 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
     Raises:
         NotRewritten: if the host could not read it, or there is another server of that name; *force* replaces that.
     """
+    editor = _editor(host)
     path, made = (host.holds, server.name), entry(host, server)
-    there = jsonc.member(text, path)
-    kept = there.get("env") if isinstance(there, dict) and is_ours(there) else None
-    if isinstance(kept, dict):
-        made = {**made, "env": {**kept, **server.env}}
+    there, env = jsonc.member(text, path, editor.loads), host.members.get("env", "env")
+    is_same = _is_same(host, there, server)
+    kept = there.get(env) if isinstance(there, dict) and is_same else None
+    if isinstance(kept, dict) and kept:
+        made = {**made, env: {**kept, **server.env}}
     if there == made:
         return text
-    if there is not None and not (force or is_ours(there)):
-        started = " ".join(_words(there)) or json.dumps(there, ensure_ascii=False)
+    if there is not None and not (force or is_same):
+        started = " ".join(_words(host, there)) or json.dumps(there, ensure_ascii=False, default=str)
         remedy = "--force replaces it; --server-name gives ours another name"
         raise NotRewritten(f"its server {server.name!r} is another one ({started}). {remedy}")
-    return jsonc.with_member(text, path, made)
+    changed: str = editor.with_member(text, path, made)
+    return changed
 
 
-def is_ours(entry: Any) -> bool:
-    """Whether a host's *entry* starts Toolwire: `python -m toolwire serve ...` or `toolwire serve ...`."""
-    words = _words(entry)
-    if not words:
-        return False
-    program = words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
-    if program == "toolwire":
-        return words[1:2] == ["serve"]
-    return any(words[place : place + 3] == ["-m", "toolwire", "serve"] for place in range(1, len(words)))
+def _editor(host: Host) -> Any:
+    """The module that edits the format of the host's file: `loads`, `with_member`, `dumps`."""
+    match host.format:
+        case "toml":
+            from . import toml_edit
+
+            return toml_edit
+        case "yaml":
+            from . import yaml_edit
+
+            return yaml_edit
+    return jsonc
 
 
-def _words(entry: Any) -> list[str]:
+def _is_same(host: Host, entry: Any, server: HostServer) -> bool:
+    """Whether a host's *entry* serves the targets of *server*, with whatever options."""
+    served, count = served_by(_words(host, entry)), len(server.targets)
+    return served is not None and served[:count] == server.targets and (served[count:] or ["-"])[0].startswith("-")
+
+
+def served_by(words: list[str]) -> list[str] | None:
+    """Return what follows `serve` in a command that starts Toolwire: by name, by `-m toolwire` or by uv."""
+    stems = [word.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") for word in words]
+    for place in range(len(words) - 1):
+        if words[place + 1] == "serve" and stems[place] == "toolwire":
+            is_program = place == 0 or words[place - 1] == "-m" or stems[0] in ("uv", "uvx")
+            return words[place + 2 :] if is_program else None
+    return None
+
+
+def _words(host: Host, entry: Any) -> list[str]:
     """The command line of an entry, if it has one."""
     if not isinstance(entry, dict):
         return []
-    args = entry.get("args")
-    words = [entry.get("command"), *(args if isinstance(args, list) else ())]
+    command, args = (entry.get(host.members.get(key, key)) for key in ("command", "args"))
+    words = [command, *(args if isinstance(args, list) else ())]
     return words if all(isinstance(word, str) for word in words) else []
 
 

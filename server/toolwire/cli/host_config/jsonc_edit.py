@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _BLANKS = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -50,13 +50,13 @@ def _refuse(word: str) -> None:
     raise NotJson(f"{word} is not JSON")
 
 
-def member(text: str, path: Sequence[str]) -> Any:
-    """Return the value at *path*, `None` if it is missing.
+def member(text: str, path: Sequence[str], read: Callable[[str], Any] = loads) -> Any:
+    """Return the value at *path*, `None` if it is missing; *read* parses another format.
 
     Raises:
-        NotJson: if *text* is not JSON.
+        NotRewritten: if *text* is not of the format.
     """
-    value = loads(text) if text.strip() else None
+    value = read(text) if text.strip() else None
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -73,16 +73,26 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     text = text if text.strip() else "{}\n"
     before = loads(text)
     made = _changed(text, path, value)
-    if loads(made) != _with(before, path, value):
-        raise NotJson("it is laid out in a way that cannot be edited safely")
+    if loads(made) != with_value(before, path, value):
+        raise NotJson(UNSAFE)
     return made
 
 
-def _with(before: Any, path: Sequence[str], value: Any) -> Any:
+UNSAFE = "it is laid out in a way that cannot be edited safely"
+
+
+def with_value(before: Any, path: Sequence[str], value: Any) -> Any:
+    """Return the objects *before* with *value* at *path*; a missing or null object on the way is made.
+
+    Raises:
+        NotRewritten: if something on the way is not an object.
+    """
     if not path:
         return value
     name, *rest = path
-    return {**before, name: _with(before.get(name, {}), rest, value)}
+    if not isinstance(before, dict):
+        raise NotRewritten(f"there is no place for {name}")
+    return {**before, name: with_value(before.get(name) or {}, rest, value)}
 
 
 def _changed(text: str, path: Sequence[str], value: Any) -> str:
@@ -94,7 +104,7 @@ def _changed(text: str, path: Sequence[str], value: Any) -> str:
             raise NotJson(f"line {line}: {what} is not an object")
         members, brace = _members(plain, start)
         if name not in members:
-            return _inserted(text, start, brace, name, _with({}, path[depth + 1 :], value), is_first=not members)
+            return _inserted(text, start, brace, name, with_value({}, path[depth + 1 :], value), is_first=not members)
         start, end = members[name]
     return text[:start] + _written(value, text, _indent_at(text, start)) + text[end:]
 
@@ -127,18 +137,19 @@ def _inserted(text: str, start: int, brace: int, name: str, value: Any, *, is_fi
         return f"{text[: start + 1]}{key}: {json.dumps(value, ensure_ascii=False)}, {rest.lstrip(_BLANKS)}"
     indent = base + _unit(text)
     if is_first and not text[start + 1 : brace].strip():
-        rest = _newline(text) + base + text[brace:]
+        rest = newline(text) + base + text[brace:]
     comma = "" if is_first else ","
-    return f"{text[: start + 1]}{_newline(text)}{indent}{key}: {_written(value, text, indent)}{comma}{rest}"
+    return f"{text[: start + 1]}{newline(text)}{indent}{key}: {_written(value, text, indent)}{comma}{rest}"
 
 
 def _written(value: Any, text: str, indent: str) -> str:
     """*value* as JSON in the layout of *text*, its further lines indented by *indent*."""
     lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
-    return (_newline(text) + indent).join(lines)
+    return (newline(text) + indent).join(lines)
 
 
-def _newline(text: str) -> str:
+def newline(text: str) -> str:
+    """Return the line end of *text*."""
     return "\r\n" if "\r\n" in text else "\n"
 
 

@@ -9,11 +9,16 @@ import shutil
 import stat
 import subprocess
 import sys
+import tomllib
+from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
@@ -22,11 +27,13 @@ from toolwire.cli.host_config.hosts import (
     HOSTS,
     PROJECT,
     USER,
+    Host,
     HostServer,
     entry,
     host,
-    is_ours,
+    link,
     merged,
+    served_by,
     snippet,
 )
 from toolwire.cli.host_config.jsonc_edit import loads
@@ -34,8 +41,23 @@ from toolwire.cli.host_config.safe_write import NotRewritten, rewrite
 from toolwire.errors import UsageError
 from toolwire_client import connect
 
-SERVER = HostServer("tools", "/usr/bin/python3", ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"], {"KEY": "a b"})
-OTHERS = [one for one in HOSTS.values() if not one.is_lisp]
+SERVER = HostServer(
+    "tools",
+    "/usr/bin/python3",
+    ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"],
+    {"KEY": "a b"},
+    ["/home/me/tools.py"],
+)
+EDITED = [one for one in HOSTS.values() if not one.is_lisp]
+OTHERS = [one for one in EDITED if one.format == "json"]
+READ: dict[str, Callable[[str], Any]] = {"json": loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+
+
+def servers_in(one: Host, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = READ[one.format](text)[one.holds]
+    return found
+
+
 TOOLS = 'def add(a: int, b: int = 2) -> int:\n    """Add two numbers."""\n    return a + b\n'
 
 
@@ -68,13 +90,49 @@ def config(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
         ("cursor", "mcpServers", {}),
         ("zed", "context_servers", {"source": "custom"}),
         ("neovim", "mcpServers", {}),
+        ("gemini", "mcpServers", {}),
+        ("windsurf", "mcpServers", {}),
+        ("lmstudio", "mcpServers", {}),
+        ("cline", "mcpServers", {}),
+        ("codex", "mcp_servers", {}),
         ("json", "mcpServers", {}),
     ],
 )
 def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -> None:
     started = {"command": SERVER.command, "args": SERVER.args, "env": SERVER.env}
-    assert json.loads(snippet(host(name), SERVER)) == {holds: {"tools": {**extra, **started}}}
+    assert READ[host(name).format](snippet(host(name), SERVER)) == {holds: {"tools": {**extra, **started}}}
     assert "env" not in entry(host(name), HostServer("tools", "python", []))
+
+
+def test_goose_has_names_of_its_own_for_what_an_entry_says() -> None:
+    assert yaml.safe_load(snippet(host("goose"), SERVER))["extensions"]["tools"] == {
+        "type": "stdio",
+        "enabled": True,
+        "timeout": 300,
+        "name": "tools",
+        "cmd": SERVER.command,
+        "args": SERVER.args,
+        "envs": SERVER.env,
+    }
+
+
+def test_a_link_holds_the_whole_entry() -> None:
+    server = msgspec.structs.replace(SERVER, name="my tools & more", env={"KEY": "a+b/c=d ü"})
+    for name, scheme in [
+        ("cursor", "cursor://anysphere.cursor-deeplink/mcp/install"),
+        ("lmstudio", "lmstudio://add_mcp"),
+    ]:
+        made = link(host(name), server)
+        query = parse_qs(urlsplit(made).query, strict_parsing=True)
+        assert made.startswith(f"{scheme}?name=")
+        assert query["name"] == [server.name]
+        assert json.loads(b64decode(query["config"][0], validate=True)) == entry(host(name), server)
+    scheme, _, text = link(host("vscode"), server).partition("?")
+    assert (scheme, json.loads(unquote(text))) == (
+        "vscode:mcp/install",
+        {"name": server.name, **entry(host("vscode"), server)},
+    )
+    assert link(host("zed"), server) == ""
 
 
 @pytest.mark.process
@@ -109,6 +167,15 @@ def test_emacs_reads_its_form_as_it_is_meant() -> None:
         ("zed", USER, "darwin", "/home/me/.config/zed/settings.json"),
         ("zed", PROJECT, "linux", "/work/.zed/settings.json"),
         ("neovim", USER, "linux", "/home/me/.config/mcphub/servers.json"),
+        ("codex", USER, "win32", "C:\\Users\\me\\.codex\\config.toml"),
+        ("codex", PROJECT, "linux", "/work/.codex/config.toml"),
+        ("gemini", USER, "darwin", "/home/me/.gemini/settings.json"),
+        ("gemini", PROJECT, "linux", "/work/.gemini/settings.json"),
+        ("windsurf", USER, "linux", "/home/me/.codeium/windsurf/mcp_config.json"),
+        ("goose", USER, "linux", "/home/me/.config/goose/config.yaml"),
+        ("goose", USER, "win32", "C:\\Users\\me\\AppData\\Roaming\\Block\\goose\\config\\config.yaml"),
+        ("lmstudio", USER, "linux", "/home/me/.lmstudio/mcp.json"),
+        ("cline", USER, "darwin", "/home/me/.cline/data/settings/cline_mcp_settings.json"),
     ],
 )
 def test_the_file_is_named_for_each_system(name: str, whose: str, system: str, path: str) -> None:
@@ -148,29 +215,34 @@ def test_everything_else_in_the_file_is_kept(one: Any, before: dict[str, Any]) -
 
 
 def test_a_server_that_is_there_already_changes_nothing() -> None:
-    for one in OTHERS:
+    for one in EDITED:
         text = merged(one, "", SERVER)
         assert merged(one, text, SERVER) == text
 
 
-def test_ours_is_replaced_and_another_only_by_force() -> None:
-    old = HostServer("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"])
-    for one in OTHERS:
-        assert merged(one, merged(one, "", old), SERVER) == merged(one, "", SERVER)
-        text = merged(one, "", HostServer("tools", "npx", ["-y", "some-server"]))
-        with pytest.raises(NotRewritten, match="npx -y some-server"):
-            merged(one, text, SERVER)
-        assert loads(merged(one, text, SERVER, force=True))[one.holds] == {"tools": entry(one, SERVER)}
+def test_the_same_server_is_replaced_and_another_only_by_force() -> None:
+    old = msgspec.structs.replace(
+        SERVER, command="/old/python", args=["-m", "toolwire", "serve", *SERVER.targets, "-x"]
+    )
+    for one in EDITED:
+        assert servers_in(one, merged(one, merged(one, "", old), SERVER)) == {"tools": entry(one, SERVER)}
+        for words in (["npx", "-y", "some-server"], [SERVER.command, *SERVER.args[:-1], "/home/me/other.py"]):
+            text = merged(one, "", HostServer("tools", words[0], words[1:]))
+            with pytest.raises(NotRewritten, match=words[-1]):
+                merged(one, text, SERVER)
+            assert servers_in(one, merged(one, text, SERVER, force=True)) == {"tools": entry(one, SERVER)}
 
 
 def test_the_environment_that_ours_has_there_is_kept_and_that_of_another_is_not() -> None:
-    ours = HostServer("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"], {"API_KEY": "secret", "MODE": "old"})
+    ours = msgspec.structs.replace(SERVER, command="/old/python", env={"API_KEY": "secret", "MODE": "old"})
     another = HostServer("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
     new = msgspec.structs.replace(SERVER, env={"MODE": "new"})
-    for one in OTHERS:
-        kept = loads(merged(one, merged(one, "", ours), new))[one.holds]["tools"]
-        assert kept == {**entry(one, SERVER), "env": {"API_KEY": "secret", "MODE": "new"}}
-        assert loads(merged(one, merged(one, "", another), new, force=True))[one.holds]["tools"]["env"] == new.env
+    for one in EDITED:
+        kept = servers_in(one, merged(one, merged(one, "", ours), new))["tools"]
+        both = msgspec.structs.replace(SERVER, env={"API_KEY": "secret", "MODE": "new"})
+        assert kept == entry(one, both)
+        forced = servers_in(one, merged(one, merged(one, "", another), new, force=True))
+        assert forced["tools"] == entry(one, new)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
@@ -185,19 +257,20 @@ def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "ours"),
+    ("words", "served"),
     [
-        (["/v/bin/python", "-P", "-m", "toolwire", "serve", "x.py"], True),
-        (["uv", "run", "python", "-m", "toolwire", "serve", "x.py"], True),
-        (["C:\\venv\\Scripts\\toolwire.exe", "serve", "x.py"], True),
-        (["toolwire", "list"], False),
-        (["npx", "toolwire", "serve"], False),
-        (["python", "-m", "other", "serve"], False),
-        ([], False),
+        (["/v/bin/python", "-P", "-m", "toolwire", "serve", "x.py"], ["x.py"]),
+        (["uv", "run", "python", "-m", "toolwire", "serve", "x.py", "-v"], ["x.py", "-v"]),
+        (["/home/me/.local/bin/uvx", "toolwire", "serve", "x.py"], ["x.py"]),
+        (["C:\\venv\\Scripts\\toolwire.exe", "serve", "x.py"], ["x.py"]),
+        (["toolwire", "list"], None),
+        (["npx", "toolwire", "serve"], None),
+        (["python", "-m", "other", "serve"], None),
+        ([], None),
     ],
 )
-def test_ours_is_told_by_its_command(words: list[str], ours: bool) -> None:
-    assert is_ours({"command": words[0], "args": words[1:]} if words else {"url": "https://example.com/"}) == ours
+def test_a_command_says_what_it_serves(words: list[str], served: list[str] | None) -> None:
+    assert served_by(words) == served
 
 
 def test_comments_are_kept() -> None:
@@ -272,7 +345,8 @@ def test_what_is_printed_starts_a_server_from_anywhere(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     status, printed, told = config(capsys, name, "tools.py", "--separator", "_", "--env", "A=1", "--env", "B=x=y")
-    ((server_name, made),) = json.loads(printed)[host(name).holds].items()
+    ((server_name, made),) = servers_in(host(name), printed).items()
+    made = {**made, "command": made.get("cmd") or made["command"], "env": made.get("envs") or made["env"]}
     assert (status, server_name, made["command"], made["env"]) == (0, "tools", sys.executable, {"A": "1", "B": "x=y"})
     assert name == "json" or str(tmp_path) in told
     # A folder that would shadow us and the standard library does not.
@@ -282,6 +356,21 @@ def test_what_is_printed_starts_a_server_from_anywhere(
         (elsewhere / shadow).write_text("1 / 0")
     with connect([made["command"], *made["args"]], env=made["env"], cwd=elsewhere) as client:
         assert [tool.name for tool in client.list_tools()] == ["add"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["codex", "goose"])
+def test_write_makes_a_host_s_toml_or_yaml_and_repeats_itself_with_more(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert config(capsys, name, "tools.py", "--write", "--env", "A=1")[0] == 0
+    (path,) = [path for path in (tmp_path / "home").rglob("config.*") if path.suffix in (".toml", ".yaml")]
+    assert config(capsys, name, "tools.py", "--write", "--env", "B=2", "--coerce")[0] == 0
+    made = servers_in(host(name), path.read_text())["tools"]
+    assert (made.get("env") or made["envs"], made["args"][-1]) == ({"A": "1", "B": "2"}, "--coerce")
+    (folder / "other.py").write_text(TOOLS)
+    status, _, told = config(capsys, name, "other.py", "--server-name", "tools", "--write")
+    assert (status, "its server 'tools' is another one" in told, "other.py" in path.read_text()) == (1, True, False)
 
 
 @pytest.mark.process
@@ -394,7 +483,7 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
     [
         (["vscode"], "config vscode tools.py"),
         ([], "config vscode tools.py"),
-        (["code", "tools.py"], "Known: vscode"),
+        (["vs-code", "tools.py"], "did you mean 'vscode'"),
         (["vscode", "tols.py"], "did you mean 'tools.py'"),
         (["vscode", "tools.py", "--env", "A"], "KEY=VALUE"),
         (["vscode", "tools.py", "--env", "=a"], "KEY=VALUE"),

@@ -1,0 +1,215 @@
+"""The packages that a file asks for (`# /// script`, PEP 723): found by uv, or named in a sentence.
+
+Strategy. `uv run` builds an environment with the missing packages in its cache and prints its path; that path goes to
+`sys.path` before our own packages. The server imports from it and stays the process that the host has started: no uv
+between the two that could outlive a kill, and nothing of the file runs twice. Imported only for files with a block, and
+uv runs only after an import has failed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from functools import cache
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import LoadError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+
+_DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "fitz": "PyMuPDF",
+    "github": "PyGithub",
+    "pptx": "python-pptx",
+    "serial": "pyserial",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""The commonest packages whose name on the index is not that of the module."""
+
+
+class ScriptMetadata:
+    """The `# /// script` block of the Python file at *path*; without one, no `dependencies`.
+
+    Raises:
+        LoadError: if the block cannot be read.
+    """
+
+    def __init__(self, path: str) -> None:
+        table = _table(path)
+        self.dependencies: list[str] = table.get("dependencies", [])
+        self.requires_python: str | None = table.get("requires-python")
+        self.tools: list[str] = list(table.get("tool", {}))
+        if not isinstance(self.dependencies, list) or not all(isinstance(one, str) for one in self.dependencies):
+            raise LoadError(f"{path}: `dependencies` in its `# /// script` block must be a list of strings")
+
+
+def _table(path: str) -> dict[str, Any]:
+    import tokenize
+    import tomllib
+
+    try:
+        with tokenize.open(path) as file:
+            lines = file.read().splitlines()
+    except (OSError, SyntaxError, UnicodeDecodeError):  # the import reports it
+        return {}
+    starts = [number for number, line in enumerate(lines) if line.rstrip() == "# /// script"]
+    if len(starts) > 1:
+        raise LoadError(f"{path} has two `# /// script` blocks; put everything in one")
+    comment = list(takewhile(re.compile(r"#( |$)").match, lines[starts[0] + 1 :] if starts else ()))
+    ends = [number for number, line in enumerate(comment) if line.rstrip() == "# ///"]
+    if not ends:
+        return {}
+    try:
+        return tomllib.loads("\n".join(line[2:] for line in comment[: ends[-1]]))
+    except tomllib.TOMLDecodeError as error:
+        raise LoadError(f"{path}: its `# /// script` block is not TOML: {error}") from None
+
+
+def name_of(requirement: str) -> str:
+    """Return the normalized name of the distribution in a *requirement* such as `Rich[all]>=13`."""
+    found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)", requirement)
+    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
+
+
+def is_installed(requirement: str) -> bool:
+    """Return whether a distribution of that name is installed, whatever its version."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution(name_of(requirement))
+    except (PackageNotFoundError, ValueError):
+        return False
+    return True
+
+
+_LOCK = threading.RLock()
+
+
+def provide(file: str, add_to_path: Callable[[str], None]) -> None:
+    """Find modules that nothing else finds in the packages that *file* asks for, from now on."""
+    _AskedLast.add_to_path = staticmethod(add_to_path)
+    _AskedLast.files[file] = None
+    if _AskedLast not in sys.meta_path:
+        sys.meta_path.append(_AskedLast)
+
+
+class _AskedLast:
+    """The last finder of `sys.meta_path`, which an import asks for a module that is not installed."""
+
+    files: ClassVar[dict[str, None]] = {}
+    add_to_path: Callable[[str], None]
+
+    @classmethod
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if path is not None or name in sys.stdlib_module_names:  # the library tries modules of other systems
+            return None
+        from importlib.machinery import PathFinder
+
+        with _LOCK:
+            paths = [path for file in cls.files for path in _paths_for(file, _changed(file))]
+            for path in paths:
+                cls.add_to_path(path)
+        return PathFinder.find_spec(name) if paths else None
+
+
+def _changed(file: str) -> int:
+    return os.stat(file).st_mtime_ns if os.path.exists(file) else 0
+
+
+@cache
+def _paths_for(file: str, _: int) -> tuple[str, ...]:
+    wanted = ScriptMetadata(file).dependencies
+    if all(map(is_installed, wanted)) or uv() is None:
+        return ()
+    try:
+        return _environment(["--with-requirements", file])
+    except LoadError:
+        return ()  # uv has said why; the import fails with a remedy
+
+
+def paths_of(packages: Sequence[str]) -> tuple[str, ...]:
+    """Return the import path of *packages*, given as requirements.
+
+    Raises:
+        LoadError: if uv is not there, or cannot install them; its own words are on stderr by then.
+    """
+    if uv() is None:
+        raise LoadError(f"--with needs uv (https://docs.astral.sh/uv); without it, run: {_install(packages)}")
+    return _environment([word for package in packages for word in ("--with", package)])
+
+
+def _environment(words: list[str]) -> tuple[str, ...]:
+    """The import path of an environment with the packages that *words* ask `uv run` for, without ours."""
+    import json
+    import subprocess
+
+    code = "import json, sys; print(json.dumps(sys.path))"
+    command = [*uv_run(words), "python", "-c", code]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise LoadError("uv cannot install the packages (its message is above)")
+    # The first entry is the environment of this one run, which uv has deleted by now.
+    return tuple(path for path in json.loads(done.stdout) if path not in sys.path and os.path.isdir(path))
+
+
+def uv_run(words: Sequence[str]) -> list[str]:
+    """Return the start of a command that runs in this Python's environment, with what *words* add to it."""
+    return [uv() or "uv", "run", "--no-project", "--python", sys.executable, *words, "--"]
+
+
+def uv() -> str | None:
+    """Return the path of uv; hosts start servers with a `PATH` that lacks the folders it is usually in."""
+    from shutil import which
+
+    usual = [os.path.dirname(sys.executable), *map(os.path.expanduser, ("~/.local/bin", "~/.cargo/bin"))]
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), *usual, "/opt/homebrew/bin", "/usr/local/bin"])
+    return which("uv", path=places)
+
+
+def remedy(module: str, file: str | None) -> str:
+    """Return a clause with the command that installs what the import of *module* by *file* lacks."""
+    wanted = ScriptMetadata(file).dependencies if file is not None else []
+    if not wanted:
+        package = _DISTRIBUTIONS.get(module, module)
+        return f"; if {package!r} is a package, install it: {_install([package])}"
+    lacking = [one for one in wanted if not is_installed(one)]
+    if not lacking:
+        return f"; its `# /// script` block asks for {', '.join(wanted)}, and none of them has {module!r}"
+    if uv() is not None:
+        return "; uv could not install what its `# /// script` block asks for (its message is above)"
+    return f"; its `# /// script` block asks for it: install uv, or run: {_install(lacking)}"
+
+
+def _install(packages: Sequence[str]) -> str:
+    """The command that installs *packages* into the environment of this Python."""
+    from importlib.util import find_spec
+    from shlex import join
+
+    prefix = sys.prefix
+    if os.path.isfile(os.path.join(prefix, "pipx_metadata.json")):
+        return join(["pipx", "inject", os.path.basename(prefix), *packages])
+    if os.path.isfile(os.path.join(prefix, "uv-receipt.toml")):
+        return join(["uv", "tool", "install", "toolwire", *(f"--with={package}" for package in packages)])
+    if is_ephemeral():
+        return join(["uvx", *(f"--with={package}" for package in packages), "toolwire", "serve", "..."])
+    if find_spec("pip") is None:  # as in the environments that uv makes
+        return join(["uv", "pip", "install", "--python", sys.executable, *packages])
+    return join([sys.executable, "-m", "pip", "install", *packages])
+
+
+def is_ephemeral() -> bool:
+    """Return whether this Python runs in an environment of uv's cache, as under `uvx`, which may be deleted."""
+    parts = sys.prefix.replace("\\", "/").split("/")
+    return any(part in ("archive-v0", "environments-v2", "builds-v0") for part in parts)

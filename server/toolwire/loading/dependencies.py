@@ -139,15 +139,16 @@ def _paths_for(file: str, _: int) -> tuple[str, ...]:
         return ()  # uv has said why; the import fails with a remedy
 
 
-def paths_of(packages: Sequence[str]) -> tuple[str, ...]:
-    """Return the import path of *packages*, given as requirements.
+def add(packages: Sequence[str], add_to_path: Callable[[str], None]) -> None:
+    """Make *packages*, given as requirements, importable.
 
     Raises:
         LoadError: if uv is not there, or cannot install them; its own words are on stderr by then.
     """
     if uv() is None:
         raise LoadError(f"--with needs uv (https://docs.astral.sh/uv); without it, run: {_install(packages)}")
-    return _environment([word for package in packages for word in ("--with", package)])
+    for path in _environment([word for package in packages for word in ("--with", package)]):
+        add_to_path(path)
 
 
 def _environment(words: list[str]) -> tuple[str, ...]:
@@ -178,9 +179,11 @@ def uv() -> str | None:
     return which("uv", path=places)
 
 
-def remedy(module: str, file: str | None) -> str:
-    """Return a clause with the command that installs what the import of *module* by *file* lacks."""
-    wanted = ScriptMetadata(file).dependencies if file is not None else []
+def remedy(module: str, place: str) -> str:
+    """Return a clause with the command that installs what the import of *module* by *place*, maybe a file, lacks."""
+    if module in ("lagent", "groot"):
+        return f"; import the names of {module} from toolwire_tools (see MIGRATING.md)"
+    wanted = ScriptMetadata(place).dependencies
     if not wanted:
         package = _DISTRIBUTIONS.get(module, module)
         return f"; if {package!r} is a package, install it: {_install([package])}"

@@ -38,10 +38,11 @@ def file(path: str) -> ModuleType:
     if not path.endswith(".py"):
         raise LoadError(f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)")
     path = os.path.realpath(path)
-    if _has_script_block(path):
-        from .dependencies import provide
+    with open(path, "rb") as source:  # 20 µs
+        if b"# /// script" in source.read():
+            from .dependencies import provide
 
-        provide(path, add_to_path)
+            provide(path, add_to_path)
     package, root = _package_of(path)
     add_to_path(os.path.dirname(path))
     if package:
@@ -51,11 +52,6 @@ def file(path: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     return explained(path, lambda: _execute(name, path))
-
-
-def _has_script_block(path: str) -> bool:
-    with open(path, "rb") as source:  # 20 µs
-        return b"# /// script" in source.read()
 
 
 def _package_of(path: str) -> tuple[str, str]:
@@ -132,8 +128,7 @@ def explained(what: str, action: Callable[[], T]) -> T:
 
 
 def _explain(what: str, error: BaseException) -> NoReturn:
-    file = what if os.path.isfile(what) else None
-    what = _shown(what)
+    place, what = what, _shown(what)
     if isinstance(error, SystemExit):
         raise LoadError(
             f"{what} exits when it is imported (exit status {error.code!r}); "
@@ -142,17 +137,14 @@ def _explain(what: str, error: BaseException) -> NoReturn:
     from traceback import print_exception
 
     print_exception(type(error), error, users_part(error.__traceback__))
-    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, file)}") from None
+    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}") from None
 
 
-def _remedy(error: BaseException, file: str | None) -> str:
+def _remedy(error: BaseException, place: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition(".")[0]
-        if package in ("lagent", "groot"):
-            return f"; import the names of {package} from toolwire_tools (see MIGRATING.md)"
         from .dependencies import remedy
 
-        return remedy(package, file)
+        return remedy(error.name.partition(".")[0], place)
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
     if isinstance(error, ImportError) and "no known parent package" in str(error):

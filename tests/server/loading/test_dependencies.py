@@ -216,16 +216,16 @@ def test_the_remedy_names_the_command_for_this_environment(
     prefix.mkdir()
     in_environment(prefix, monkeypatch, *marks)
     wanted = command.format(python=prefix / "bin" / "python")
-    assert remedy("yaml", None) == f"; if 'PyYAML' is a package, install it: {wanted}"
+    assert remedy("yaml", "package.module") == f"; if 'PyYAML' is a package, install it: {wanted}"
 
 
 def test_the_remedy_for_an_environment_of_uvx_or_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_environment(tmp_path, monkeypatch)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     python = tmp_path / "bin" / "python"
-    assert remedy("rich", None).endswith(f"install it: uv pip install --python {python} rich")
+    assert remedy("rich", "package.module").endswith(f"install it: uv pip install --python {python} rich")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "uv" / "archive-v0" / "abc"))
-    assert remedy("rich", None).endswith("install it: uvx --with=rich toolwire serve ...")
+    assert remedy("rich", "package.module").endswith("install it: uvx --with=rich toolwire serve ...")
 
 
 def test_without_uv_the_block_s_own_names_are_in_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,10 +91,9 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
     if packages := given.pop("with", ()):
-        from ...loading.dependencies import paths_of
+        from ...loading.dependencies import add
 
-        for path in paths_of(packages):
-            add_to_path(path)
+        add(packages, add_to_path)
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     loading = partial(_tools, targets, selected, settings, reloads=reloads)

@@ -120,6 +120,8 @@ class Server:
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
+        if not self._settings.structured:
+            tools = [tool.without_structured() for tool in tools]
         return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size)
 
     def open_session(self, write: Write) -> Session:

@@ -18,7 +18,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools; `None` puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools
     without a time limit of their own; `None` is no limit. `coerce` decodes arguments that a model sent as JSON text.
     `mask_errors` hides the text of unexpected exceptions from the host, including those of `__post_init__` and
-    validators.
+    validators. Without `structured`, tools publish no output schema, and their results have no structured content.
 
     `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
     whose tools set none, and `max_processes` limits their number.
@@ -53,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_seconds: float = 10.0  # the shortest time limits known are 30 and 60 seconds
     coerce: bool = False
     mask_errors: bool = False
+    structured: bool = True
     isolate: bool = False
     memory_limit: int | str | None = None
     max_processes: int = 16

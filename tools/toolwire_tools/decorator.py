@@ -40,6 +40,7 @@ def tool_api(
     icons: Sequence[dict[str, Any]] = (),
     input_schema: dict[str, Any] | None = None,
     output_schema: dict[str, Any] | None = None,
+    structured: bool = True,
     meta: dict[str, Any] | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
@@ -73,6 +74,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
         input_schema: JSON Schema of the arguments, instead of the one made from the type hints.
         output_schema: JSON Schema of the result, instead of the one made from the type hints.
+        structured: False publishes no output schema and sends no structured content, only text and other content: for
+            hosts that pass both to the model. Results are checked all the same.
         meta: the tool's `_meta`, for hosts that read it.
         include_arguments: the parameters that callers see and give; the others keep their defaults, whatever
             `exclude_arguments` says.

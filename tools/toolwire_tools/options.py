@@ -51,6 +51,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     icons: tuple[Icon, ...] = ()
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
+    structured: bool = True
     meta: dict[str, Any] | None = None
     include_arguments: frozenset[str] | None = None
     exclude_arguments: frozenset[str] = frozenset()

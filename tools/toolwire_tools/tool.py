@@ -111,6 +111,8 @@ class Tool:
         self._return_data = return_data
         self._bind: Callable[..., Any] = self._signature.arguments.bind
         self._present = _presenter(self._signature.returns)
+        if not options.structured:
+            self._present = partial(_content_only, self._present)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
         self._joins = not self._signature.returns.wraps
         self._description: dict[str, Any] | None = None
@@ -149,6 +151,13 @@ class Tool:
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), name=name)
         twin._description = None if self._description is None else {**self._description, "name": name}
+        return twin
+
+    def without_structured(self) -> Tool:
+        """The same tool without an output schema in its description and structured content in its results."""
+        twin = self._twin(self.name)
+        twin._description = {member: value for member, value in self.describe().items() if member != "outputSchema"}
+        twin._present = partial(_content_only, self._present)
         return twin
 
     def in_language(self, language: str, described: dict[str, Any]) -> Tool:
@@ -287,6 +296,12 @@ def _presenter(returns: Returns) -> Callable[[Any], dict[str, Any]]:
     return lambda value: by_looks(value, builtins)
 
 
+def _content_only(present: Callable[[Any], dict[str, Any]], value: Any) -> dict[str, Any]:
+    result = present(value)
+    result.pop("structuredContent", None)
+    return result
+
+
 def _refuse_unfinished(value: Any) -> None:
     kind = type(value)  # which is asked, since proxies and mocks have whatever they are asked for
     if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):
@@ -317,7 +332,7 @@ def _described(name: str, options: Options, read: Signature, members: list[dict[
         "title": options.title,
         "description": options.description if options.description is not None else read.description,
         "inputSchema": read.arguments.input_schema,
-        "outputSchema": _with_members(read.returns, members),
+        "outputSchema": _with_members(read.returns, members) if options.structured else None,
         "annotations": annotations,
         "icons": [msgspec.to_builtins(icon) for icon in options.icons],
         "_meta": options.meta,

@@ -2855,6 +2855,10 @@ export interface ToolLibraryEntry {
   output_schema?: JSONSchema & {
     [k: string]: unknown
   }
+  /**
+   * Whether results have structured content in addition to text.
+   */
+  structured?: boolean
   meta?: Meta
 }
 /**

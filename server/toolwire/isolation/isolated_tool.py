@@ -144,5 +144,5 @@ def _folder() -> str:
         return "."
 
 
-_PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors")
+_PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors", "structured")
 """The settings that a worker must share with its server, to respond in the same way."""

@@ -417,6 +417,17 @@ def test_a_process_knows_what_the_server_knows(tmp_path: Path) -> None:
         assert value_of(process.ask(call("Kit-where"))) == value_of(process.ask(call("Kit_here")))
 
 
+def test_without_structured_content_a_process_sends_none_either(tmp_path: Path) -> None:
+    source = "import os\n\ndef pid() -> int:\n    return os.getpid()\n"
+    with served(tmp_path, source, "--isolate", "--no-structured") as process:
+        [tool] = process.ask(request("tools/list"))["result"]["tools"]
+        result = process.ask(call("pid"))["result"]
+
+    assert "outputSchema" not in tool
+    assert result == {"content": [{"type": "text", "text": result["content"][0]["text"]}], "isError": False}
+    assert int(result["content"][0]["text"]) != process.popen.pid
+
+
 def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -> None:
     source = "import os\ndef pid() -> list[int]:\n    return [os.getpid(), VERSION]\n"
     with served(tmp_path, source.replace("VERSION", "1"), "--isolate", "--reload") as process:

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from toolwire_schemas.wire.codec import encode
-from toolwire_tools import Audio, Content, File, Image, OutputError, ResourceLink, Text, Tool
+from toolwire_tools import Audio, Content, File, Image, OutputError, ResourceLink, Text, Tool, tool_api
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\x04\0\0\0WAVE"
@@ -46,6 +46,34 @@ def result_of(value: Any, hint: Any = None) -> dict[str, Any]:
 
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
+
+
+@pytest.mark.parametrize("hint", [dict[str, int], list[int], dict, list, int, None])
+@pytest.mark.parametrize("by_option", [True, False])
+def test_a_tool_without_structured_content_gives_the_same_text(hint: Any, *, by_option: bool) -> None:
+    value = {dict[str, int]: {"x": 1}, dict: {"x": 1}, int: 3}.get(hint, [1, 2])
+
+    def tool():  # type: ignore[no-untyped-def]
+        return value
+
+    if hint is not None:
+        tool.__annotations__["return"] = hint
+    both = Tool(tool)
+    made = Tool(tool_api(structured=False)(tool)) if by_option else both.without_structured()
+
+    result = made.call({}, RecordingCaller())
+
+    assert made.describe() == {member: said for member, said in both.describe().items() if member != "outputSchema"}
+    assert result == {"content": both.call({}, RecordingCaller())["content"], "isError": False}
+
+
+def test_a_result_without_structured_content_is_checked_all_the_same() -> None:
+    @tool_api(structured=False)
+    def tool() -> list[int]:
+        return ["one"]  # type: ignore[list-item]
+
+    with pytest.raises(OutputError):
+        Tool(tool).call({}, RecordingCaller())
 
 
 # Data

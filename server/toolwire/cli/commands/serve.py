@@ -43,6 +43,7 @@ COMMAND = Command(
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
         Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10; 0: never)"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
+        Option("--no-structured", "leave out output schemas and structured content: some hosts send both to the model"),
         Option("--page-size NUMBER", "tools per page (default: all)"),
         Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
@@ -95,6 +96,8 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
 
         add(packages, add_to_path)
     reloads = given.pop("reload", False)
+    if given.pop("no_structured", False):
+        given["structured"] = False
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     loading = partial(_tools, targets, selected, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None

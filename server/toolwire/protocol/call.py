@@ -149,26 +149,6 @@ class Call(msgspec.Struct, eq=False):
             params["message"] = message
         return messages.notification("notifications/progress", params)
 
-    def heartbeat(self) -> bytes | None:
-        """Return a progress notification in place of the tool, which has not reported for long.
-
-        Its value is just above the tool's last one, or above 0 before that, so that the tool's next value will be more.
-        It repeats the tool's total, without which hosts would remove their progress bar, but not its message, since
-        clients may join the messages of a generator.
-        """
-        last = self.last_report
-        if last is not None and last.by_tool and last.done is not None:
-            return self.progress_message(last.done, last.total, None)
-        done = 0.0 if last is None or last.done is None else last.done
-        return self.progress_message(done + _HEARTBEAT, None, self._state(), by_tool=False)
-
-    def _state(self) -> str | None:
-        if self.tool.is_generator:
-            return None
-        if self.elicitation is not None:
-            return "waiting for the user's answer"
-        return "waiting for other calls" if self.worker is None and self.scope is None else "still running"
-
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""
         log.write(level, message, {"tool": self.tool.name, "id": self.id, "logger": logger, **fields})
@@ -253,10 +233,6 @@ class ElicitationReply(msgspec.Struct, frozen=True):
 
 Decision = Call | Send | Cancel | ElicitationReply
 """A `Call` is to be run, and its outcome passed to `InFlight`."""
-
-
-_HEARTBEAT = 1e-9
-"""By how much heartbeats increase: less than any step of a tool, but no denormal number, which some parsers refuse."""
 
 
 def _just_above(number: float) -> float:

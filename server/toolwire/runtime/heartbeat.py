@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..protocol.call import Call
     from ..protocol.in_flight import InFlight
     from ..timers import Timers
 
@@ -22,6 +24,9 @@ _PAUSES = 20
 
 _BYTES = 150
 """About the size of a heartbeat."""
+
+_STEP = 1e-9
+"""By how much heartbeats increase: less than any step of a tool, but no denormal number, which some parsers refuse."""
 
 
 class Heartbeat:
@@ -64,8 +69,30 @@ class Heartbeat:
                 first = min(first, report.at)
             else:
                 report.at = now  # also if it cannot be sent: the next one is due as long after
-                self._send(call.heartbeat, _BYTES)
+                self._send(partial(heartbeat, call), _BYTES)
         # A call that begins after this line finds the timer stopped, and starts it; one before it is found here.
         self._ticking = False
         if reporting or self._in_flight.reporting():
             self._start(max(first + self._seconds - now, self._seconds / _PAUSES))
+
+
+def heartbeat(call: Call) -> bytes | None:
+    """Return a progress notification in place of the tool, which has not reported for long.
+
+    Its value is just above the tool's last one, or above 0 before that, so that the tool's next value will be more.
+    It repeats the tool's total, without which hosts would remove their progress bar, but not its message, since
+    clients may join the messages of a generator.
+    """
+    last = call.last_report
+    if last is not None and last.by_tool and last.done is not None:
+        return call.progress_message(last.done, last.total, None)
+    done = 0.0 if last is None or last.done is None else last.done
+    return call.progress_message(done + _STEP, None, _state(call), by_tool=False)
+
+
+def _state(call: Call) -> str | None:
+    if call.tool.is_generator:
+        return None
+    if call.elicitation is not None:
+        return "waiting for the user's answer"
+    return "waiting for other calls" if call.worker is None and call.scope is None else "still running"

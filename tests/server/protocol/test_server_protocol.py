@@ -17,6 +17,7 @@ from support.server_process import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
 from toolwire.protocol.call import Call, Cancel, Send
 from toolwire.protocol.server_protocol import ServerProtocol
+from toolwire.runtime.heartbeat import heartbeat
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Text, Tool, tool_api
 
@@ -415,7 +416,7 @@ class TestCalls:
     def test_values_of_heartbeats_and_of_the_tool_increase_in_any_order(self, reports: list[float | None]) -> None:
         started = self.start(protocol_of(add), call("add", {"a": 1, "b": 2}, progressToken="t"))
 
-        made = [started.heartbeat() if done is None else started.progress_message(done, 9, "now") for done in reports]
+        made = [heartbeat(started) if done is None else started.progress_message(done, 9, "now") for done in reports]
 
         sent = [decode(message)["params"] for message in made]
         assert all(earlier["progress"] < later["progress"] for earlier, later in pairwise(sent))

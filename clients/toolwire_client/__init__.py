@@ -21,7 +21,18 @@ from .errors import (
     TimedOut,
 )
 from .protocol.events import LogEntry
-from .protocol.results import CallResult, ToolDescription
+from .protocol.results import (
+    CallResult,
+    PromptArgument,
+    PromptDescription,
+    PromptMessage,
+    PromptResult,
+    ResourceContent,
+    ResourceDescription,
+    ResourceResult,
+    ResourceTemplate,
+    ToolDescription,
+)
 from .session.elicitation import NoAnswer, Question
 from .session.request import AsyncPendingCall
 from .transport.child_process import server_environment
@@ -55,9 +66,17 @@ __all__ = [
     "PendingCall",
     "PendingConnection",
     "PendingServers",
+    "PromptArgument",
+    "PromptDescription",
+    "PromptMessage",
+    "PromptResult",
     "Question",
     "Refuse",
     "RequestFailed",
+    "ResourceContent",
+    "ResourceDescription",
+    "ResourceResult",
+    "ResourceTemplate",
     "ServerGone",
     "Servers",
     "Session",

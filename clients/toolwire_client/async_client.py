@@ -15,12 +15,25 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 from .errors import Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
 from .protocol.events import Event, LogEntry, SubscriptionConfirmed, ToolsChanged
-from .protocol.results import CallResult, ToolDescription, describe
+from .protocol.results import (
+    CallResult,
+    Described,
+    PromptDescription,
+    PromptResult,
+    ResourceDescription,
+    ResourceResult,
+    ResourceTemplate,
+    ToolDescription,
+    contents,
+    describe,
+    described,
+    prompt_messages,
+)
 from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
-from .session.request import AsyncPendingCall, OnProgress, RequestHandle
-from .session.tool_list import CachedToolList
+from .session.request import AsyncPendingCall, OnProgress, RequestHandle, completed
+from .session.tool_list import CachedToolList, pages
 from .waiting.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -182,6 +195,40 @@ class AsyncClient(ServerDetails):
         with self._open_request(await self._ready(Deadline(None)), on_progress) as handle:
             return AsyncPendingCall(handle, name, arguments)
 
+    async def list_resources(self, *, timeout_seconds: float | None = None) -> list[ResourceDescription]:
+        """Return the resources of the server that have fixed URIs, from all pages; none if it declares none.
+
+        Raises what `request` raises, as the other methods for resources and prompts do.
+        """
+        return await self._list("resources/list", "resources", ResourceDescription, "resource", timeout_seconds)
+
+    async def list_resource_templates(self, *, timeout_seconds: float | None = None) -> list[ResourceTemplate]:
+        """Return the templates of the URIs of all other resources."""
+        method, member = "resources/templates/list", "resourceTemplates"
+        return await self._list(method, member, ResourceTemplate, "resource template", timeout_seconds)
+
+    async def read_resource(
+        self, uri: str, *, on_progress: OnProgress | None = None, timeout_seconds: float | None = None
+    ) -> ResourceResult:
+        """Return what the resource *uri* holds."""
+        return contents(await self._complete("resources/read", {"uri": uri}, on_progress, timeout_seconds))
+
+    async def list_prompts(self, *, timeout_seconds: float | None = None) -> list[PromptDescription]:
+        """Return the prompts of the server, from all pages; none if it declares none."""
+        return await self._list("prompts/list", "prompts", PromptDescription, "prompt", timeout_seconds)
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> PromptResult:
+        """Return the messages of the prompt *name*. A value that is no text is given as JSON."""
+        params = {"name": name, "arguments": dict(arguments or {})}
+        return prompt_messages(await self._complete("prompts/get", params, on_progress, timeout_seconds))
+
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
@@ -231,6 +278,25 @@ class AsyncClient(ServerDetails):
         self._closed = self._closed or Closed("the client was closed")
         if self._connection is not None:
             await self._waiting.run_blocking_shielded(self._connection.close)
+
+    async def _list(
+        self, method: str, member: str, kind: type[Described], word: str, timeout_seconds: float | None
+    ) -> list[Described]:
+        deadline = Deadline(timeout_seconds)
+        running = await self._ready(deadline)
+        if method.partition("/")[0] not in running.handshake.capabilities:
+            return []
+        with self._open_request(running) as handle:
+            entries, _ = await pages(handle, deadline, method, member)
+        return [described(entry, kind, word) for entry in entries]
+
+    async def _complete(
+        self, method: str, params: dict[str, Any], on_progress: OnProgress | None, timeout_seconds: float | None
+    ) -> Any:
+        deadline = Deadline(timeout_seconds)
+        with self._open_request(await self._ready(deadline), on_progress) as handle:
+            handle.begin(method, params)
+            return await completed(handle, method, params, deadline)
 
     def _open_request(self, running: Running, on_progress: OnProgress | None = None) -> RequestHandle:
         return RequestHandle(running.connection, self._waiting, self._elicitation, on_progress)

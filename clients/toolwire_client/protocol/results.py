@@ -1,14 +1,16 @@
-"""The values a client returns: tools and results of calls."""
+"""The values a client returns: descriptions of tools, resources and prompts, and results."""
 
 from __future__ import annotations
 
-from typing import Any
+from base64 import b64decode
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from ..errors import BrokenRules
 
 _WIRE_NAMES = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
+_RESOURCE_NAMES = {"media_type": "mimeType", "uri_template": "uriTemplate"}
 
 
 class ToolDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_WIRE_NAMES):
@@ -20,6 +22,94 @@ class ToolDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_WIRE_NA
     input_schema: dict[str, Any] = {}
     output_schema: dict[str, Any] | None = None
     annotations: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
+
+
+class ResourceDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURCE_NAMES):
+    """A resource, as its server describes it. `size` is in bytes. `raw` is its entry in `resources/list`."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str = ""
+    media_type: str | None = None
+    size: int | None = None
+    annotations: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
+
+
+class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURCE_NAMES):
+    """Resources whose URIs follow a template (RFC 6570), as their server describes them.
+
+    `raw` is the entry in `resources/templates/list`.
+    """
+
+    uri_template: str
+    name: str
+    title: str | None = None
+    description: str = ""
+    media_type: str | None = None
+    annotations: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
+
+
+class ResourceContent(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURCE_NAMES):
+    """A part of a resource: `text`, or else `data`."""
+
+    uri: str
+    media_type: str | None = None
+    text: str | None = None
+    data: bytes | None = None
+
+
+class ResourceResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a resource holds. `raw` is the whole result."""
+
+    contents: list[ResourceContent]
+    raw: dict[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """The texts, joined by newlines."""
+        return "\n".join(content.text for content in self.contents if content.text is not None)
+
+
+class PromptArgument(msgspec.Struct, frozen=True, kw_only=True):
+    """An argument of a prompt."""
+
+    name: str
+    title: str | None = None
+    description: str = ""
+    required: bool = False
+
+
+class PromptDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt, as its server describes it. `raw` is its entry in `prompts/list`."""
+
+    name: str
+    title: str | None = None
+    description: str = ""
+    arguments: list[PromptArgument] = []
+    raw: dict[str, Any] = {}
+
+
+class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of a prompt; `content` is an MCP content block."""
+
+    role: Literal["user", "assistant"]
+    content: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The text of the message; empty if its content is something else."""
+        return self.content["text"] if self.content.get("type") == "text" else ""
+
+
+class PromptResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a prompt. `raw` is the whole result."""
+
+    messages: list[PromptMessage]
+    description: str = ""
     raw: dict[str, Any] = {}
 
 
@@ -41,16 +131,59 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
 
 
+Described = TypeVar("Described", ToolDescription, ResourceDescription, ResourceTemplate, PromptDescription)
+
+
 def describe(entry: Any) -> ToolDescription:
     """Return the description of an entry of `tools/list`. Raises `BrokenRules` if it is malformed."""
+    return described(entry, ToolDescription, "tool")
+
+
+def described(entry: Any, kind: type[Described], word: str) -> Described:
+    """Return the description of an entry in the list of *kind*. Raises `BrokenRules` if it is malformed."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise BrokenRules("the server listed a tool without a name")
+        raise BrokenRules(f"the server listed a {word} without a name")
     try:
-        # Servers write null for a missing member, and some write [] for an empty object.
-        given = {name: value for name, value in entry.items() if value or isinstance(value, str | dict)}
-        return msgspec.convert(given | {"raw": entry}, ToolDescription)
+        return msgspec.convert(_without_nulls(entry) | {"raw": entry}, kind)
     except msgspec.ValidationError as error:
-        raise BrokenRules(f"the server describes the tool {entry['name']!r} wrongly: {error}") from None
+        raise BrokenRules(f"the server describes the {word} {entry['name']!r} wrongly: {error}") from None
+
+
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    """Return *members* without those of no value: servers write null for one, and some [] for an empty object."""
+    kept = {name: value for name, value in members.items() if value or isinstance(value, str | dict)}
+    return {name: [*map(_as_entry, value)] if isinstance(value, list) else value for name, value in kept.items()}
+
+
+def _as_entry(item: Any) -> Any:
+    return _without_nulls(item) if isinstance(item, dict) else item
+
+
+def contents(result: Any) -> ResourceResult:
+    """Return a result of `resources/read` as a value. Raises `BrokenRules` if it is malformed."""
+    try:
+        parts = [_content(part) for part in result["contents"]]
+    except (msgspec.ValidationError, TypeError, KeyError, ValueError) as error:
+        raise BrokenRules(f"the server's contents of a resource are malformed: {error}") from None
+    return ResourceResult(contents=parts, raw=result)
+
+
+def _content(part: Any) -> ResourceContent:
+    given = _without_nulls(part)
+    if "text" not in given:
+        given["data"] = b64decode(given["blob"], validate=True)
+    return msgspec.convert(given, ResourceContent)
+
+
+def prompt_messages(result: Any) -> PromptResult:
+    """Return a result of `prompts/get` as a value. Raises `BrokenRules` if it is malformed."""
+    try:
+        found = msgspec.convert({"messages": None, **_without_nulls(result), "raw": result}, PromptResult)
+    except (msgspec.ValidationError, TypeError, AttributeError) as error:
+        raise BrokenRules(f"the server's prompt is malformed: {error}") from None
+    if not all(_is_block(message.content) for message in found.messages):
+        raise BrokenRules("the server's prompt has content that is not a content block")
+    return found
 
 
 def outcome(result: Any) -> CallResult:

@@ -142,21 +142,27 @@ class AsyncPendingCall:
 
     async def _finish(self, deadline: Deadline) -> CallResult:
         with self._handle as handle:
-            for _ in range(_MAX_ROUNDS):
-                result = await handle.result(deadline)
-                if not isinstance(result, dict) or result.get("resultType") != "input_required":
-                    return outcome(result)
-                more = await self._answers(result, deadline)
-                handle.begin("tools/call", {**self._params, **more})
-            raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
+            return outcome(await completed(handle, "tools/call", self._params, deadline))
 
-    async def _answers(self, result: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        """The members of the next request that answer *result*."""
-        requests, state = result.get("inputRequests"), result.get("requestState")
-        more: dict[str, Any] = {} if state is None else {"requestState": state}
-        if requests is None and state is not None:
-            await self._handle.waiting.sleep(_PAUSE_SECONDS)
-            return more
-        assert self._handle.elicitation is not None
-        with deadline.stopped():
-            return {**more, "inputResponses": await self._handle.elicitation.responses(requests, self._params["name"])}
+
+async def completed(handle: RequestHandle, method: str, params: dict[str, Any], deadline: Deadline) -> Any:
+    """Return the result of the request that *handle* has sent, after all rounds of questions to the user."""
+    for _ in range(_MAX_ROUNDS):
+        result = await handle.result(deadline)
+        if not isinstance(result, dict) or result.get("resultType") != "input_required":
+            return result
+        more = await _answers(handle, result, params.get("name") or params["uri"], deadline)
+        handle.begin(method, {**params, **more})
+    raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
+
+
+async def _answers(handle: RequestHandle, result: dict[str, Any], name: str, deadline: Deadline) -> dict[str, Any]:
+    """Return the members of the next request that answer *result*, from what is called *name*."""
+    requests, state = result.get("inputRequests"), result.get("requestState")
+    more: dict[str, Any] = {} if state is None else {"requestState": state}
+    if requests is None and state is not None:
+        await handle.waiting.sleep(_PAUSE_SECONDS)
+        return more
+    assert handle.elicitation is not None
+    with deadline.stopped():
+        return {**more, "inputResponses": await handle.elicitation.responses(requests, name)}

@@ -54,7 +54,7 @@ class CachedToolList:
         changes, now = self._changes, time.monotonic()
         is_promised = self._was_promised and self._promised
         if self._changes_before != changes or not (is_promised or now < self._fresh_until):
-            self._entries, seconds = await _pages(handle, deadline)
+            self._entries, seconds = await pages(handle, deadline)
             self._changes_before, self._was_promised = changes, self._promised
             self._fresh_until = now + seconds if handle.connection.protocol.is_modern else now
         return list(self._entries)
@@ -74,27 +74,30 @@ class _Subscription(Inbox):
             self._listing.promise(will_notify=False)
 
 
-async def _pages(handle: RequestHandle, deadline: Deadline) -> tuple[list[Any], float]:
-    """All entries, and the seconds for which the server declares them current."""
+async def pages(
+    handle: RequestHandle, deadline: Deadline, method: str = "tools/list", member: str = "tools"
+) -> tuple[list[Any], float]:
+    """Return all entries, the *member* of each page, and the seconds for which the server declares them current."""
+    what = f"the server's list of {member}"
     entries: list[Any] = []
     seconds = _MAX_SECONDS
     seen: set[str] = set()
     params: dict[str, Any] = {}
     for _ in range(_MAX_PAGES):
-        handle.begin("tools/list", params)
+        handle.begin(method, params)
         page = await handle.result(deadline)
-        if not isinstance(page, dict) or not isinstance(page.get("tools"), list):
-            raise BrokenRules("the server's list of tools is not a list")
-        entries += page["tools"]
+        if not isinstance(page, dict) or not isinstance(page.get(member), list):
+            raise BrokenRules(f"{what} is not a list")
+        entries += page[member]
         seconds = min(seconds, _seconds(page.get("ttlMs")))
         cursor = page.get("nextCursor")
         if cursor is not None and not isinstance(cursor, str):
-            raise BrokenRules(f"the server's list of tools has the nextCursor {cursor!r}, which is not a string")
+            raise BrokenRules(f"{what} has the nextCursor {cursor!r}, which is not a string")
         if cursor is None or cursor in seen:  # some servers repeat cursors for ever
             return entries, seconds
         seen.add(cursor)
         params = {"cursor": cursor}
-    raise BrokenRules(f"the server's list of tools has more than {_MAX_PAGES} pages")
+    raise BrokenRules(f"{what} has more than {_MAX_PAGES} pages")
 
 
 def _seconds(milliseconds: Any) -> float:

@@ -42,7 +42,7 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
         name = printable(str(tool["name"]))
         parts = [part.replace(" ", _UNBROKEN) if len(part) < 50 else part for part in signature(tool)]
         first, *others = _wrapped(name + printable(" ".join(parts)), (columns or width()) - 8)
-        about = _wrapped(printable(_summary(tool)), (columns or width()) - 4)
+        about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
         lines += [first.replace(name, marked(BOLD, name), 1), *(f"{' ' * 8}{line}" for line in others)]
         lines += [f"    {line}" for line in about if line]
     return "\n".join(lines).replace(_UNBROKEN, " ")
@@ -143,7 +143,7 @@ def progress(done: float, total: float | None, message: str | None) -> str:
     return f"{text}  {printable(message.strip())}" if message else text
 
 
-def _summary(tool: dict[str, Any]) -> str:
+def summary(tool: dict[str, Any]) -> str:
     text = tool.get("description") or tool.get("title") or ""
     return " ".join(str(text).strip().partition("\n\n")[0].split())
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
 from ..options import JSON, SET, Option, one_of
-from ..output import as_json, counted, remark, say, show, table, tools_listing
+from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
 from . import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from toolwire_client.waiting.deadline import Deadline
     from toolwire_schemas.lint.portability import Finding
 
     from ..options import Words
@@ -30,6 +31,8 @@ COMMAND = Command(
     details="Types of arguments and results are in the notation of Python; arguments with `?` or a default are "
     "optional. With --lint, the exit status is 1 if some client or model's API refuses a tool.",
     options=(
+        Option("--resources", "list the resources and their templates instead"),
+        Option("--prompts", "list the prompts instead"),
         Option("--bundled", "list the bundled tools, and what each needs to run here"),
         SET,
         Option("--lint", "list what clients and model APIs refuse, with remedies"),
@@ -61,9 +64,9 @@ def run(words: Words) -> int:
 
 
 def _check_forms(options: dict[str, Any]) -> None:
-    forms = [form for form in ("bundled", "as", "lint", "json") if form in options]
-    # JSON is a form of --bundled and --lint, too.
-    if len(forms) > 1 and forms not in (["bundled", "json"], ["lint", "json"]):
+    forms = [form for form in ("bundled", "resources", "prompts", "as", "lint", "json") if form in options]
+    # JSON is a form of all but --as, too.
+    if len(forms) > 1 and (len(forms) > 2 or forms[1] != "json" or forms[0] == "as"):
         raise UsageError(f"--{forms[0]} and --{forms[1]} contradict each other: leave one out")
     if "notes" in options and "lint" not in options:
         raise UsageError("--notes goes with --lint")
@@ -73,6 +76,8 @@ def _check_forms(options: dict[str, Any]) -> None:
 
 def _list(words: Words) -> int:
     limit = limit_of(words)
+    if "resources" in words.options or "prompts" in words.options:
+        return _others(words, limit)
     with client_of(words, words.words, limit=limit) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
     if words.options.get("json"):
@@ -85,6 +90,36 @@ def _list(words: Words) -> int:
     else:
         show(tools_listing(entries) if entries else "The server has no tools.")
     return 0
+
+
+def _others(words: Words, limit: Deadline) -> int:
+    """Print the resources or the prompts."""
+    what = "resources" if "resources" in words.options else "prompts"
+    with client_of(words, words.words, limit=limit) as client:
+        if what == "prompts":
+            entries = [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
+        else:
+            fixed = client.list_resources(timeout_seconds=limit.left())
+            templates = client.list_resource_templates(timeout_seconds=limit.left())
+            entries = [*(resource.raw for resource in fixed), *(template.raw for template in templates)]
+    if words.options.get("json"):
+        say(as_json(entries))
+    elif entries:
+        show(table(_HEADINGS[what], [(*_keys(entry), summary(entry)) for entry in entries]))
+    else:
+        show(f"The server has no {what}.")
+    return 0
+
+
+_HEADINGS = {"resources": ("URI", "type", "what it is"), "prompts": ("prompt", "arguments", "what it is for")}
+
+
+def _keys(entry: Entry) -> tuple[str, str]:
+    uri = entry.get("uri") or entry.get("uriTemplate")
+    if uri is not None:
+        return uri, entry.get("mimeType") or ""
+    arguments = entry.get("arguments") or ()
+    return entry["name"], ", ".join(f"{each['name']}{'' if each.get('required') else '?'}" for each in arguments)
 
 
 def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> tuple[Any, list[str]]:

@@ -157,7 +157,7 @@ def seen() -> None:
 """
 
 
-@pytest.mark.parametrize(
+EVERY_CLIENT = pytest.mark.parametrize(
     ("driver", "mode"),
     [
         *((partial(peers.python_driver, name, f"{name}_client.py"), mode) for name, mode in PYTHON_CLIENTS),
@@ -167,6 +167,9 @@ def seen() -> None:
         ),
     ],
 )
+
+
+@EVERY_CLIENT
 def test_a_client_receives_progress_of_a_tool_that_reports_none(
     driver: Callable[[], list[str]], mode: str, tmp_path: Path
 ) -> None:
@@ -184,6 +187,34 @@ def test_a_client_receives_progress_of_a_tool_that_reports_none(
     assert all(earlier < later for earlier, later in pairwise(values))
     assert set(totals) == {None}
     assert set(messages) <= {"still running", "waiting for other calls"}  # before its thread starts
+
+
+@EVERY_CLIENT
+def test_a_client_reads_resources_and_gets_prompts(driver: Callable[[], list[str]], mode: str, tmp_path: Path) -> None:
+    server = peers.serve(tools=peers.HERE / "documents.py")
+
+    report = peers.drive(driver(), mode, tmp_path, exercise="documents", server=server).report
+
+    pixel = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    note = "notes://3/a/b%20c?limit=2"
+    failures = report.pop("failures")
+    assert report == {
+        "resources": ["config://app", "pixel://one"],
+        "templates": ["notes://{day}/{path*}{?limit}"],
+        "prompts": ["review"],
+        "contents": [
+            [{"uri": "config://app", "mimeType": "application/json", "text": '{"size":3}'}],
+            [{"uri": note, "mimeType": "text/markdown", "text": "3 a/b c 2"}],
+            [{"uri": "pixel://one", "mimeType": "image/png", "blob": pixel}],
+        ],
+        "messages": [
+            {"role": "assistant", "content": {"type": "text", "text": "I review code."}},
+            {"role": "user", "content": {"type": "text", "text": "x = 1 at 3"}},
+            {"role": "user", "content": {"type": "image", "data": pixel, "mimeType": "image/png"}},
+        ],
+    }
+    assert "config://app" in failures["config://ap"]
+    assert "no day 32" in failures["notes://32/a"]
 
 
 @pytest.mark.parametrize("mode", ["auto", MODERN])

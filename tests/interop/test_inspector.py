@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 ERAS = ["legacy", "auto", "modern"]
 
 
-def inspect(folder: Path, era: str, *question: str) -> subprocess.CompletedProcess[str]:
+def inspect(folder: Path, era: str, *question: str, file: str = "everyday.py") -> subprocess.CompletedProcess[str]:
     launcher = peers.installed_package("@modelcontextprotocol/inspector") / "clients/launcher/build/index.js"
-    options = ["--cli", "--protocol-era", era, *peers.serve()]
+    options = ["--cli", "--protocol-era", era, *peers.serve(tools=peers.HERE / file)]
     return peers.run([peers.node(newest=True), str(launcher), *options, *question], folder)
 
 
@@ -37,6 +37,17 @@ def test_the_inspector_calls_a_tool(era: str, tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout).items() >= answer("5", {"result": 5}).items()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_inspector_reads_a_resource_and_gets_a_prompt(era: str, tmp_path: Path) -> None:
+    read = inspect(tmp_path, era, "--method", "resources/read", "--uri", "config://app", file="documents.py")
+    asked = ["--method", "prompts/get", "--prompt-name", "review", "--prompt-args", "code=x"]
+    made = inspect(tmp_path, era, *asked, file="documents.py")
+
+    assert (read.returncode, made.returncode) == (0, 0), read.stderr + made.stderr
+    assert json.loads(read.stdout)["contents"][0]["text"] == '{"size":3}'
+    assert json.loads(made.stdout)["messages"][1]["content"]["text"] == "x at 2"
 
 
 @pytest.mark.parametrize("era", ERAS)

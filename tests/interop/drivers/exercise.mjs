@@ -35,6 +35,27 @@ export async function exercise(peer) {
     return report
 }
 
+/** Everything a client sees of resources and prompts. */
+export async function documents({ api }) {
+    const failures = {}
+    for (const uri of ['config://ap', 'notes://32/a']) {
+        await api.readResource({ uri }).catch((error) => { failures[uri] = error.message })
+    }
+    const contents = []
+    for (const uri of ['config://app', 'notes://3/a/b%20c?limit=2', 'pixel://one']) {
+        contents.push((await api.readResource({ uri })).contents)
+    }
+    const made = await api.getPrompt({ name: 'review', arguments: { code: 'x = 1', level: '2' } })
+    return {
+        resources: (await api.listResources()).resources.map((entry) => entry.uri),
+        templates: (await api.listResourceTemplates()).resourceTemplates.map((entry) => entry.uriTemplate),
+        prompts: (await api.listPrompts()).prompts.map((entry) => entry.name),
+        contents,
+        failures,
+        messages: made.messages,
+    }
+}
+
 /** The answer of a tool that waits, at each progress, until it is told that the progress was seen. */
 export async function withProgress(peer, name, args) {
     const progress = []

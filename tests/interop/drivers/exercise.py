@@ -55,6 +55,44 @@ async def exercise(peer: Peer) -> dict[str, Any]:
     return report
 
 
+async def documents(peer: Any, _: None) -> dict[str, Any]:
+    """Everything a client sees of resources and prompts. The classes of the SDKs differ in little but their names."""
+    api = peer.api
+
+    async def entries(method: str, member: str, key: str) -> list[str]:
+        listed = await getattr(api, method)()
+        found = listed if isinstance(listed, list) else members(listed)[member]
+        return [(members(entry) if not isinstance(entry, dict) else entry)[key] for entry in found]
+
+    async def contents(uri: str) -> Any:
+        read = await api.read_resource(uri)
+        return [members(part) for part in read] if isinstance(read, list) else members(read)["contents"]
+
+    failures = {}
+    for uri in ("config://ap", "notes://32/a"):
+        try:
+            await api.read_resource(uri)
+        except Exception as error:
+            failures[uri] = str(error)
+    made = members(await api.get_prompt("review", {"code": "x = 1", "level": "2"}))
+    return {
+        "resources": await entries("list_resources", "resources", "uri"),
+        "templates": await entries("list_resource_templates", "resourceTemplates", "uriTemplate"),
+        "prompts": await entries("list_prompts", "prompts", "name"),
+        "contents": [await contents(uri) for uri in READ],
+        "failures": failures,
+        "messages": made["messages"],
+    }
+
+
+READ = ["config://app", "notes://3/a/b%20c?limit=2", "pixel://one"]
+
+
+def members(value: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped
+
+
 async def with_progress(peer: Peer, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The answer of a tool that waits, at each progress, until it is told that the progress was seen."""
     told: list[list[Any]] = []

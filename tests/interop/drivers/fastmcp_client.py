@@ -20,6 +20,7 @@ from mcp.client.subscriptions import listen
 class Peer:
     def __init__(self, client: Client[StdioTransport], heard: anyio.abc.ObjectReceiveStream[str]) -> None:
         self._client = client
+        self.api = client
         self._heard = heard
         self.protocol = client.protocol_version
 

@@ -1,8 +1,15 @@
 // Runs one client through one exercise: `DRIVER EXERCISE MODE COMMAND…`.
-import { exercise, withProgress } from './exercise.mjs'
+import { documents, exercise, withProgress } from './exercise.mjs'
 import { asked, changes, mute, talkative } from './live.mjs'
 
-const EXERCISES = { everyday: exercise, silent: (peer) => withProgress(peer, 'silent', { beats: 3 }), asked, mute, changes }
+const EXERCISES = {
+    everyday: exercise,
+    silent: (peer) => withProgress(peer, 'silent', { beats: 3 }),
+    documents,
+    asked,
+    mute,
+    changes,
+}
 
 export const [name, mode, command, ...args] = process.argv.slice(2)
 export const user = name === 'asked' ? talkative() : null

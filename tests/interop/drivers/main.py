@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import live
-from exercise import Peer, exercise, with_progress
+from exercise import Peer, documents, exercise, with_progress
 
 PATIENCE_SECONDS = 60.0
 
@@ -28,6 +28,7 @@ async def silent(peer: Peer, _: None) -> dict[str, Any]:
 EXERCISES: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "everyday": everyday,
     "silent": silent,
+    "documents": documents,
     "asked": live.asked,
     "mute": live.mute,
     "changes": live.changes,

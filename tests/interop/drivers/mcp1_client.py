@@ -17,6 +17,7 @@ from mcp.client.stdio import stdio_client
 class Peer:
     def __init__(self, session: ClientSession, protocol: str, heard: anyio.abc.ObjectReceiveStream[str]) -> None:
         self._session = session
+        self.api = session
         self._heard = heard
         self.protocol = protocol
 

@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 class Peer:
     def __init__(self, client: Client, heard: anyio.abc.ObjectReceiveStream[str]) -> None:
         self._client = client
+        self.api = client
         self._heard = heard
         self.protocol = client.protocol_version
 

@@ -21,6 +21,7 @@ transport.setProtocolVersion = (version) => { protocol = version }
 await client.connect(transport)
 
 const peer = {
+    api: client,
     protocol,
     tools: async () => (await client.listTools()).tools,
     call: (name, args, onprogress) => client.callTool({ name, arguments: args }, undefined, { onprogress }),

@@ -20,6 +20,7 @@ if (user) client.setRequestHandler('elicitation/create', user.reply)
 await client.connect(new StdioClientTransport({ command, args }))
 
 const peer = {
+    api: client,
     protocol: client.getNegotiatedProtocolVersion(),
     tools: async () => (await client.listTools()).tools,
     call: (name, args, onprogress) => client.callTool({ name, arguments: args }, { onprogress }),

@@ -50,7 +50,10 @@ CHANGELINGS = {
         (name, place, "removed"): "answers do not say what they answer, and one without members answers a ping"
         for name in names()
         if re.fullmatch(r"messages-(plain|20(24|25).*)", name)
-        for place in ("/result/tools", "/1/result/tools")
+        for place in (
+            *("/result/tools", "/1/result/tools", "/result/resources", "/result/resourceTemplates"),
+            *("/result/contents", "/result/prompts", "/result/messages"),
+        )
     },
     **{
         (name, "/result/content", "array"): "with a list as its content the user's answer is that of a tool"

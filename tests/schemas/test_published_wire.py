@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import toolwire
-from toolwire_tools import Audio, Context, File, Image, ResourceLink, Text, ToolError, tool_api
+from toolwire_tools import Audio, Context, File, Image, Message, ResourceLink, Text, ToolError, tool_api
 
 @dataclass
 class Order:
@@ -78,7 +78,22 @@ def learn() -> str:
 def taught() -> str:
     """What was learnt."""
 
-tools = [add, data, nothing, blocks, steps, fail, note, wait, order, learn]
+@toolwire.resource("config://app", title="Config", annotations={"priority": 0.5}, meta={"example.com/x": 1},
+                   icons=[{"src": "https://example.com/gear.png"}])
+def config():
+    """The settings."""
+    return {"a": 1}
+
+@toolwire.resource("notes://{name}", media_type="text/markdown")
+def page(name: str):
+    return [Text(name), b"bytes"]
+
+@toolwire.prompt(title="Review")
+def review(code: str, level: int = 1):
+    """Review code."""
+    return [Message("I review", "assistant"), code, Image(b"x", media_type="image/png")]
+
+tools = [add, data, nothing, blocks, steps, fail, note, wait, order, learn, config, page, review]
 server = toolwire.Server(tools, name="all", title="All", version="1", instructions="Mind the gap.", page_size=4)
 server.serve()
 '''
@@ -92,6 +107,11 @@ PARAMS = {
     "server/discover": "server-discover-params",
     "tools/list": "tools-list-params",
     "tools/call": "tools-call-params",
+    "resources/list": "resources-list-params",
+    "resources/templates/list": "resources-templates-list-params",
+    "resources/read": "resources-read-params",
+    "prompts/list": "prompts-list-params",
+    "prompts/get": "prompts-get-params",
     "elicitation/create": "elicitation-create-params",
     "subscriptions/listen": "subscriptions-listen-params",
     "notifications/subscriptions/acknowledged": "subscriptions-acknowledged-params",
@@ -108,6 +128,11 @@ RESULTS = {
     "server/discover": "server-discover-result",
     "tools/list": "tools-list-result",
     "tools/call": "tools-call-result",
+    "resources/list": "resources-list-result",
+    "resources/templates/list": "resources-templates-list-result",
+    "resources/read": "resources-read-result",
+    "prompts/list": "prompts-list-result",
+    "prompts/get": "prompts-get-result",
     "elicitation/create": "elicitation-create-result",
     "subscriptions/listen": "subscriptions-listen-result",
 }
@@ -191,8 +216,14 @@ def hosted(folder: Path, revision: str) -> Iterator[Host]:
         yield Host(process, revision)
 
 
-def use_every_tool(host: Host, folder: Path) -> None:
+def use_everything(host: Host, folder: Path) -> None:
     """List all pages, call whatever answers by itself, cancel what does not, and get an error."""
+    for method in ("resources/list", "resources/templates/list", "prompts/list"):
+        assert "result" in host.ask(method)
+    for uri in ("config://app", "notes://today"):
+        assert host.ask("resources/read", uri=uri)["result"]["contents"]
+    assert host.ask("prompts/get", name="review", arguments={"code": "x", "level": "2"})["result"]["messages"]
+    assert host.ask("resources/read", uri="notes://a/b")["error"]["code"] in (-32002, -32602)
     page = host.ask("tools/list")["result"]
     while "nextCursor" in page:
         page = host.ask("tools/list", cursor=page["nextCursor"])["result"]
@@ -231,7 +262,7 @@ def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path
         host.ask("initialize", protocolVersion=revision, capabilities=capabilities, clientInfo=INFO)
         host.send(method="notifications/initialized")
         host.ask("ping")
-        use_every_tool(host, tmp_path)
+        use_everything(host, tmp_path)
         if asks:
             question = _asked(host, "o1")
             host.send(id=question["id"], result={"action": "accept", "content": FORM})
@@ -256,7 +287,7 @@ def _asked(host: Host, id: str) -> Any:
 def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
     with hosted(tmp_path, MODERN_VERSIONS[-1]) as host:
         host.ask("server/discover")
-        use_every_tool(host, tmp_path)
+        use_everything(host, tmp_path)
         question = host.ask("tools/call", name="order")["result"]
         reply = {"inputResponses": {"answer": {"action": "accept", "content": FORM}}}
         answer = host.ask("tools/call", name="order", requestState=question["requestState"], **reply)
@@ -274,7 +305,7 @@ def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path:
 def test_plain_json_rpc_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
     with hosted(tmp_path, "plain") as host:
         host.ask("ping")
-        use_every_tool(host, tmp_path)
+        use_everything(host, tmp_path)
         _begin_to_wait(host, tmp_path / "editor")
         host.send(method="$/cancelRequest", params={"id": "w"})
         assert host.receive()["error"]["code"] == -32800

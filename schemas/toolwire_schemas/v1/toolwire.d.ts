@@ -56,7 +56,7 @@ export type ContractText = string | ContractBytes | ContractRepetition | Contrac
 export type ElicitationField =
   ElicitationTextField | ElicitationNumberField | ElicitationYesOrNoField | ElicitationChoicesField
 /**
- * The result of a `tools/call` of 2026-07-28 whose tool needs input from the user: the client asks the user and sends the call again. The tool then continues where it stopped.
+ * The result of a request of 2026-07-28 (`tools/call`, `resources/read` or `prompts/get`) that needs input from the user: the client asks the user and sends the request again. The tool then continues where it stopped.
  */
 export type InputRequiredResult = Result20260728 & {
   resultType: 'input_required'
@@ -113,6 +113,11 @@ export type ClientMessage20241105 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | ResourcesListRequest
+  | ResourcesTemplatesListRequest
+  | ResourcesReadRequest
+  | PromptsListRequest
+  | PromptsGetRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
@@ -151,6 +156,41 @@ export type ToolsCallRequest = JSONRPCRequest & {
   params: ToolsCallParams
 }
 /**
+ * A request: `resources/list`.
+ */
+export type ResourcesListRequest = JSONRPCRequest & {
+  method: 'resources/list'
+  params?: ResourcesListParams
+}
+/**
+ * A request: `resources/templates/list`.
+ */
+export type ResourcesTemplatesListRequest = JSONRPCRequest & {
+  method: 'resources/templates/list'
+  params?: ResourcesTemplatesListParams
+}
+/**
+ * A request: `resources/read`.
+ */
+export type ResourcesReadRequest = JSONRPCRequest & {
+  method: 'resources/read'
+  params: ResourcesReadParams
+}
+/**
+ * A request: `prompts/list`.
+ */
+export type PromptsListRequest = JSONRPCRequest & {
+  method: 'prompts/list'
+  params?: PromptsListParams
+}
+/**
+ * A request: `prompts/get`.
+ */
+export type PromptsGetRequest = JSONRPCRequest & {
+  method: 'prompts/get'
+  params: PromptsGetParams
+}
+/**
  * A request: `logging/setLevel`. Its response is that of `ping`.
  */
 export type LoggingSetLevelRequest = JSONRPCRequest & {
@@ -172,9 +212,14 @@ export type ServerMessage20241105 =
   | PingResponse
   | ToolsListResponse
   | ToolsCallResponse
+  | ResourcesListResponse
+  | ResourcesTemplatesListResponse
+  | ResourcesReadResponse
+  | PromptsListResponse
+  | PromptsGetResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
-  | NotificationsToolsListChangedNotification
+  | ListChangedNotification
   | JSONRPCErrorResponse
 /**
  * The response to `initialize`.
@@ -203,6 +248,36 @@ export type ToolsCallResponse = JSONRPCResponse & {
   result: ToolsCallResult
 }
 /**
+ * The response to `resources/list`.
+ */
+export type ResourcesListResponse = JSONRPCResponse & {
+  result: ResourcesListResult
+}
+/**
+ * The response to `resources/templates/list`.
+ */
+export type ResourcesTemplatesListResponse = JSONRPCResponse & {
+  result: ResourcesTemplatesListResult
+}
+/**
+ * The response to `resources/read`.
+ */
+export type ResourcesReadResponse = JSONRPCResponse & {
+  result: ResourcesReadResult
+}
+/**
+ * The response to `prompts/list`.
+ */
+export type PromptsListResponse = JSONRPCResponse & {
+  result: PromptsListResult
+}
+/**
+ * The response to `prompts/get`.
+ */
+export type PromptsGetResponse = JSONRPCResponse & {
+  result: PromptsGetResult
+}
+/**
  * A notification: `notifications/progress`.
  */
 export type NotificationsProgressNotification = JSONRPCNotification & {
@@ -217,10 +292,14 @@ export type NotificationsMessageNotification = JSONRPCNotification & {
   params: NotificationsMessageParams
 }
 /**
- * A notification: `notifications/tools/list_changed`.
+ * A notification that a list has changed, such as `notifications/tools/list_changed`.
  */
-export type NotificationsToolsListChangedNotification = JSONRPCNotification & {
-  method: 'notifications/tools/list_changed'
+export type ListChangedNotification = JSONRPCNotification & {
+  /**
+   * The list that has changed.
+   */
+  method:
+    'notifications/tools/list_changed' | 'notifications/resources/list_changed' | 'notifications/prompts/list_changed'
   params?: NoParams
 }
 /**
@@ -237,6 +316,11 @@ export type ClientMessage20250326 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | ResourcesListRequest
+  | ResourcesTemplatesListRequest
+  | ResourcesReadRequest
+  | PromptsListRequest
+  | PromptsGetRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
@@ -247,9 +331,14 @@ export type ServerMessage20250326 =
   | PingResponse
   | ToolsListResponse
   | ToolsCallResponse
+  | ResourcesListResponse
+  | ResourcesTemplatesListResponse
+  | ResourcesReadResponse
+  | PromptsListResponse
+  | PromptsGetResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
-  | NotificationsToolsListChangedNotification
+  | ListChangedNotification
   | JSONRPCErrorResponse
 /**
  * The response to `initialize`.
@@ -284,6 +373,11 @@ export type ClientMessage20250618 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | ResourcesListRequest
+  | ResourcesTemplatesListRequest
+  | ResourcesReadRequest
+  | PromptsListRequest
+  | PromptsGetRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
@@ -302,9 +396,14 @@ export type ServerMessage20250618 =
   | PingResponse
   | ToolsListResponse
   | ToolsCallResponse
+  | ResourcesListResponse
+  | ResourcesTemplatesListResponse
+  | ResourcesReadResponse
+  | PromptsListResponse
+  | PromptsGetResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
-  | NotificationsToolsListChangedNotification
+  | ListChangedNotification
   | JSONRPCErrorResponse
   | ElicitationCreateRequest20250618
   | NotificationsCancelledNotification
@@ -344,6 +443,11 @@ export type ClientMessage20251125 =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | ResourcesListRequest
+  | ResourcesTemplatesListRequest
+  | ResourcesReadRequest
+  | PromptsListRequest
+  | PromptsGetRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
@@ -356,9 +460,14 @@ export type ServerMessage20251125 =
   | PingResponse
   | ToolsListResponse
   | ToolsCallResponse
+  | ResourcesListResponse
+  | ResourcesTemplatesListResponse
+  | ResourcesReadResponse
+  | PromptsListResponse
+  | PromptsGetResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
-  | NotificationsToolsListChangedNotification
+  | ListChangedNotification
   | JSONRPCErrorResponse
   | ElicitationCreateRequest
   | NotificationsCancelledNotification
@@ -381,6 +490,11 @@ export type ClientMessage20260728 =
   | ServerDiscoverRequest
   | ToolsListRequest20260728
   | ToolsCallRequest20260728
+  | ResourcesListRequest20260728
+  | ResourcesTemplatesListRequest20260728
+  | ResourcesReadRequest20260728
+  | PromptsListRequest20260728
+  | PromptsGetRequest20260728
   | SubscriptionsListenRequest
   | NotificationsCancelledNotification
 /**
@@ -421,6 +535,73 @@ export type ToolsCallParams20260728 = ToolsCallParams & {
   requestState?: string
 }
 /**
+ * A request: `resources/list`.
+ */
+export type ResourcesListRequest20260728 = JSONRPCRequest & {
+  method: 'resources/list'
+  params: ResourcesListParams20260728
+}
+/**
+ * A request: `resources/templates/list`.
+ */
+export type ResourcesTemplatesListRequest20260728 = JSONRPCRequest & {
+  method: 'resources/templates/list'
+  params: ResourcesTemplatesListParams20260728
+}
+/**
+ * A request: `resources/read`.
+ */
+export type ResourcesReadRequest20260728 = JSONRPCRequest & {
+  method: 'resources/read'
+  params: ResourcesReadParams20260728
+}
+/**
+ * The parameters of `resources/read` since 2026-07-28. After an `input_required` result, the client sends the request again with the user's answers and the state of that result.
+ */
+export type ResourcesReadParams20260728 = ResourcesReadParams & {
+  _meta: RequestMeta20260728
+  /**
+   * The user's answers, by the names of the elicitations.
+   */
+  inputResponses?: {
+    [k: string]: ElicitationCreateResult
+  }
+  /**
+   * The state of the `input_required` result, unchanged.
+   */
+  requestState?: string
+}
+/**
+ * A request: `prompts/list`.
+ */
+export type PromptsListRequest20260728 = JSONRPCRequest & {
+  method: 'prompts/list'
+  params: PromptsListParams20260728
+}
+/**
+ * A request: `prompts/get`.
+ */
+export type PromptsGetRequest20260728 = JSONRPCRequest & {
+  method: 'prompts/get'
+  params: PromptsGetParams20260728
+}
+/**
+ * The parameters of `prompts/get` since 2026-07-28. After an `input_required` result, the client sends the request again with the user's answers and the state of that result.
+ */
+export type PromptsGetParams20260728 = PromptsGetParams & {
+  _meta: RequestMeta20260728
+  /**
+   * The user's answers, by the names of the elicitations.
+   */
+  inputResponses?: {
+    [k: string]: ElicitationCreateResult
+  }
+  /**
+   * The state of the `input_required` result, unchanged.
+   */
+  requestState?: string
+}
+/**
  * A request: `subscriptions/listen`.
  */
 export type SubscriptionsListenRequest = JSONRPCRequest & {
@@ -434,8 +615,13 @@ export type ServerMessage20260728 =
   | ServerDiscoverResponse
   | ToolsListResponse20260728
   | ToolsCallResponse20260728
+  | ResourcesListResponse20260728
+  | ResourcesTemplatesListResponse20260728
+  | ResourcesReadResponse20260728
+  | PromptsListResponse20260728
+  | PromptsGetResponse20260728
   | NotificationsSubscriptionsAcknowledgedNotification
-  | NotificationsToolsListChangedNotification20260728
+  | ListChangedNotification20260728
   | SubscriptionsListenResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
@@ -509,6 +695,105 @@ export type CompleteToolsCallResult20260728 = CompleteResult20260728 & {
   isError?: boolean
 }
 /**
+ * The response to `resources/list`.
+ */
+export type ResourcesListResponse20260728 = JSONRPCResponse & {
+  result: ResourcesListResult20260728
+}
+/**
+ * The result of `resources/list` since 2026-07-28. It is the same for every connection.
+ */
+export type ResourcesListResult20260728 = CacheableResult20260728 & {
+  /**
+   * The resources, in a stable order.
+   */
+  resources: Resource[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+}
+/**
+ * The response to `resources/templates/list`.
+ */
+export type ResourcesTemplatesListResponse20260728 = JSONRPCResponse & {
+  result: ResourcesTemplatesListResult20260728
+}
+/**
+ * The result of `resources/templates/list` since 2026-07-28. It is the same for every connection.
+ */
+export type ResourcesTemplatesListResult20260728 = CacheableResult20260728 & {
+  /**
+   * The templates, in a stable order.
+   */
+  resourceTemplates: ResourceTemplate[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+}
+/**
+ * The response to `resources/read`.
+ */
+export type ResourcesReadResponse20260728 = JSONRPCResponse & {
+  result: ResourcesReadResult20260728
+}
+/**
+ * The result of `resources/read` since 2026-07-28: what the resource holds, or the input that the server needs from the user first.
+ */
+export type ResourcesReadResult20260728 = CompleteResourcesReadResult20260728 | InputRequiredResult
+/**
+ * What the resource holds.
+ */
+export type CompleteResourcesReadResult20260728 = CacheableResult20260728 & {
+  /**
+   * The contents; several if the resource consists of several.
+   */
+  contents: (TextResource | BinaryResource)[]
+}
+/**
+ * The response to `prompts/list`.
+ */
+export type PromptsListResponse20260728 = JSONRPCResponse & {
+  result: PromptsListResult20260728
+}
+/**
+ * The result of `prompts/list` since 2026-07-28. It is the same for every connection.
+ */
+export type PromptsListResult20260728 = CacheableResult20260728 & {
+  /**
+   * The prompts, in a stable order.
+   */
+  prompts: Prompt[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+}
+/**
+ * The response to `prompts/get`.
+ */
+export type PromptsGetResponse20260728 = JSONRPCResponse & {
+  result: PromptsGetResult20260728
+}
+/**
+ * The result of `prompts/get` since 2026-07-28: the messages of the prompt, or the input that the server needs from the user first.
+ */
+export type PromptsGetResult20260728 = CompletePromptsGetResult20260728 | InputRequiredResult
+/**
+ * The messages of the prompt.
+ */
+export type CompletePromptsGetResult20260728 = CompleteResult20260728 & {
+  /**
+   * The description of the prompt.
+   */
+  description?: string
+  /**
+   * The messages, in their order.
+   */
+  messages: PromptMessage[]
+}
+/**
  * A notification: `notifications/subscriptions/acknowledged`.
  */
 export type NotificationsSubscriptionsAcknowledgedNotification = JSONRPCNotification & {
@@ -516,10 +801,14 @@ export type NotificationsSubscriptionsAcknowledgedNotification = JSONRPCNotifica
   params: NotificationsSubscriptionsAcknowledgedParams
 }
 /**
- * A notification: `notifications/tools/list_changed`.
+ * A notification that a list has changed, such as `notifications/tools/list_changed`.
  */
-export type NotificationsToolsListChangedNotification20260728 = JSONRPCNotification & {
-  method: 'notifications/tools/list_changed'
+export type ListChangedNotification20260728 = JSONRPCNotification & {
+  /**
+   * The list that has changed.
+   */
+  method:
+    'notifications/tools/list_changed' | 'notifications/resources/list_changed' | 'notifications/prompts/list_changed'
   params: NotificationsToolsListChangedParams20260728
 }
 /**
@@ -545,6 +834,11 @@ export type ClientMessagePlain =
   | PingRequest
   | ToolsListRequest
   | ToolsCallRequest
+  | ResourcesListRequest
+  | ResourcesTemplatesListRequest
+  | ResourcesReadRequest
+  | PromptsListRequest
+  | PromptsGetRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | CancelRequestNotification
@@ -562,6 +856,11 @@ export type ServerMessagePlain =
   | PingResponse
   | ToolsListResponse
   | ToolsCallResponse
+  | ResourcesListResponse
+  | ResourcesTemplatesListResponse
+  | ResourcesReadResponse
+  | PromptsListResponse
+  | PromptsGetResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | JSONRPCErrorResponse
@@ -1896,6 +2195,24 @@ export interface ServerCapabilities {
   logging?: {
     [k: string]: unknown
   }
+  /**
+   * The server has resources.
+   */
+  resources?: {
+    /**
+     * The server sends a notification when its list of resources changes.
+     */
+    listChanged?: boolean
+  }
+  /**
+   * The server has prompts.
+   */
+  prompts?: {
+    /**
+     * The server sends a notification when its list of prompts changes.
+     */
+    listChanged?: boolean
+  }
   [k: string]: unknown
 }
 /**
@@ -2280,7 +2597,63 @@ export interface ToolsCallParams {
   _meta?: RequestMeta
 }
 /**
- * The result of `ping`: an empty object. Some clients accept nothing else. Until 2025-11-25.
+ * The parameters of `resources/list`. They may be omitted.
+ */
+export interface ResourcesListParams {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `resources/templates/list`. They may be omitted.
+ */
+export interface ResourcesTemplatesListParams {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `resources/read`.
+ */
+export interface ResourcesReadParams {
+  /**
+   * The URI of the resource.
+   */
+  uri: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `prompts/list`. They may be omitted.
+ */
+export interface PromptsListParams {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `prompts/get`.
+ */
+export interface PromptsGetParams {
+  /**
+   * The name of the prompt.
+   */
+  name: string
+  /**
+   * The arguments, by name, as texts; default: no arguments.
+   */
+  arguments?: {
+    [k: string]: string
+  }
+  _meta?: RequestMeta
+}
+/**
+ * The result of `ping` and `logging/setLevel`: an empty object. Some clients accept nothing else. Until 2025-11-25.
  */
 export interface PingResult {
   _meta?: Meta
@@ -2376,6 +2749,195 @@ export interface ToolsCallResult {
   _meta?: Meta
 }
 /**
+ * The result of `resources/list`: a page of the resources, or all of them.
+ */
+export interface ResourcesListResult {
+  /**
+   * The resources, in a stable order.
+   */
+  resources: Resource[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+  _meta?: Meta
+}
+/**
+ * A resource, as an entry of `resources/list` describes it: something to read under a fixed URI.
+ */
+export interface Resource {
+  /**
+   * The URI to read it under.
+   */
+  uri: string
+  /**
+   * The name for programs.
+   */
+  name: string
+  /**
+   * The name to show to users. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * The description of what it holds.
+   */
+  description?: string
+  /**
+   * The media type.
+   */
+  mimeType?: string
+  /**
+   * The size in bytes.
+   */
+  size?: number
+  annotations?: ContentAnnotations
+  /**
+   * Icons to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+  _meta?: Meta
+}
+/**
+ * The result of `resources/templates/list`: a page of the templates, or all of them.
+ */
+export interface ResourcesTemplatesListResult {
+  /**
+   * The templates, in a stable order.
+   */
+  resourceTemplates: ResourceTemplate[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+  _meta?: Meta
+}
+/**
+ * Resources whose URIs follow a template, as an entry of `resources/templates/list` describes them.
+ */
+export interface ResourceTemplate {
+  /**
+   * The template of the URIs (RFC 6570), such as `notes://{name}`.
+   */
+  uriTemplate: string
+  /**
+   * The name for programs.
+   */
+  name: string
+  /**
+   * The name to show to users. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * The description of what they hold.
+   */
+  description?: string
+  /**
+   * The media type of all of them.
+   */
+  mimeType?: string
+  annotations?: ContentAnnotations
+  /**
+   * Icons to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+  _meta?: Meta
+}
+/**
+ * The result of `resources/read`: what the resource holds.
+ */
+export interface ResourcesReadResult {
+  /**
+   * The contents; several if the resource consists of several.
+   */
+  contents: (TextResource | BinaryResource)[]
+  _meta?: Meta
+}
+/**
+ * The result of `prompts/list`: a page of the prompts, or all of them.
+ */
+export interface PromptsListResult {
+  /**
+   * The prompts, in a stable order.
+   */
+  prompts: Prompt[]
+  /**
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
+   */
+  nextCursor?: string
+  _meta?: Meta
+}
+/**
+ * A prompt, as an entry of `prompts/list` describes it: messages that a user chooses by name.
+ */
+export interface Prompt {
+  /**
+   * The unique name of the prompt in the list.
+   */
+  name: string
+  /**
+   * The name to show to users. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * The description of its purpose.
+   */
+  description?: string
+  /**
+   * The arguments, all of which are texts.
+   */
+  arguments?: PromptArgument[]
+  /**
+   * Icons to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+  _meta?: Meta
+}
+/**
+ * An argument of a prompt.
+ */
+export interface PromptArgument {
+  /**
+   * The name of the argument.
+   */
+  name: string
+  /**
+   * The name to show to users. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * The description of the argument, and how to write a value that is no text.
+   */
+  description?: string
+  /**
+   * Whether the prompt needs the argument; default: no.
+   */
+  required?: boolean
+}
+/**
+ * The result of `prompts/get`: messages for a model.
+ */
+export interface PromptsGetResult {
+  /**
+   * The description of the prompt.
+   */
+  description?: string
+  /**
+   * The messages, in their order.
+   */
+  messages: PromptMessage[]
+  _meta?: Meta
+}
+/**
+ * A message of a prompt.
+ */
+export interface PromptMessage {
+  /**
+   * The author of the message.
+   */
+  role: 'user' | 'assistant'
+  content: ContentBlock
+}
+/**
  * The parameters of `notifications/progress`: the progress of a call, for the client that sent a `progressToken` with it. No progress follows the response to the call.
  */
 export interface NotificationsProgressParams {
@@ -2446,6 +3008,36 @@ export interface ToolsListParams20260728 {
   _meta: RequestMeta20260728
 }
 /**
+ * The parameters of `resources/list` since 2026-07-28.
+ */
+export interface ResourcesListParams20260728 {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta: RequestMeta20260728
+}
+/**
+ * The parameters of `resources/templates/list` since 2026-07-28.
+ */
+export interface ResourcesTemplatesListParams20260728 {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta: RequestMeta20260728
+}
+/**
+ * The parameters of `prompts/list` since 2026-07-28.
+ */
+export interface PromptsListParams20260728 {
+  /**
+   * The `nextCursor` of the previous page; omitted for the first page.
+   */
+  cursor?: string
+  _meta: RequestMeta20260728
+}
+/**
  * The parameters of `subscriptions/listen`, with which a client of 2026-07-28 subscribes to changes. The request stays open until the client cancels it or the server exits.
  */
 export interface SubscriptionsListenParams {
@@ -2453,13 +3045,21 @@ export interface SubscriptionsListenParams {
   _meta: RequestMeta20260728
 }
 /**
- * The kinds of notifications. Only those of a tool server are described.
+ * The kinds of notifications. Only those about lists are described.
  */
 export interface Subscriptions {
   /**
    * Notifications about changes of the tool list.
    */
   toolsListChanged?: boolean
+  /**
+   * Notifications about changes of the list of resources.
+   */
+  resourcesListChanged?: boolean
+  /**
+   * Notifications about changes of the list of prompts.
+   */
+  promptsListChanged?: boolean
 }
 /**
  * A tool, as an entry of `tools/list` describes it since 2026-07-28: its `structuredContent` may have any type, and so may its output schema.

@@ -63,7 +63,7 @@ class ResourceContent(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURC
 
 
 class ResourceResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a resource holds. `raw` is the whole result."""
+    """The contents of a resource. `raw` is the whole result."""
 
     contents: list[ResourceContent]
     raw: dict[str, Any] = {}

@@ -3,7 +3,8 @@ with `--help`.
 
 `python tests/test_readme.py` writes the reference anew. What a page shows is told by the language of a block and
 by a comment above it: `file: NAME` writes the block to a file, `not run: REASON` leaves it alone, `install: NAME` marks
-one of the two commands for a fresh environment, which `tests/fresh` runs.
+one of the two commands for a fresh environment, which `tests/fresh` runs, and `stand-in: GitHub` runs the commands with
+a stand-in for GitHub on this machine.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import yaml
+from support.example_data import LOG, make_database, make_pictures, make_repository
+from support.issue_tracker import issue_tracker
 from support.sandbox_runs import need_sandbox
 from toolwire.cli.commands import COMMANDS
 from toolwire.cli.help import help_text, overview
@@ -68,8 +72,13 @@ def reference() -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages have their reader write."""
+    """A folder with the files that the pages have their reader write, the examples, and what these are shown with."""
     folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    make_database(folder / "shop.db")
+    make_repository(folder / "project")
+    make_pictures(folder / "pictures")
+    (folder / "access.log").write_text(LOG, "utf-8")
     for block in blocks():
         if block.note.startswith("file: "):
             (folder / block.note.removeprefix("file: ")).write_text(block.text, "utf-8")
@@ -82,11 +91,11 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": os.pathsep.join((scripts, os.environ["PATH"])), "NO_COLOR": "1", "COLUMNS": "100"}
 
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment(),
+        env=environment() | variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -103,15 +112,17 @@ def sessions() -> list[Block]:
 @pytest.mark.process
 @pytest.mark.parametrize("session", sessions(), ids=lambda session: session.place)
 def test_the_commands_of_a_session_print_what_is_shown_below_them(folder: Path, session: Block) -> None:
-    for step in re.split(r"^\$ ", session.text, flags=re.MULTILINE)[1:]:
-        command, _, shown = step.partition("\n")
-        check_command(folder, command, shown)
+    with issue_tracker() if session.note == "stand-in: GitHub" else nullcontext() as github:
+        variables = {} if github is None else {"GITHUB_API_URL": github.url}
+        for step in re.split(r"^\$ ", session.text, flags=re.MULTILINE)[1:]:
+            command, _, shown = step.partition("\n")
+            check_command(folder, command, shown, **variables)
 
 
-def check_command(folder: Path, command: str, shown: str) -> None:
+def check_command(folder: Path, command: str, shown: str, **variables: str) -> None:
     if "PythonInterpreter" in command:  # without a sandbox it prints a warning as well
         need_sandbox()
-    assert run(["sh", "-c", command], folder).stdout.rstrip("\n") == shown.rstrip("\n")
+    assert run(["sh", "-c", command], folder, **variables).stdout.rstrip("\n") == shown.rstrip("\n")
 
 
 def scripts() -> list[Block]:

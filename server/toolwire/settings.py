@@ -16,9 +16,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `separator` stands between toolkit and method in the names of tools; many hosts refuse a dot. `page_size` is in
     tools; `None` puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools
-    without a time limit of their own; `None` is no limit. `coerce` decodes arguments that a model sent as JSON text.
-    `mask_errors` hides the text of unexpected exceptions from the host, including those of `__post_init__` and
-    validators. Without `structured`, tools publish no output schema, and their results have no structured content.
+    without a time limit of their own; `None` is no limit. `strict_arguments` refuses JSON in strings, and null for
+    what is optional, where a tool takes neither. `mask_errors` hides the text of unexpected exceptions from the host,
+    including those of `__post_init__` and validators. Without `structured`, tools publish no output schema, and their
+    results have no structured content.
 
     `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
     whose tools set none, and `max_processes` limits their number.
@@ -51,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     grace_seconds: float = 1.5
     ask_seconds: float = 600.0
     heartbeat_seconds: float = 10.0  # the shortest time limits known are 30 and 60 seconds
-    coerce: bool = False
+    strict_arguments: bool = False
     mask_errors: bool = False
     structured: bool = True
     isolate: bool = False

@@ -66,15 +66,17 @@ class WorkerTool(Tool):
         self._tool = tool
         self._memory = memory
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return self._tool.call(arguments, caller, coerce)
+            return self._tool.call(arguments, caller, strict_arguments)
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call_async`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return await self._tool.call_async(arguments, caller, coerce)
+            return await self._tool.call_async(arguments, caller, strict_arguments)
 
 
 @contextmanager

@@ -91,11 +91,18 @@ def accepts_and_crashes(given: dict[str, Any], wrong: str) -> Any:
 
 
 def converts(given: dict[str, Any], wrong: str) -> Any:
-    """As servers do whose types are lax: "5" is as good as 5."""
-    times = given.get("times")
-    if wrong and set(given) == {"text", "times"} and isinstance(times, str) and times.isdigit():
-        return {"content": [], "structuredContent": {"letters": 5}}
-    return None
+    """As servers do whose types are lax: "1.5" is as good as 1."""
+    return accepts_everything(given, wrong) if set(given) == {"text", "times"} and given["times"] == "1.5" else None
+
+
+def reads(given: dict[str, Any], wrong: str) -> Any:
+    """As servers do that know models: "5" is 5, and null is no times at all."""
+    times = given.get("times", 0)
+    if isinstance(times, str) and times.isdigit() and str(int(times)) == times:
+        given = {**given, "times": int(times)}
+    elif times is None:
+        given = {name: value for name, value in given.items() if name != "times"}
+    return accepts_everything(given, wrong) if wrong and not what_is_wrong(given) else None
 
 
 def takes_unknown_arguments(given: dict[str, Any], wrong: str) -> Any:
@@ -150,7 +157,17 @@ def usual(_: dict[str, Any], __: str) -> Any:
 FAULTS = {
     fault.__name__.replace("_", " "): fault
     for fault in (
-        *(crashes, hangs, prints, has_another_type, has_no_structure, accepts_everything, converts, gives_no_reason),
+        *(
+            crashes,
+            hangs,
+            prints,
+            has_another_type,
+            has_no_structure,
+            accepts_everything,
+            converts,
+            reads,
+            gives_no_reason,
+        ),
         *(accepts_and_crashes, fails_now_and_then, takes_unknown_arguments),
     )
 }

@@ -90,7 +90,9 @@ def answers(protocol: ServerProtocol, *sent: Any) -> list[Any]:
 def run(protocol: ServerProtocol, started: Any) -> bytes | None:
     """Run one call as a worker does and return the message that answers it."""
     try:
-        return protocol.in_flight.finish(started, started.tool.call(started.arguments, started, coerce=started.coerce))
+        return protocol.in_flight.finish(
+            started, started.tool.call(started.arguments, started, strict_arguments=started.strict_arguments)
+        )
     except Exception as error:
         return protocol.in_flight.fail(started, error)
 

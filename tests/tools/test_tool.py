@@ -309,13 +309,13 @@ def test_bad_arguments_are_refused_before_the_tool_runs() -> None:
     assert ran == []
 
 
-def test_stringified_arguments_are_read_only_if_asked() -> None:
+def test_stringified_arguments_are_read_unless_they_have_to_be_strict() -> None:
     def total(numbers: list[int]) -> int:
         return sum(numbers)
 
     with pytest.raises(ArgumentsError):
-        Tool(total).call({"numbers": "[1,2]"}, RecordingCaller())
-    assert number(Tool(total).call({"numbers": "[1,2]"}, RecordingCaller(), coerce=True)) == 3
+        Tool(total).call({"numbers": "[1,2]"}, RecordingCaller(), strict_arguments=True)
+    assert number(Tool(total).call({"numbers": "[1,2]"}, RecordingCaller())) == 3
 
 
 @pytest.mark.parametrize("error", [ToolError("no"), ValueError("x"), KeyboardInterrupt(), Cancelled()])

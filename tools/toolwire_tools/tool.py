@@ -196,8 +196,10 @@ class Tool:
             return return_data(self.function, self.options)
         return []
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
-        """Run a synchronous tool and return the MCP result. With *coerce*, stringified JSON is decoded.
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+        """Run a synchronous tool and return the MCP result.
+
+        Unless *strict_arguments*, JSON in strings is decoded, and null is left out, where the schema takes neither.
 
         Raises:
             ArgumentsError: naming every fault of the arguments; the tool has not run.
@@ -206,7 +208,7 @@ class Tool:
             Exception: whatever the tool raised.
         """
         # Spelled here as in `run`: one step less for every call.
-        positional, keywords = self._bind(arguments, coerce)
+        positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._new_context is not None:
             keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         value = self.function(*positional, **keywords)
@@ -221,29 +223,31 @@ class Tool:
         """Do nothing if the tool takes *arguments*. Raises `ArgumentsError` if not."""
         self._bind(arguments)
 
-    def run(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> Any:
+    def run(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
         """Run a synchronous tool and return its value in Python's terms; of a generator, its answer.
 
         Raises:
             ArgumentsError, Cancelled, Exception: as `call` does.
         """
-        positional, keywords = self._bind(arguments, coerce)
+        positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._new_context is not None:
             keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         value = self.function(*positional, **keywords)
         return self._finished(value, caller) if type(value) in _UNFINISHED else value
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
-        value = await self.run_async(arguments, caller, coerce)
+        value = await self.run_async(arguments, caller, strict_arguments)
         try:
             return self._present(value)
         except OutputError:
             return self._presented_late(value, caller)
 
-    async def run_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> Any:
+    async def run_async(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
         """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
-        positional, keywords = self._bind(arguments, coerce)
+        positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._new_context is not None:
             keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         if self._in_thread:

@@ -19,6 +19,7 @@ import msgspec
 from toolwire_schemas.cases import Case
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.json_schema.error_text import worded
+from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
@@ -70,6 +71,8 @@ _STEPS: list[dict[str, Any]] = [
 
 
 _NUMBER = re.compile(r'"fuzz-\d+')
+_ACCEPTED = "they were accepted"
+_NOTE = "no violation: it reads JSON in strings, or leaves out null, where the inputSchema takes neither, as in {}"
 
 
 class MissingHypothesis(ImportError):
@@ -137,7 +140,8 @@ def _verdict(play: Play, tool: Any, kind: Kind, call: Call, fuzzing: Fuzzing) ->
     if not search.known:
         return verdict_of(play, "not applicable", reason=f"no {kind} arguments were found")
     if found is None:
-        return judged(play, None, [], time.monotonic() - began)
+        note = search.lenient and _NOTE.format(shown(search.lenient[0]))
+        return verdict_of(play, "pass", reason=note or "", seconds=time.monotonic() - began)
     verdict = judged(play, found.unmet, found.events, time.monotonic() - began)
     return msgspec.structs.replace(verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"])
 
@@ -178,6 +182,8 @@ class _Search:
         self._call = call
         self._until = float("inf")
         self._least_gravity = _HARM
+        self.lenient: list[dict[str, Any]] = []
+        """Invalid arguments that the server accepted and that have a reading that is valid."""
         self.known: dict[bytes, _Outcome] = {}
         """The outcomes of all arguments that were tried."""
         self.worst: _Outcome | None = None
@@ -272,6 +278,9 @@ class _Search:
         if came is None:
             return None
         errors = self._schema.errors(arguments)
+        if came == _ACCEPTED and is_read(arguments, self._schema.errors):
+            self.lenient.append(arguments)
+            return None
         # As in the case calls/unknown-argument: many servers drop what they do not know.
         is_unknown = all(error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors)
         reasons = join_errors(worded(errors, "arguments")[:3])
@@ -286,7 +295,7 @@ def _acceptance(answer: dict[str, Any]) -> str | None:
             return f"an error with another code than {INVALID_PARAMS}"
         return None if error.get("message") else "an error without a message"
     if not isinstance(result, dict) or result.get("isError") is not True:
-        return "they were accepted"
+        return _ACCEPTED
     content = result.get("content")
     texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     return None if any(texts) else "a refusal without a reason"

@@ -19,7 +19,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `expected` and `came` say what was wrong, `exchange` holds the messages that show it, and `after` the cases that
     must precede it; `ours` means that Toolwire demands more than the source; `reason` says why a case is not
-    applicable, or a gap known, and `sdk` names the SDK that causes it. `revision` is "" where none was negotiated.
+    applicable, or a gap known, or is a note about a pass, and `sdk` names the SDK that causes the gap. `revision` is ""
+    where none was negotiated.
     """
 
     case: str

@@ -18,6 +18,7 @@ Fault = tuple[str, str]
 MAX_FAULTS = 10
 _MAX_COUNTED = 100
 _MAX_VALUE = 80
+_MAX_PATTERN = 60  # a longer one says less than the description
 _MAX_LIST = 30
 
 
@@ -51,8 +52,8 @@ def shown(value: Any) -> str:
     return _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
+def _cut(text: str, length: int = _MAX_VALUE) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _faults(error: Any, root: str) -> Iterable[Fault]:
@@ -173,6 +174,8 @@ def _sentence(error: Any) -> str:
         case "enum":
             keyword = "enum" if len(wanted) > 1 else "const"
             wanted = _listed(wanted)
+        case "pattern" if len(wanted) > _MAX_PATTERN and isinstance(error.schema.get("description"), str):
+            keyword, wanted = "description", _cut(error.schema["description"], 4 * _MAX_VALUE)
         case "format":
             wanted = say(_FORMATS.get(wanted, "of the format {name}"), name=wanted)
     if keyword not in _TEMPLATES:
@@ -185,6 +188,7 @@ _TEMPLATES = {
     **dict.fromkeys(("type", "const", "format"), "{value} is not {wanted}"),
     "enum": "{value} is not one of {values}",
     "pattern": "{value} does not match the pattern {wanted}",
+    "description": "{value} does not fit the description: {wanted}",
     "minimum": "{value} is less than {wanted}",
     "maximum": "{value} is greater than {wanted}",
     "exclusiveMinimum": "{value} is not greater than {wanted}",

@@ -36,7 +36,7 @@ class IsolatedTool(Tool):
         self._name_there = name_there
         self.is_async = False  # a worker thread waits for the response
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """As `Tool.call`, for a call of a server."""
         assert isinstance(caller, Call)
         return self._pool.run(self, self._name_there, arguments, caller)
@@ -144,5 +144,5 @@ def _folder() -> str:
         return "."
 
 
-_PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors", "structured")
+_PASSED_ON = ("separator", "max_result_bytes", "strict_arguments", "mask_errors", "structured")
 """The settings that a worker must share with its server, to respond in the same way."""

@@ -87,7 +87,7 @@ class Call(msgspec.Struct, eq=False):
     """One call of a tool. The tool uses it as its `Caller`.
 
     `id` is `None` for a notification, which is never answered. `capabilities` are the client's, `None` if it declared
-    none. `coerce` decodes arguments sent as JSON text. `token` is the client's progress token, `None` for no progress.
+    none. `strict_arguments` is that of `Settings`. `token` is the client's progress token, `None` for no progress.
     `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets `given_up` too.
     `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the
     event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
@@ -101,7 +101,7 @@ class Call(msgspec.Struct, eq=False):
     arguments: Any
     origin: Origin
     capabilities: Any
-    coerce: bool
+    strict_arguments: bool
     host: Host
     token: Id | None = None
     ended: bool = False

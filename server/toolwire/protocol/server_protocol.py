@@ -163,7 +163,7 @@ class ServerProtocol:
         self._tools = catalog.by_name
         self._identity = identity
         self._host = host
-        self._coerce = settings.coerce
+        self._strict_arguments = settings.strict_arguments
         self._max_result_bytes = settings.max_result_bytes
         self._eras = lifecycle.Eras()
         self._capabilities = catalog.capabilities()
@@ -293,10 +293,10 @@ class ServerProtocol:
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}
-        elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
+        elif type(arguments) is not dict and (self._strict_arguments or type(arguments) is not str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._coerce, self._host)
+        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host)
         if "_meta" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)

@@ -172,7 +172,7 @@ class EventLoop:
                 return
             self._begin(call)
             try:
-                outcome: Outcome = await call.tool.call_async(call.arguments, call, call.coerce)
+                outcome: Outcome = await call.tool.call_async(call.arguments, call, call.strict_arguments)
             except Exception as error:
                 outcome = error
             except BaseException as error:

@@ -222,7 +222,7 @@ class Session:
             if tool.timeout_seconds or self._default_seconds:
                 self._limit(call)
             try:
-                outcome: Outcome = tool.call(call.arguments, call, call.coerce)
+                outcome: Outcome = tool.call(call.arguments, call, call.strict_arguments)
             except BaseException as error:  # the outer edge: a tool may raise SystemExit too
                 outcome = error
             if self._leave is not None:

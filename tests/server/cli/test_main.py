@@ -303,7 +303,17 @@ def test_serve_passes_its_options_on(folder: Path) -> None:
     options = [
         *("--name", "mine", "--instructions", "Be kind.", "--include", "[ae]*", "--exclude", "echo"),
         *("--timeout", "0.2", "--page-size", "1", "--max-message-bytes", "1MiB", "--max-result-bytes", "1MiB"),
-        *("--max-workers", "2", "--grace", "0.1", "--separator", "_", "--coerce", "--mask-errors", "--log-json"),
+        *(
+            "--max-workers",
+            "2",
+            "--grace",
+            "0.1",
+            "--separator",
+            "_",
+            "--strict-arguments",
+            "--mask-errors",
+            "--log-json",
+        ),
     ]
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py", *options]
     with connect(command, cwd=folder) as client:

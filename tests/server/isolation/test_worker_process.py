@@ -472,7 +472,7 @@ def test_results_and_failures_are_the_same_as_in_the_server(tmp_path: Path, isol
         TOOLS if isolated else TOOLS.replace('runs_in="process"', "title=None").replace(', memory_limit="64 MiB"', "")
     )
     big = 10**30
-    with served(tmp_path, source, "--coerce") as process:
+    with served(tmp_path, source) as process:
         assert process.ask(call("add", {"a": big, "b": 1}))["result"] == {
             "content": [{"type": "text", "text": f'{{"sum":{big + 1}}}'}],
             "structuredContent": {"sum": big + 1},

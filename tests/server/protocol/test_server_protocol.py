@@ -329,11 +329,11 @@ def test_a_result_beyond_the_limit_becomes_an_error_answer_that_says_so() -> Non
     assert "at most 1000" in result_text(large)
 
 
-def test_coercion_decodes_arguments_sent_as_text_only_when_asked_for() -> None:
+def test_arguments_sent_as_text_are_decoded_unless_they_have_to_be_strict() -> None:
     sent = request("tools/call", {"name": "add", "arguments": '{"a": "1", "b": 2}'})
 
-    assert error_of(answers(protocol_of(add), sent)[0]) == (1, -32602)
-    assert answers(protocol_of(add, coerce=True), sent)[0]["result"] == SUM
+    assert error_of(answers(protocol_of(add, strict_arguments=True), sent)[0]) == (1, -32602)
+    assert answers(protocol_of(add), sent)[0]["result"] == SUM
 
 
 class TestCalls:

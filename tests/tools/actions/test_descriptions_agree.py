@@ -164,7 +164,7 @@ def test_schema_description_and_calls_agree(
     if isinstance(arguments, dict) and data.draw(st.integers(0, 3)) == 0:
         arguments = {**arguments, data.draw(st.sampled_from([p.name for p in found] or ["x"])): data.draw(JSON)}
     try:
-        tool.call(arguments, RecordingCaller())
+        tool.call(arguments, RecordingCaller(), strict_arguments=True)
     except ArgumentsError:
         assert function.given == []
     else:

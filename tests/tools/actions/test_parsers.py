@@ -126,7 +126,7 @@ def test_no_input_is_no_arguments(inputs: Any) -> None:
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
-        ('{"text": "a", "copies": "2"}', 'arguments.copies: "2" is not an integer'),
+        ('{"text": "a", "copies": "two"}', 'arguments.copies: "two" is not an integer'),
         ('{"text": 5}', "arguments.text: 5 is not a string"),
         ('{"text": "a", "tags": ["b", 1]}', "arguments.tags[1]: 1 is not a string"),
         ('{"txt": "a"}', "arguments.text: is missing\narguments.txt: is unknown; did you mean text?"),
@@ -200,7 +200,7 @@ def test_programs_may_pass_arguments_by_name_where_models_pass_a_tuple() -> None
         ('"ab"', "invalid tuple format: this is a string"),
         ("5", "invalid tuple format: this is of the type int"),
         ('{"text": "a"}', "invalid tuple format: this is an object"),
-        ('("a", "2")', 'arguments.copies: "2" is not an integer'),
+        ('("a", "two")', 'arguments.copies: "two" is not an integer'),
         ("(b'a',)", "arguments.text: "),
         ("({1, 2},)", "arguments.text: "),
         ('("a", 1e999)', "inf is not a number in JSON"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -43,6 +44,12 @@ def single(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"answer": {"title": "Answer", **schema}}, "required": ["answer"]}
 
 
+MOMENT = {
+    "type": "string",
+    "description": "Date and time, such as 2026-03-01T09:00:00, with an offset if known: 2026-03-01T09:00:00+02:00.",
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "schema", "content", "value"),
     [
@@ -54,7 +61,9 @@ def single(schema: dict[str, Any]) -> dict[str, Any]:
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, "b", "b"),
         (Literal[1, 2], {"type": "string", "enum": ["1", "2"]}, "2", 2),
         (Colour, {"type": "string", "enum": ["red", "blue"]}, "blue", Colour.BLUE),
-        (Size, {"type": "string", "enum": ["1", "2"]}, "2", Size.LARGE),
+        (Size, {"type": "string", "enum": ["1", "2"], "description": "1 = SMALL, 2 = LARGE."}, "2", Size.LARGE),
+        (date, {"type": "string", "format": "date"}, "2026-03-01", date(2026, 3, 1)),
+        (datetime, {**MOMENT, "format": "date-time"}, "2026-03-01T09:00:00", datetime(2026, 3, 1, 9)),
     ],
 )
 def test_a_single_value_is_asked_for_as_one_field(kind: Any, schema: Any, content: Any, value: Any) -> None:
@@ -73,7 +82,12 @@ def test_several_fields_are_asked_for_at_once() -> None:
         "properties": {
             "name": {"type": "string", "title": "Name"},
             "count": {"type": "integer", "title": "Count", "description": "How many", "minimum": 1, "maximum": 9},
-            "size": {"type": "string", "title": "Size", "enum": ["1", "2"]},
+            "size": {
+                "type": "string",
+                "title": "Size",
+                "enum": ["1", "2"],
+                "description": "1 = SMALL, 2 = LARGE.",
+            },
             "note": {"type": "string", "title": "Note"},
         },
         "required": ["name", "count"],

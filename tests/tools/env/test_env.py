@@ -186,7 +186,7 @@ def test_an_action_that_does_not_exist_is_told_in_a_text() -> None:
         ("add", {}, ArgumentsError, "arguments.a: is missing"),
         ("add", [1], ArgumentsError, "parameters: pass an object, not list"),
         ("add", '{"a": ', ArgumentsError, "parameters: no JSON: "),
-        ("Double", {"number": "2"}, ParseError, 'arguments.number: "2" is not an integer'),
+        ("Double", {"number": "two"}, ParseError, 'arguments.number: "two" is not an integer'),
         ("tell", {"a": -1}, ToolError, "too small"),
     ],
 )
@@ -312,6 +312,6 @@ def test_a_tool_of_a_connected_server_answers_as_that_does() -> None:
         with pytest.raises(ToolError, match="too small"):
             call(tool, a=-1)
         with pytest.raises(ArgumentsError):
-            call(tool, a="1")
+            call(tool, a="one")
     (pictures,) = tools_of(Env([Attributes()]))
     assert [block["type"] for block in call(pictures, a=1)["content"]] == ["text", "image"]

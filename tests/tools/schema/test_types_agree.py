@@ -18,7 +18,7 @@ from toolwire_tools.signature.arguments import Arguments
 
 def accepts(arguments: Arguments, value: Any) -> bool:
     try:
-        arguments.bind(value)
+        arguments.bind(value, strict=True)
     except ArgumentsError:
         return False
     return True

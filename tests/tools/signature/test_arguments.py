@@ -25,7 +25,7 @@ def arguments() -> Arguments:
 
 def faults(values: Any) -> list[tuple[str, str]]:
     with pytest.raises(ArgumentsError) as caught:
-        arguments().bind(values)
+        arguments().bind(values, strict=True)
     return caught.value.faults
 
 

@@ -168,7 +168,7 @@ def _number(value: Any, what: str) -> float:
 
 
 class NullCaller:
-    """The caller for calls that a program makes directly. The tool's log goes to stderr."""
+    """The caller for calls that a program makes directly. The log goes to stderr, as from a server without `debug`."""
 
     cancelled = False
 
@@ -176,7 +176,8 @@ class NullCaller:
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         said = "".join(f" {name}={value!r}" for name, value in fields.items())
-        print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
+        if level != "debug":
+            print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         raise CannotAsk("the tool was called by a program that cannot ask a user")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+from ..schema.scalars import ANY_MOMENT
 from ..signature import read_signature
 
 if TYPE_CHECKING:
@@ -120,4 +121,6 @@ def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Sch
     field.update((key, schema[key]) for key in _SHOWN[kind] if schema.get(key) is not None)
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
+    elif schema.get("pattern") == ANY_MOMENT:  # hosts have a picker for this format, which allows less
+        field["format"] = "date-time"
     return field

@@ -62,13 +62,15 @@ class Prompt(Tool):
         self._required = frozenset(schema.get("required", ()))
         self._description = self._entry()
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Run a synchronous function and return the result of `prompts/get`. Raises what `Tool.call` raises."""
-        return self._result(self.run(self._filled(arguments), caller, True))
+        return self._result(self.run(self._filled(arguments), caller))
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
-        return self._result(await self.run_async(self._filled(arguments), caller, True))
+        return self._result(await self.run_async(self._filled(arguments), caller))
 
     def _filled(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return *arguments* without the empty ones that cannot be empty: fields of a form that were not filled in."""

@@ -76,7 +76,7 @@ class Resource(Tool):
         names = [*([toolkit] if toolkit else []), name or options.name or name_of(function)]
         self._description = self._entry(options, SEPARATOR.join(names), shown)
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Run a synchronous function and return the result of `resources/read` for `arguments["uri"]`.
 
         Raises:
@@ -84,12 +84,14 @@ class Resource(Tool):
             ArgumentsError, OutputError, Cancelled, Exception: as `Tool.call` does.
         """
         uri = arguments["uri"]
-        return self._read(uri, self.run(self._variables(uri), caller, True))
+        return self._read(uri, self.run(self._variables(uri), caller))
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
         uri = arguments["uri"]
-        return self._read(uri, await self.run_async(self._variables(uri), caller, True))
+        return self._read(uri, await self.run_async(self._variables(uri), caller))
 
     def _variables(self, uri: str) -> dict[str, str]:
         values = self.template.match(uri)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from toolwire_schemas.language import say
@@ -92,7 +93,7 @@ def _is_fragile(native: Any) -> bool:
 def _first_of(plans: Sequence[TypePlan]) -> Build:
     candidates = sorted(plans, key=lambda plan: plan.union_order)
 
-    def build(value: Any) -> Any:
+    def choose(value: Any) -> Any:
         kind = _KINDS.get(type(value), ALL_KINDS)
         refusal: ValueRefused | None = None
         for plan in candidates:
@@ -103,8 +104,35 @@ def _first_of(plans: Sequence[TypePlan]) -> Build:
                     refusal = refusal or refused
         raise refusal or ValueRefused(say("no member of the union takes {type}", type=type(value).__name__))
 
+    def build(value: Any) -> Any:
+        if type(value) not in (dict, list):
+            return choose(value)
+        if (known := _converted.get()) is None:
+            before = _converted.set({})
+            try:
+                return choose(value)
+            finally:
+                _converted.reset(before)
+        key = id(value), id(choose)
+        if key not in known:
+            try:
+                known[key] = value, choose(value), None
+            except ValueRefused as refused:
+                known[key] = value, None, refused
+        _, made, refusal = known[key]
+        if refusal is not None:
+            raise refusal.with_traceback(None)
+        return made
+
     return build
 
+
+_converted: ContextVar[dict[tuple[int, int], tuple[Any, Any, ValueRefused | None]] | None]
+_converted = ContextVar("converted", default=None)
+"""The results and refusals of unions inside of another, by value and union.
+
+Otherwise each level of a union that contains itself would double the work. The values are kept for their ids' sake.
+"""
 
 _KINDS = {
     str: frozenset({"string"}),

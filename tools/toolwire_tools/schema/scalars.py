@@ -1,9 +1,9 @@
 """Plans of the types whose JSON form is a single number, string, boolean or null, `Literal` and `Enum` among them.
 
-Formats are published where both sides mean the same by them. A `datetime` argument must carry an offset, as
-RFC 3339 and the format `date-time` demand; a `time` need not, so it has a pattern instead of the format. In
-results, where tools return naive times, fractions of a second and negative durations, a format that strict
-clients check would fail the call, so only `date` and `uuid` are promised.
+Formats are published where both sides mean the same by them. The formats `date-time` and `time` demand an offset, and
+`duration` allows neither a sign nor fractions of a second, but tools return and models send all of these. So arguments
+have patterns instead, and a format only where the author demands an offset. In results, where a format or pattern that
+strict clients check would fail the call, only `date` and `uuid` are promised.
 """
 
 from __future__ import annotations
@@ -27,11 +27,16 @@ if TYPE_CHECKING:
 
 STRING = frozenset({"string"})
 
-_OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
 _HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
-_TIME = rf"^{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?{_OFFSET}?$"
+_OFFSET = rf"[+-]{_HOURS}"
+_CLOCK = rf"{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?"
+_TIME = rf"^{_CLOCK}(Z|{_OFFSET})?$"
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_DATE_TIME = rf"^[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})$"
+_DATE = "[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}"
+_AWARE_MOMENT = rf"^{_DATE}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})$"
+_NAIVE_MOMENT = rf"^{_DATE}[Tt ]{_CLOCK}$"
+ANY_MOMENT = rf"^{_DATE}[Tt ]{_CLOCK}([zZ]|{_OFFSET})?$"
+_DURATION = r"^[+-]?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
 _UUID = r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
@@ -44,19 +49,27 @@ def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
     return TypePlan({"type": "string", **schema}, native, STRING, native is str, rank)
 
 
+def _by_pattern(pattern: str, description: str) -> TypePlan:
+    return _text({"pattern": pattern}, exactly(pattern)).described(description)
+
+
+def _moment(value: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(value.upper())
+
+
 def _duration(value: str) -> dt.timedelta:
-    if weeks := re.fullmatch("P([0-9]+)W", value):
-        return dt.timedelta(weeks=int(weeks[1]))
-    if value != value.upper():  # which msgspec would take, and the format does not
-        raise ValueRefused(say("{value!r} is no duration: its letters are capitals", value=value))
-    made: dt.timedelta = load(value, dt.timedelta)
+    if weeks := re.fullmatch("([+-]?)P([0-9]+)W", value):
+        return dt.timedelta(weeks=int(weeks[1] + weeks[2]))
+    # To exclude "P" and "PT" would double the pattern's length, or take a look ahead, which Go and OpenAI do not have.
+    made: dt.timedelta = load(value.removesuffix("T") + "T0S" if value[-1] in "PT" else value, dt.timedelta)
     return made
 
 
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
-_AWARE = _text({"format": "date-time"}, exactly(_DATE_TIME))
-_MOMENT = _AWARE.built(lambda value: dt.datetime.fromisoformat(value.upper()))
-_CLOCK = {"description": "Time of day, such as 14:30 or 14:30:00+02:00."}
+_AWARE = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
+_MOMENT = _by_pattern(
+    ANY_MOMENT, "Date and time, such as 2026-03-01T09:00:00, with an offset if known: 2026-03-01T09:00:00+02:00."
+)
 _BASE64 = {"contentEncoding": "base64"}
 _NUMERAL = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
 _NUMBER = TypePlan(
@@ -70,14 +83,14 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
     LiteralString: (_text({}, rank=1), _text({}, rank=1)),
     # After str in a union: many a plain word is valid base64.
     **{kind: (_text(_BASE64, kind, 2), _text(_BASE64, rank=2)) for kind in (bytes, bytearray, memoryview)},
-    dt.datetime: (_MOMENT, _text({"description": "Date and time, ISO 8601."})),
+    dt.datetime: (_MOMENT.built(_moment), _text({"description": "Date and time, ISO 8601."})),
     dt.date: (_text({"format": "date"}, dt.date), _text({"format": "date"}, dt.date)),
     dt.time: (
-        _text({"pattern": _TIME, **_CLOCK}, exactly(_TIME)).built(dt.time.fromisoformat),
+        _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.").built(dt.time.fromisoformat),
         _text({"description": "Time of day, ISO 8601."}),
     ),
     dt.timedelta: (
-        _text({"format": "duration"}).built(_duration),
+        _by_pattern(_DURATION, "Duration, such as P1DT2H30M or -PT0.5S.").built(_duration),
         _text({"description": "Duration, ISO 8601."}),
     ),
     uuid.UUID: (
@@ -91,14 +104,11 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
 }
 """For arguments, and for results."""
 
-_NAIVE = _text(
-    {"description": "Date and time without an offset, such as 2026-03-01T09:00:00."},
-    Annotated[dt.datetime, msgspec.Meta(tz=False)],
-)
+_NAIVE = _by_pattern(_NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00.")
 _AWARE_TIME = _text({"format": "time"}, Annotated[dt.time, msgspec.Meta(tz=True)])
 _NAIVE_TIME = _text({"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)])
 CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
-    dt.datetime: {True: (_MOMENT, _AWARE), False: (_NAIVE, _NAIVE)},
+    dt.datetime: {True: (_AWARE.built(_moment), _AWARE), False: (_NAIVE.built(_moment), _NAIVE)},
     dt.time: {True: (_AWARE_TIME, _AWARE_TIME), False: (_NAIVE_TIME, _NAIVE_TIME)},
 }
 """Plans of times that must have an offset, or must not: for arguments, and for results."""
@@ -146,7 +156,7 @@ def literal(members: Sequence[Any], direction: Direction) -> TypePlan:
     Raises:
         TypeError: for a member that JSON has no form for.
     """
-    return _choice([(_plain(member), member) for member in members], direction, None)
+    return _with_names([(_plain(member), member) for member in members], direction, None)
 
 
 def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
@@ -160,7 +170,18 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     pairs = [(value, member) for member, value in in_json(cls).items()]
     natively = all(value == member.value for value, member in pairs)
     natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
-    return _choice(pairs, direction, cls if natively else None)
+    return _with_names(pairs, direction, cls if natively else None)
+
+
+def _with_names(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
+    """The plan of a choice, with the names of members that are numbers."""
+    named = [
+        f"{value} = {member.name}"
+        for value, member in pairs
+        if isinstance(member, enum.Enum) and type(value) in (int, float)
+    ]
+    plan = _choice(pairs, direction, cls)
+    return plan.described(", ".join(named) + ".") if named else plan
 
 
 def _plain(member: Any) -> Any:

@@ -125,10 +125,22 @@ class TypePlan(msgspec.Struct, frozen=True):
     """In a union, members of a lower rank are tried first."""
     check_level: int = QUICK
     """What making results plain and checking them takes: `QUICK`, `WALK` or `JUDGE`."""
+    own_text: str | None = None
+    """The text of the type itself, which is in the description: it follows the text about a place."""
 
     def with_schema(self, **members: Any) -> TypePlan:
         """The same plan with members added to its schema."""
         return msgspec.structs.replace(self, schema={**self.schema, **members})
+
+    def described(self, own_text: str) -> TypePlan:
+        """The same plan with a text that belongs to the type."""
+        return msgspec.structs.replace(self.with_schema(description=own_text), own_text=own_text)
+
+    def text_about(self, place: str) -> str:
+        """Return the text about a *place* of this type, with the type's own."""
+        if not self.own_text:
+            return place
+        return f"{place}{'' if place.endswith(('.', '!', '?', ':')) else '.'} {self.own_text}"
 
     def built(self, make: Build, *, private: bool = False) -> TypePlan:
         """The same plan for what *make* makes of its values; *private* if *make* is the tool author's."""
@@ -258,8 +270,8 @@ def object_schema(members: Sequence[RecordMember], others: Schema | Literal[Fals
 def _described(member: RecordMember) -> Schema:
     """The schema of a member with its text, unless it has one, and with its default, if JSON can express it."""
     schema, default = dict(member.plan.schema), member.default
-    if member.text:
-        schema.setdefault("description", member.text)
+    if member.text and schema.get("description") in (None, member.plan.own_text):
+        schema["description"] = member.plan.text_about(member.text) if "description" in schema else member.text
     elif not schema:
         schema["description"] = "Any JSON value."
     if default is None or type(default) in (bool, int, str):

@@ -71,6 +71,8 @@ class Types:
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
         texts, constraints, schema = read(peeled.metadata)
         plan = self._narrowed(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
+        if "description" in texts:
+            texts["description"] = plan.text_about(texts["description"])
         return plan.with_schema(**texts, **schema) if texts or schema else plan
 
     def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
@@ -179,11 +181,11 @@ class Types:
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
         tag = [RecordMember(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
         schema = object_schema([*tag, *members])
-        if text := _own_text(cls):
-            schema["description"] = text
         care = max((member.plan.check_level for member in members), default=QUICK)
         struct = struct_of(cls.__name__, [*members, *tag])
         plan = TypePlan(schema, struct, OBJECT, check_level=care)
+        if text := _own_text(cls):
+            plan = plan.described(text)
         if is_output:
             return plan
         values, make = values_of(members), found.make

@@ -7,12 +7,12 @@ import functools
 import re
 from typing import Any
 
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator, TooExpensive
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
 
-from .scalars import scalar
+from .scalars import CLOCKS
 from .shape import Schema, ValueRefused, load
 
 
@@ -26,12 +26,16 @@ class ToolSchemaValidator:
             schema, dialect=Draft202012Validator, is_trusted=True, format_checker=_formats()
         )
 
+    def errors(self, value: Any) -> list[Any]:
+        """Return jsonschema's errors about *value*; raises `CannotJudge`, for which there is `unjudged`."""
+        return self._validator.errors(value)
+
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and sentences."""
         try:
             return worded(self._validator.errors(value), root)
-        except CannotJudge:  # no other reason is left: references were checked by `problem`
-            return [(root, say("is nested too deeply"))]
+        except CannotJudge as error:
+            return [(root, unjudged(error))]
 
     def accepts(self, value: Any) -> bool:
         """Return whether the schema has nothing against *value*."""
@@ -39,6 +43,11 @@ class ToolSchemaValidator:
             return self._validator.is_valid(value)
         except CannotJudge:
             return False
+
+
+def unjudged(error: Exception) -> str:
+    """Return why a value could not be validated. (References were checked by `problem`.)"""
+    return say("takes too much work to check" if isinstance(error, TooExpensive) else "is nested too deeply")
 
 
 def problem(schema: Any) -> str | None:
@@ -86,7 +95,7 @@ def _is_date_time(value: str) -> bool:
     return True
 
 
-_DATE_TIME: Any = scalar(dt.datetime, "input").msgspec_type  # type: ignore[union-attr]
+_DATE_TIME: Any = CLOCKS[dt.datetime][True][0].msgspec_type
 _DURATION = re.compile(r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII)
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII)
 

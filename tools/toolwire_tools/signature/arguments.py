@@ -1,15 +1,15 @@
 """The arguments of one tool: their schema, and how a call's JSON becomes Python's arguments.
 
 Strategy. One `msgspec.convert` says yes to nearly every call. On a no the published schema is the judge: what it
-refuses is explained, what it accepts is read once more, with 3.0 as 3 for an integer. So whatever the schema
-promises is kept, and the price of good explanations is paid only by bad calls.
+accepts is converted once more, with 3.0 as 3 for an integer. In what it refuses, JSON in strings is decoded, and null
+left out; what fits then is converted, the rest is explained. So whatever the schema promises is kept, and the price of
+good explanations is paid only by bad calls.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentsError
 from ..schema.shape import (
     NOT_CONVERTED,
     RecordMember,
@@ -17,7 +17,6 @@ from ..schema.shape import (
     TypePlan,
     ValueRefused,
     converter,
-    refusal,
     struct_of,
     values_of,
 )
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..schema.validator import ToolSchemaValidator
-
-Bound = tuple[tuple[Any, ...], dict[str, Any]]
+    from .second_reading import Bound, Log
 
 
 class Parameter(RecordMember, frozen=True):
@@ -43,64 +41,54 @@ class Parameter(RecordMember, frozen=True):
 class Arguments:
     """What one tool takes: *parameters*, and *others* for its `**kwargs`, if it has them."""
 
+    has_types = True
+    """False if values are passed as they came, 3.0 for an integer included."""
+
     def __init__(self, schema: Schema, parameters: Sequence[Parameter] = (), others: TypePlan | None = None) -> None:
         self.input_schema = schema
         self._parameters = parameters
         self._others = others
-        self._read: Callable[[Any], Bound] | None = None
+        self.read: Callable[[Any], Bound] | None = None
+        """Converts JSON data, or raises one of `NOT_CONVERTED` or `ValueRefused`; made for the first call."""
         self._judge: ToolSchemaValidator | None = None
 
-    def bind(self, arguments: dict[str, Any], coerce: bool = False) -> Bound:
+    def bind(self, arguments: dict[str, Any], strict: bool = False, log: Log | None = None) -> Bound:
         """Return the positional and keyword arguments for a call. Defaults are left to Python.
 
-        With *coerce*, JSON text is decoded where the schema wants no text.
+        Unless *strict*, JSON in strings is decoded, and null is left out, where the schema takes neither; *log* gets a
+        line about it.
 
         Raises:
             ArgumentsError: naming every fault and its place.
         """
-        if self._read is None:
-            self._read = self._reader()
+        if self.read is None:
+            self.read = self._reader()
         try:
-            return self._read(arguments)
+            return self.read(arguments)
         except (*NOT_CONVERTED, ValueRefused, RecursionError):
-            return self._second_reading(arguments, coerce)
+            from .second_reading import read_again
+
+            return read_again(self, arguments, strict, log)
 
     def _reader(self) -> Callable[[Any], Bound]:
         return _reader(self._parameters) if self._others is None else _open_reader(self._parameters, self._others)
 
-    def _validator(self) -> ToolSchemaValidator:
+    def validator(self) -> ToolSchemaValidator:
+        """Return the judge of what the published schema accepts."""
         if self._judge is None:
             from ..schema.validator import ToolSchemaValidator
 
             self._judge = ToolSchemaValidator(self.input_schema)
         return self._judge
 
-    def _second_reading(self, arguments: Any, coerce: bool) -> Bound:
-        from toolwire_schemas.json_schema.error_text import place
-        from toolwire_schemas.language import say
-
-        from .coercion import coerced, with_whole_numbers
-
-        if coerce and (changed := coerced(arguments, self.input_schema)) != arguments:
-            return self.bind(changed)
-        if faults := self._validator().faults(arguments, "arguments"):
-            raise ArgumentsError(faults)
-        try:
-            read = self._read or self._reader()
-            return read(with_whole_numbers(arguments, self.input_schema))
-        except (*NOT_CONVERTED, ValueRefused) as error:
-            refused = error if isinstance(error, ValueRefused) else refusal(error)
-            fault = place("arguments", refused.path), refused.sentence
-            raise ArgumentsError([fault], private=refused.private) from refused.__cause__
-        except RecursionError:
-            raise ArgumentsError([("arguments", say("is nested too deeply"))]) from None
-
 
 class GivenArguments(Arguments):
     """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
 
+    has_types = False
+
     def _reader(self) -> Callable[[Any], Bound]:
-        accepts = self._validator().accepts
+        accepts = self.validator().accepts
 
         def read(arguments: Any) -> Bound:
             if not accepts(arguments):

@@ -39,7 +39,7 @@ COMMAND = Command(
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
         Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
-        Option("--coerce", "decode arguments that a model sent as JSON text"),
+        Option("--strict-arguments", "refuse arguments sent as JSON text, and null for optional ones"),
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
         Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10; 0: never)"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),

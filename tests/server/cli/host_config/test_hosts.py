@@ -365,9 +365,9 @@ def test_write_makes_a_host_s_toml_or_yaml_and_repeats_itself_with_more(
 ) -> None:
     assert config(capsys, name, "tools.py", "--write", "--env", "A=1")[0] == 0
     (path,) = [path for path in (tmp_path / "home").rglob("config.*") if path.suffix in (".toml", ".yaml")]
-    assert config(capsys, name, "tools.py", "--write", "--env", "B=2", "--coerce")[0] == 0
+    assert config(capsys, name, "tools.py", "--write", "--env", "B=2", "--strict-arguments")[0] == 0
     made = servers_in(host(name), path.read_text())["tools"]
-    assert (made.get("env") or made["envs"], made["args"][-1]) == ({"A": "1", "B": "2"}, "--coerce")
+    assert (made.get("env") or made["envs"], made["args"][-1]) == ({"A": "1", "B": "2"}, "--strict-arguments")
     (folder / "other.py").write_text(TOOLS)
     status, _, told = config(capsys, name, "other.py", "--server-name", "tools", "--write")
     assert (status, "its server 'tools' is another one" in told, "other.py" in path.read_text()) == (1, True, False)
@@ -375,7 +375,7 @@ def test_write_makes_a_host_s_toml_or_yaml_and_repeats_itself_with_more(
 
 @pytest.mark.process
 def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = "--name n --include a* --include b --coerce --timeout 1.50 --max-message-bytes 1MiB"
+    options = "--name n --include a* --include b --strict-arguments --timeout 1.50 --max-message-bytes 1MiB"
     _, printed, _ = config(capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s")
     ((name, made),) = json.loads(printed)["mcpServers"].items()
     path = str(folder / "tools.py")
@@ -416,8 +416,11 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
         assert client.call_tool("add", {"a": 1}).structured == {"result": 3}
 
     assert "nothing was changed" in config(capsys, "claude-desktop", "tools.py", "--write=claude.json")[1]
-    assert "Wrote the server" in config(capsys, "claude-desktop", "--coerce", "tools.py", "--write", "claude.json")[1]
-    assert json.loads(path.read_text())["mcpServers"]["tools"]["args"][-1] == "--coerce"
+    assert (
+        "Wrote the server"
+        in config(capsys, "claude-desktop", "--strict-arguments", "tools.py", "--write", "claude.json")[1]
+    )
+    assert json.loads(path.read_text())["mcpServers"]["tools"]["args"][-1] == "--strict-arguments"
     assert len(list(folder.glob("claude.json.backup-*"))) == 2
 
 

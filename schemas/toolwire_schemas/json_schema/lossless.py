@@ -1,0 +1,239 @@
+"""Reads arguments as models send them: JSON in a string, and null for an optional member that takes no null.
+
+Strategy. The errors of the validator name the places that do not fit. Only these are read again: a string of JSON where
+the schema takes no string, as its value, and null as nothing. The result is validated again, since it may contain
+further strings. So a value that fits is never changed, every keyword of JSON Schema counts, and the work is at most a
+few validations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from functools import reduce
+from itertools import islice
+from operator import getitem
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..wire.codec import MAX_DIGITS, DecodingError, decode
+from .error_text import MAX_FAULTS, place, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Path = tuple[str | int, ...]
+    Places = dict[Path, Any]
+    """The value that is read at each place."""
+
+_MAX_ROUNDS = 8
+"""Levels of JSON in JSON. Each round reads as many places as the validator reports, a thousand."""
+
+
+class ABSENT:
+    """What null means for an optional member that takes no null."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A value with some places read again; *changes* has what was sent there, and what was read.
+
+    The next reading changes the same objects.
+    """
+
+    value: Any
+    changes: dict[tuple[str | int, ...], tuple[Any, Any]]
+
+    def told(self, root: str) -> str:
+        """Return the changes as one line, long values cut, at most ten of them."""
+        lines = [
+            f"{place(root, path)}: {shown(sent)} " + ("left out" if meant is ABSENT else f"read as {shown(meant)}")
+            for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS)
+        ]
+        more = len(self.changes) - len(lines)
+        return "; ".join([*lines, *([f"{more} more"] if more else [])])
+
+
+def readings(value: Any, errors: list[Any], validate: Callable[[Any], list[Any]]) -> Iterator[Reading]:
+    """Yield what *value* may mean; each reading has more changes than the one before, and the last may fit.
+
+    *errors* are those of *validate* about the value, which is not changed itself. Besides the errors of *validate*,
+    a value that is nested too deeply raises a RecursionError.
+    """
+    changes: dict[Path, tuple[Any, Any]] = {}
+    for _ in range(_MAX_ROUNDS):
+        found = _places_of(value, errors)
+        if not found:
+            return
+        value = value if changes else _copied(value)
+        for path, meant in found.items():
+            sent, _ = changes.get(path, (_at(value, path), None))
+            changes[path] = sent, meant
+            value = _with(value, path, meant)
+        yield Reading(value, changes)
+        errors = validate(value)
+
+
+def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
+    """Return whether *value* has a reading that fits by *validate*."""
+    try:
+        return any(not validate(reading.value) for reading in readings(value, validate(value), validate))
+    except RecursionError:
+        return False
+
+
+def _places_of(value: Any, errors: list[Any]) -> Places:
+    found: Places = {}
+    texts: dict[Any, Any] = {}
+    for error in errors:
+        if error.instance is _at(value, error.absolute_path):  # else it is the name of a member
+            found |= _read(error, texts) or {}
+    return found
+
+
+def _read(error: Any, texts: dict[Any, Any]) -> Places | None:
+    """Return what to read where, so that *error* may be gone; `None` if nothing helps. *texts* are known ones."""
+    path, sent = tuple(error.absolute_path), error.instance
+    if sent is None:
+        return {path: ABSENT} if _is_declared(error, path) else None
+    if not isinstance(sent, str):
+        return _of_branches(error, texts) if error.context and error.validator in _UNIONS else None
+    if (wanted := _wanted(error)) is None:
+        return None
+    key = path, wanted  # the branches of a union ask for the same again and again
+    if key not in texts:
+        texts[key] = _meaning(sent, wanted | {"absent"} if _is_declared(error, path) else wanted)
+    return None if texts[key] is _UNREADABLE else {path: texts[key]}
+
+
+def _of_branches(error: Any, texts: dict[Any, Any]) -> Places | None:
+    """Return what to read for the branch of a union that takes the fewest changes; `None` if two such differ."""
+    possible: list[Places] = []
+    for branch in _branches(error):
+        every = [_read(inner, texts) for inner in branch]
+        if None not in every:
+            possible.append({path: meant for places in every if places for path, meant in places.items()})
+    best = min(possible, key=len, default=None)
+    is_only = all(places.keys() == best.keys() for places in possible if best and len(places) == len(best))
+    return best if is_only else None
+
+
+def _branches(error: Any) -> Iterable[list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for inner in error.context:
+        # As in `error_text`: jsonschema does not say which branch is `false`.
+        found.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
+    return found.values()
+
+
+def _wanted(error: Any) -> frozenset[str] | None:
+    """Return the types that the place of *error*, a string, takes; `None` if some string may fit there."""
+    keyword, words = error.validator, error.validator_value
+    types: set[str] = set()
+    if keyword == "type":
+        types = {words} if isinstance(words, str) else set(words)
+    elif keyword in ("enum", "const"):
+        types = set().union(*map(_types, words if keyword == "enum" else [words]))
+    elif keyword in _UNIONS and error.context:
+        for branch in _branches(error):
+            settled = [taken for inner in branch if (taken := _wanted(inner)) is not None]
+            if not settled:
+                return None
+            types |= settled[0]
+    else:
+        return None
+    return None if "string" in types else frozenset(types)
+
+
+def _is_declared(error: Any, path: Path) -> bool:
+    """True if the place of *error* is a member that the schema names. Whether it is required shows later."""
+    steps = list(error.absolute_schema_path)[:-1]
+    return any(
+        steps[at : at + 2] == ["properties", *path[-1:]]
+        and all(step in _SAME_PLACE or isinstance(step, int) for step in steps[at + 2 :])
+        for at in range(len(steps) - 1)
+    )
+
+
+def _meaning(text: str, wanted: frozenset[str]) -> Any:
+    """Return the value of *text* if it is JSON of a *wanted* type."""
+    start = _START.match(text)
+    types = _TYPES.get(start[0][-1], _NONE) if start else _NONE
+    is_short = len(text) <= 2 * MAX_DIGITS or not types.isdisjoint(("array", "object"))
+    if types.isdisjoint(wanted) or not is_short:
+        return _UNREADABLE
+    try:
+        value = decode(text)
+        json.loads(text, object_pairs_hook=_unique, parse_float=_exact)  # what msgspec does not check
+    except (DecodingError, ValueError, ArithmeticError, RecursionError):
+        return _UNREADABLE
+    if value is None and "null" not in wanted:
+        return ABSENT
+    return _UNREADABLE if _types(value).isdisjoint(wanted) else value
+
+
+def _types(value: Any) -> frozenset[str]:
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return _TYPES_OF[type(value)]
+
+
+def _unique(members: list[tuple[str, Any]]) -> None:
+    if len(dict(members)) < len(members):
+        raise ValueError("a name occurs twice")
+
+
+def _exact(text: str) -> None:
+    number = float(text)
+    if number.is_integer() and abs(number) <= 2**53 and Decimal(text) != number:
+        raise ValueError("its fraction is lost")
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    return list(map(_copied, value)) if isinstance(value, list) else value
+
+
+def _at(value: Any, path: Iterable[str | int]) -> Any:
+    return reduce(getitem, path, value)
+
+
+def _with(value: Any, path: Path, meant: Any) -> Any:
+    """Put what is *meant* in its place within *value*, and return that; or what is meant, if that is the whole."""
+    if not path:
+        return meant
+    container = _at(value, path[:-1])
+    if meant is ABSENT:
+        del container[path[-1]]
+    else:
+        container[path[-1]] = meant
+    return value
+
+
+_UNREADABLE = object()
+_UNIONS = ("anyOf", "oneOf")
+_SAME_PLACE = ("anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "then", "else")
+"""Keywords whose schemas apply to the same value."""
+
+_NONE: frozenset[str] = frozenset()
+_NUMBER = frozenset(("integer", "number"))
+_TYPES_OF: dict[type, frozenset[str]] = {
+    int: _NUMBER,
+    float: frozenset({"number"}),
+    bool: frozenset({"boolean"}),
+    type(None): frozenset(("null", "absent")),
+    str: frozenset({"string"}),
+    list: frozenset({"array"}),
+    dict: frozenset({"object"}),
+}
+_START = re.compile(r"[ \t\n\r]*[^ \t\n\r]")
+_TYPES = {
+    **dict.fromkeys("-0123456789", _NUMBER),
+    **dict.fromkeys("tf", _TYPES_OF[bool]),
+    "n": _TYPES_OF[type(None)],
+    "[": _TYPES_OF[list],
+    "{": _TYPES_OF[dict],
+}
+"""The types of JSON, by its first character."""

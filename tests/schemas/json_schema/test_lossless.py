@@ -1,0 +1,247 @@
+"""Readings of values that do not fit: which texts are JSON, which nulls are left out, and what is left alone."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
+from toolwire_schemas.json_schema.lossless import is_read, readings
+
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+BOOLEAN = {"type": "boolean"}
+TEXT = {"type": "string"}
+NULL = {"type": "null"}
+INTEGERS = {"type": "array", "items": INTEGER}
+POINT = {"type": "object", "properties": {"x": INTEGER, "name": TEXT}, "additionalProperties": False}
+TREE: dict[str, Any] = {
+    "$ref": "#/$defs/Tree",
+    "$defs": {
+        "Tree": {
+            "type": "object",
+            "properties": {"n": INTEGER, "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+def tagged(kind: str, **members: Any) -> dict[str, Any]:
+    properties = {"kind": {"const": kind}, **members}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+SHAPE = {"anyOf": [tagged("circle", radius=NUMBER), tagged("square", side=NUMBER)]}
+
+
+def read(value: Any, schema: Any) -> Any:
+    """The first reading of *value* that fits, or *value* itself."""
+    errors = SchemaValidator(schema).errors
+    for reading in readings(value, errors(value), errors):
+        if not errors(reading.value):
+            return reading.value
+    return value
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "meant"),
+    [
+        (INTEGER, "5", 5),
+        (INTEGER, " 5\n", 5),
+        (INTEGER, "-5", -5),
+        (INTEGER, "5.0", 5.0),
+        (INTEGER, "1e5", 1e5),
+        (INTEGER, str(10**40), 10**40),
+        (NUMBER, "5", 5),
+        (NUMBER, "0.1", 0.1),
+        (NUMBER, "1e300", 1e300),
+        (BOOLEAN, "true", True),
+        ({"anyOf": [INTEGER, NULL]}, "null", None),
+        ({"type": ["integer", "null"]}, "5", 5),
+        (INTEGERS, "[1,2]", [1, 2]),
+        (INTEGERS, '["1", 2]', [1, 2]),
+        (INTEGERS, ["1", "2"], [1, 2]),
+        (INTEGERS, '["[1]"]', '["[1]"]'),
+        ({"type": "array", "items": INTEGERS}, '["[1]", "[\\"2\\"]"]', [[1], [2]]),
+        (POINT, '{"x": "1", "name": "2"}', {"x": 1, "name": "2"}),
+        (POINT, {"x": "1", "name": "2"}, {"x": 1, "name": "2"}),
+        ({"type": "object", "additionalProperties": INTEGER}, {"a": "1"}, {"a": 1}),
+        ({"type": "object", "patternProperties": {"^a": INTEGER}}, {"a": "1", "b": "1"}, {"a": 1, "b": "1"}),
+        ({"type": "array", "prefixItems": [INTEGER, TEXT]}, '["1", "1"]', [1, "1"]),
+        ({"enum": [1, 2]}, "1", 1),
+        ({"const": True}, "true", True),
+        ({"type": "integer", "enum": [1]}, "1", 1),
+        ({"allOf": [POINT, {"required": ["x"]}]}, {"x": "1"}, {"x": 1}),
+        ({"if": {"required": ["x"]}, "then": {"properties": {"x": INTEGER}}}, {"x": "1"}, {"x": 1}),
+        ({"$ref": "#/$defs/i", "$defs": {"i": INTEGER}}, "1", 1),
+        (TREE, '{"n": "1", "kids": "[{\\"n\\": \\"2\\"}]"}', {"n": 1, "kids": [{"n": 2}]}),
+        ({"oneOf": [INTEGERS, BOOLEAN]}, "[1]", [1]),
+        ({"anyOf": [INTEGERS, {"type": "array", "items": TEXT}]}, '["1"]', ["1"]),
+        (SHAPE, {"kind": "square", "side": "2"}, {"kind": "square", "side": 2}),
+        (SHAPE, '{"kind": "circle", "radius": "2"}', {"kind": "circle", "radius": 2}),
+        ({"anyOf": [POINT, {"anyOf": [INTEGER, BOOLEAN]}]}, "5", 5),
+    ],
+)
+def test_json_in_a_string_is_read_where_no_string_fits(schema: dict[str, Any], sent: Any, meant: Any) -> None:
+    found = read(sent, schema)
+    assert (found, type(found)) == (meant, type(meant))
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        *((INTEGER, text) for text in ("05", "+5", "1,5", "5.5", "", " ", "five", "0x5", "5_0", "\u0665", "\xa05")),
+        *((INTEGER, text) for text in ("NaN", "Infinity", "-Infinity", "1e400", "true", '"5"', "5 5", "5,", "null")),
+        *((INTEGER, text) for text in ("5.00000000000000000001", "9007199254740993.0", "1e-400", "1" * 5000)),
+        *((NUMBER, text) for text in ("NaN", "Infinity", "1e400", "1e-400", "1e-99999999999999999999")),
+        *((BOOLEAN, text) for text in ("True", "yes", "1", "on", "truetrue")),
+        (NULL, "None"),
+        (INTEGERS, "1"),
+        (INTEGERS, "[1"),
+        (INTEGERS, "1, 2"),
+        (INTEGERS, "{}"),
+        (INTEGERS, "[NaN]"),
+        (INTEGERS, "[1] // two"),
+        (POINT, '{"x": 1, "x": 2}'),
+        (POINT, '{"x": 1, "\\u0078": 1}'),
+        (POINT, '{"x": 1, "name": "\\ud800"}'),
+        (POINT, '{"x": 1, "y": 1}'),
+        (INTEGERS, "[" * 100_000),
+        (INTEGERS, "[" * 100_000 + "]" * 100_000),
+        (TEXT, "5"),
+        ({"type": "string", "minLength": 3}, "5"),
+        ({"type": "string", "enum": ["a"]}, "5"),
+        ({"anyOf": [INTEGER, {"type": "string", "pattern": "^a"}]}, "5"),
+        ({"anyOf": [INTEGER, {"anyOf": [BOOLEAN, {"type": "string", "minLength": 3}]}]}, "5"),
+        ({"anyOf": [INTEGER, {"minLength": 3}]}, "5"),
+        ({"enum": ["a", 5]}, "5"),
+        ({"not": TEXT}, "5"),
+        ({"type": "integer", "minimum": 6}, "5"),
+        ({"type": "object", "propertyNames": INTEGER}, {"5": 1}),
+    ],
+)
+def test_every_other_string_is_left_alone(schema: dict[str, Any], sent: Any) -> None:
+    assert read(sent, schema) == sent
+
+
+def test_a_union_whose_members_would_be_read_differently_is_left_alone() -> None:
+    either = {"anyOf": [tagged_by(a=INTEGER, b=TEXT), tagged_by(a=TEXT, b=INTEGER)]}
+    assert read({"a": "1", "b": "2"}, either) == {"a": "1", "b": "2"}
+    fewer = {"anyOf": [tagged_by(a=INTEGER, b=INTEGER), tagged_by(a=INTEGER, b=TEXT)]}
+    assert read({"a": "1", "b": "2"}, fewer) == {"a": 1, "b": "2"}
+
+
+def tagged_by(**members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "meant"),
+    [
+        ({"properties": {"a": INTEGER}}, {"a": None, "b": 1}, {"b": 1}),
+        ({"properties": {"a": TEXT}}, {"a": None}, {}),
+        ({"properties": {"a": INTEGER}}, {"a": "null"}, {}),
+        ({"properties": {"a": {"anyOf": [INTEGER, TEXT]}}}, {"a": None}, {}),
+        ({"properties": {"a": {"enum": ["x"]}}}, {"a": None}, {}),
+        ({"properties": {"a": {"type": "string", "enum": ["x"]}}}, {"a": None}, {}),
+        ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": INTEGER}}, {"a": None}, {}),
+        ({"type": "array", "items": POINT}, [{"x": None}, {"x": 1, "name": None}], [{}, {"x": 1}]),
+        ({"properties": {"p": POINT}}, '{"p": "{\\"x\\": null}"}', {"p": {}}),
+        ({"anyOf": [tagged("a"), {**POINT, "required": ["name"]}]}, {"name": "n", "x": None}, {"name": "n"}),
+        (
+            {"properties": {"properties": {"properties": {"properties": INTEGER}}}},
+            {"properties": {"properties": None}},
+            {"properties": {}},
+        ),
+    ],
+)
+def test_null_is_left_out_where_an_optional_member_takes_none(schema: Any, sent: Any, meant: Any) -> None:
+    assert read(sent, {"type": "object", **schema} if "properties" in schema else schema) == meant
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        ({"properties": {"a": INTEGER}, "required": ["a"]}, {"a": None}),
+        ({"properties": {"a": {"anyOf": [INTEGER, NULL]}}}, {"a": None}),
+        ({"additionalProperties": INTEGER}, {"a": None}),
+        ({"properties": {"properties": {"additionalProperties": INTEGER}}}, {"properties": {"properties": None}}),
+        ({"patternProperties": {"a": INTEGER}}, {"a": None}),
+        ({"properties": {"a": INTEGER}, "additionalProperties": False}, {"b": None}),
+        ({"items": INTEGER}, [None]),
+        (INTEGER, None),
+        ({"properties": {"a": TEXT}}, {"a": "null"}),
+    ],
+)
+def test_every_other_null_stays(schema: Any, sent: Any) -> None:
+    assert read(sent, schema) == sent
+
+
+@pytest.mark.parametrize("sent", [{"x": "1"}, [{"x": None}], {"deep": [{"x": "[]", "name": None}]}])
+def test_what_was_sent_is_not_changed(sent: Any) -> None:
+    anywhere = {
+        "anyOf": [
+            POINT,
+            {"type": "array", "items": {"$ref": "#"}},
+            {"type": "object", "properties": {"deep": {"$ref": "#"}}, "required": ["deep"]},
+        ]
+    }
+    before = copy.deepcopy(sent)
+    read(sent, anywhere)
+    assert sent == before
+
+
+def test_a_reading_tells_what_it_changed_in_one_short_line() -> None:
+    errors = SchemaValidator({"properties": {"a": {**INTEGERS, "maxItems": 999}, "b": INTEGER}}).errors
+    sent = {"a": json.dumps(["1"] * 20), "b": None}
+    *_, told = (reading.told("arguments") for reading in readings(sent, errors(sent), errors))
+    assert told.startswith('arguments.a: "[\\"1\\", \\"1\\", ')
+    assert "; arguments.b: null left out; " in told
+    assert told.endswith('; arguments.a[7]: "1" read as 1; 12 more')
+    assert len(told) < 600
+
+
+def test_more_levels_of_quotes_than_anyone_sends_are_given_up() -> None:
+    deep: Any = 1
+    for _ in range(12):
+        deep = json.dumps([deep]) if len(json.dumps(deep)) < 100_000 else [deep]
+    nested = {"anyOf": [INTEGER, {"type": "array", "items": {"$ref": "#"}}]}
+    errors = SchemaValidator(nested).errors
+    assert len(list(readings(deep, errors(deep), errors))) == 8
+    assert not is_read(deep, errors)
+
+
+VALUES = st.recursive(
+    st.integers() | st.booleans() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
+WIDE: dict[str, Any] = {
+    "anyOf": [
+        INTEGER,
+        BOOLEAN,
+        NULL,
+        {"type": "array", "items": {"$ref": "#"}},
+        {"type": "object", "additionalProperties": {"$ref": "#"}},
+    ]
+}
+
+
+@given(VALUES)
+def test_any_value_sent_as_json_text_is_read_without_loss(value: Any) -> None:
+    assert read(json.dumps(value), WIDE) == value
+
+
+@given(VALUES)
+def test_texts_within_a_value_are_read_as_well(value: Any) -> None:
+    sent = [json.dumps(value), {"a": json.dumps([json.dumps(value)])}]
+    assert read(sent, WIDE) == [value, {"a": [value]}]
+
+
+@given(VALUES)
+def test_a_value_that_fits_has_no_readings(value: Any) -> None:
+    errors = SchemaValidator(WIDE).errors
+    assert list(readings(value, errors(value), errors)) == []

@@ -1,0 +1,312 @@
+"""Arguments that do not fit as sent: they are accepted if they have one reading that fits, and refused when strict."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import enum
+import json
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+
+import msgspec
+import pydantic
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from support.examples import examples
+from support.recording_caller import RecordingCaller
+from support.type_strategies import FORMATS, HINTS, fitting
+from toolwire_schemas.json_schema.lossless import readings
+from toolwire_tools import Tool
+from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.schema.validator import ToolSchemaValidator
+from toolwire_tools.signature import Signature, read_signature
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 7
+
+
+class Options(TypedDict, total=False):
+    depth: int
+    tags: list[str]
+
+
+class Size(NamedTuple):
+    width: int
+    height: int = 1
+
+
+class Model(pydantic.BaseModel):
+    n: int
+    names: list[str] = []
+
+
+@dataclasses.dataclass
+class Circle:
+    radius: float
+    inside: list[Circle | Square] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Square:
+    side: float
+    inside: list[Circle | Square] = dataclasses.field(default_factory=list)
+
+
+def takes(hint: Any, **others: Any) -> Signature:
+    def tool(x: Any, y: int = 7, **more: Any) -> None: ...
+
+    def closed(x: Any, y: int = 7) -> None: ...
+
+    function = tool if others else closed
+    function.__annotations__ = {"x": hint, "y": int, **others}
+    return read_signature(function, tool="tool")
+
+
+def read(hint: Any, value: Any) -> Any:
+    return takes(hint).arguments.bind({"x": value})[1]["x"]
+
+
+@pytest.mark.parametrize(
+    ("hint", "sent", "meant"),
+    [
+        (int, "5", 5),
+        (int, "5.0", 5),
+        (float, "5", 5.0),
+        (bool, "true", True),
+        (int | None, "null", None),
+        (Level, "2", Level.HIGH),
+        (Literal[1, 2], "2", 2),
+        (Annotated[int, msgspec.Meta(ge=1)], "2", 2),
+        (list[int], "[1, 2]", [1, 2]),
+        (list[int], ["1", 2.0], [1, 2]),
+        (set[int], '["1", 2]', {1, 2}),
+        (tuple[int, str], '["1", "1"]', (1, "1")),
+        (dict[str, int], '{"a": "1"}', {"a": 1}),
+        (dict[int, int], '{"1": "1"}', {1: 1}),
+        (list[str] | None, '["1"]', ["1"]),
+        (int | list[int], "[1]", [1]),
+        (Point, '{"x": "1", "y": null}', Point(1)),
+        (list[Point], ['{"x": 1}', {"x": "2"}], [Point(1), Point(2)]),
+        (Options, {"depth": None, "tags": '["a"]'}, {"tags": ["a"]}),
+        (Size, {"width": "3"}, Size(3)),
+        (Size, '{"width": 3, "height": null}', Size(3)),
+        (Model, '{"n": "1", "names": null}', Model(n=1)),
+        (Circle, {"radius": "1", "inside": '[{"side": "2"}]'}, Circle(1, [Square(2)])),
+        (dict, "{}", {}),
+        (list, "[null]", [None]),
+    ],
+)
+def test_what_does_not_fit_is_read_as_meant(hint: Any, sent: Any, meant: Any) -> None:
+    found = read(hint, sent)
+    assert (found, type(found)) == (meant, type(meant))
+    assert takes(hint).arguments.bind(json.dumps({"x": sent})) == ((), {"x": meant})
+    with pytest.raises(ArgumentsError):
+        takes(hint).arguments.bind({"x": sent}, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("hint", "sent"),
+    [
+        (str, "5"),
+        (str, "[1]"),
+        (str | int, "5"),
+        (str | list[int], "[1]"),
+        (str | None, "null"),
+        (Literal["5", 5], "5"),
+        (Any, "[1]"),
+        (object, "null"),
+        (list[str], ["1", "null", "[]"]),
+        (dict[str, str], {"a": "1"}),
+        (dict, {"a": "1", "b": None}),
+        (int | None, None),
+    ],
+)
+def test_what_fits_is_never_touched(hint: Any, sent: Any) -> None:
+    caller = RecordingCaller()
+    assert takes(hint).arguments.bind({"x": copy.deepcopy(sent)}, False, caller)[1]["x"] == sent
+    assert takes(hint).arguments.bind({"x": copy.deepcopy(sent), "y": "3"}) == ((), {"x": sent, "y": 3})
+    assert caller.logged == []
+
+
+def test_null_for_an_optional_argument_means_the_default() -> None:
+    def tool(a: int, b: int = 5, c: list[str] = ["x"], d: str = "d", e: int | None = 3) -> list[Any]:  # noqa: B006
+        return [a, b, c, d, e]
+
+    sent = {"a": 1, "b": None, "c": None, "d": None, "e": None}
+    result = Tool(tool).call(sent, RecordingCaller())
+    assert result["structuredContent"] == {"result": [1, 5, ["x"], "d", None]}
+    assert sent == {"a": 1, "b": None, "c": None, "d": None, "e": None}
+    with pytest.raises(ArgumentsError) as caught:
+        Tool(tool).call({"a": None}, RecordingCaller())
+    assert caught.value.faults == [("arguments.a", "null is not an integer")]
+
+
+def test_further_keywords_are_read_too_but_their_nulls_stay() -> None:
+    found = takes(int, more=float).arguments
+    assert found.bind({"x": "1", "other": "2.5"}) == ((), {"x": 1, "other": 2.5})
+    with pytest.raises(ArgumentsError):
+        found.bind({"x": 1, "other": None})
+
+
+GIVEN = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "when": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/day"}]},
+        "tree": {"$ref": "#/$defs/tree"},
+    },
+    "patternProperties": {"^is_": {"type": "boolean"}},
+    "additionalProperties": False,
+    "$defs": {
+        "day": {"type": "object", "properties": {"day": {"type": "integer"}}, "required": ["day"]},
+        "tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ({"n": "1"}, {"n": 1}),
+        ({"n": None}, {}),
+        ({"when": '{"day": "3"}'}, {"when": {"day": 3}}),
+        ({"tree": '[[], "[[]]"]'}, {"tree": [[], [[]]]}),
+        ({"is_new": "true"}, {"is_new": True}),
+        ('{"n": 1}', {"n": 1}),
+        ({"n": "1.0"}, {"n": 1.0}),
+    ],
+)
+def test_schemas_written_by_hand_are_obeyed_in_the_same_way(sent: Any, meant: Any) -> None:
+    def tool(**arguments: Any) -> None: ...
+
+    found = read_signature(tool, tool="tool", input_schema=GIVEN).arguments
+    assert found.bind(sent) == ((), meant)
+    with pytest.raises(ArgumentsError):
+        found.bind(sent, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "faults"),
+    [
+        ({"x": "five"}, [("arguments.x", '"five" is not an integer')]),
+        ({"x": "5.5"}, [("arguments.x", '"5.5" is not an integer')]),
+        (
+            {"x": "1", "y": "two"},
+            [("arguments.x", '"1" is not an integer'), ("arguments.y", '"two" is not an integer')],
+        ),
+        (
+            {"x": "1", "z": 1},
+            [("arguments.x", '"1" is not an integer'), ("arguments.z", "is unknown; Known here: x, y")],
+        ),
+        ('{"x": 1', [("arguments", '"{\\"x\\": 1" is not an object')]),
+        ('{"x": 1, "x": 1}', [("arguments", '"{\\"x\\": 1, \\"x\\": 1}" is not an object')]),
+        ("5", [("arguments", '"5" is not an object')]),
+    ],
+)
+def test_what_has_no_reading_is_refused_as_it_was_sent(sent: Any, faults: Any) -> None:
+    for strict in (True, False):
+        with pytest.raises(ArgumentsError) as caught:
+            takes(int).arguments.bind(sent, strict)
+        assert sorted(caught.value.faults) == faults
+
+
+def test_what_was_changed_is_logged_for_debugging() -> None:
+    caller = RecordingCaller()
+    takes(list[int]).arguments.bind({"x": json.dumps([1] * 1000), "y": None}, False, caller)
+    [(level, message, fields)] = caller.logged
+    assert (level, fields) == ("debug", {})
+    assert message.startswith('arguments.x: "[1, 1, 1')
+    assert message.endswith("arguments.y: null left out")
+    assert len(message) < 300
+
+
+# Work
+
+DEEP = (5, 30, 100, 400)
+
+
+@pytest.mark.parametrize("depth", DEEP)
+@pytest.mark.parametrize("last", [{"side": 1}, {"side": 1.0}, {"side": "1"}, {"side": "x"}, {"side": None}, {}])
+def test_the_levels_of_a_union_that_contains_itself_do_not_multiply_the_work(depth: int, last: Any) -> None:
+    # Unbounded, 30 levels take days.
+    value = last
+    for _ in range(depth):
+        value = {"side": 1, "inside": [value]}
+    try:
+        found = read(Circle | Square, value)
+    except ArgumentsError:
+        assert depth > 5 or last not in ({"side": 1}, {"side": 1.0}, {"side": "1"})
+    else:
+        assert isinstance(found, Square)
+
+
+def test_deep_or_long_texts_are_given_up_without_being_read() -> None:
+    found = takes(int | list[int] | dict[str, int] | None).arguments
+    for text in ("[" * 10**6, "1" * 10**7, '{"a":' * 10**5, "-" + "0" * 10**6, " " * 10**6):
+        with pytest.raises(ArgumentsError):
+            found.bind({"x": text})
+
+
+# Properties
+
+LAX = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@LAX
+@given(st.data())
+def test_a_value_that_fits_is_read_as_if_strict(data: st.DataObject) -> None:
+    found = takes(data.draw(HINTS, "hint")).arguments
+    sent = data.draw(fitting(found.input_schema, found.input_schema), "arguments")
+    caller = RecordingCaller()
+    try:
+        strictly = found.bind(copy.deepcopy(sent), strict=True)
+    except ArgumentsError:
+        return
+    assert repr(found.bind(sent, False, caller)) == repr(strictly)
+    assert caller.logged == []
+
+
+@st.composite
+def garbled(draw: st.DrawFn, value: Any) -> Any:
+    """The value with some of it as JSON text, and some more nulls."""
+    if isinstance(value, list):
+        value = [draw(garbled(item)) for item in value]
+    elif isinstance(value, dict):
+        value = {name: draw(garbled(member)) for name, member in value.items()}
+        value |= dict.fromkeys(draw(st.sets(st.sampled_from(["y", "x", "label", "count", "when", "zz"]), max_size=1)))
+    return json.dumps(value) if draw(st.integers(0, 5)) == 0 else value
+
+
+@LAX
+@given(st.data())
+def test_what_is_accepted_after_reading_fits_the_schema(data: st.DataObject) -> None:
+    found = takes(data.draw(HINTS, "hint")).arguments
+    fits = data.draw(fitting(found.input_schema, found.input_schema), "arguments")
+    sent = data.draw(garbled(fits), "sent")
+    before = copy.deepcopy(sent)
+    outcomes = []
+    for strict in (True, False):
+        try:
+            outcomes.append(repr(found.bind(sent, strict)))
+        except ArgumentsError as error:
+            outcomes.append(error)
+    assert sent == before
+    strictly, leniently = outcomes
+    if isinstance(leniently, ArgumentsError):
+        assert str(strictly) == str(leniently)
+    elif isinstance(strictly, ArgumentsError):
+        errors = ToolSchemaValidator(found.input_schema).errors
+        *_, last = readings(sent, errors(sent), errors)
+        assert Draft202012Validator(found.input_schema, format_checker=FORMATS).is_valid(last.value)
+    else:
+        assert strictly == leniently

@@ -1,0 +1,125 @@
+"""Arguments that are refused at first: read again as JSON Schema and models mean them, or explained.
+
+JSON Schema counts 3.0 as an integer, and models send JSON in strings, and null for what is absent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge
+from toolwire_schemas.json_schema.error_text import place, worded
+from toolwire_schemas.json_schema.lossless import readings
+from toolwire_schemas.json_schema.subschemas import target
+
+from ..errors import ArgumentsError
+from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
+from ..schema.validator import unjudged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Protocol
+
+    from ..schema.shape import Schema
+    from ..schema.validator import ToolSchemaValidator
+
+    Bound = tuple[tuple[Any, ...], dict[str, Any]]
+
+    class Arguments(Protocol):
+        """The part of `arguments.Arguments` that is used here."""
+
+        input_schema: Schema
+        has_types: bool
+        read: Callable[[Any], Bound] | None
+
+        def validator(self) -> ToolSchemaValidator: ...
+
+    class Log(Protocol):
+        """The part of the `Caller` of a tool that is used here."""
+
+        def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None: ...
+
+
+def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) -> Bound:
+    """Return the arguments of a call with *value*, which was refused; *strict* and *log* are those of `bind`.
+
+    Raises:
+        ArgumentsError: if neither the value nor a reading of it fits; it is about the value.
+    """
+    errors: list[Any] = []
+    try:
+        if not (errors := arguments.validator().errors(value)):
+            return _converted(arguments, value)
+        if not strict and (bound := _without_loss(arguments, value, errors, log)):
+            return bound
+    except (*NOT_CONVERTED, ValueRefused) as error:
+        refused = error if isinstance(error, ValueRefused) else refusal(error)
+        fault = place("arguments", refused.path), refused.sentence
+        raise ArgumentsError([fault], private=refused.private) from refused.__cause__
+    except (CannotJudge, RecursionError) as error:
+        if not errors:
+            raise ArgumentsError([("arguments", unjudged(error))]) from None
+    raise ArgumentsError(worded(errors, "arguments"))
+
+
+def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log | None) -> Bound | None:
+    for reading in readings(value, errors, arguments.validator().errors):
+        try:
+            bound = _converted(arguments, reading.value)
+        except (*NOT_CONVERTED, ValueRefused):
+            continue
+        if log is not None:
+            log.log("debug", reading.told("arguments"), {}, None)
+        return bound
+    return None
+
+
+def _converted(arguments: Arguments, value: Any) -> Bound:
+    assert arguments.read is not None
+    schema = arguments.input_schema
+    return arguments.read(_with_whole_numbers(value, [schema], schema) if arguments.has_types else value)
+
+
+def _with_whole_numbers(value: Any, schemas: Iterable[Any], root: Schema) -> Any:
+    """Return *value* with 3.0 as 3 where *schemas* want integers, within the range in which floats are exact."""
+    if not isinstance(value, dict | list | float):
+        return value
+    plain = _plain(schemas, root)
+    if isinstance(value, dict):
+        return {
+            name: _with_whole_numbers(
+                member,
+                [each.get("properties", {}).get(name, each.get("additionalProperties")) for each in plain],
+                root,
+            )
+            for name, member in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _with_whole_numbers(item, [_item_schema(each, at) for each in plain], root) for at, item in enumerate(value)
+        ]
+    if not value.is_integer() or abs(value) > 2**53 or any(_takes_fractions(each) for each in plain):
+        return value
+    return int(value) if any(each.get("type") == "integer" for each in plain) else value
+
+
+def _plain(schemas: Iterable[Any], root: Schema) -> list[Schema]:
+    """The schemas that these offer a choice of, each once: references followed, `anyOf` and `oneOf` opened."""
+    found: dict[int, Schema] = {}
+    waiting = [schema for schema in schemas if isinstance(schema, dict)]
+    while waiting:
+        schema = waiting.pop()
+        if id(schema) not in found:
+            found[id(schema)] = schema
+            waiting += [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+            waiting += [target(root, schema["$ref"])] if "$ref" in schema else []
+    return [schema for schema in found.values() if schema.keys().isdisjoint(("anyOf", "oneOf", "$ref"))]
+
+
+def _takes_fractions(schema: Schema) -> bool:
+    return "enum" not in schema and schema.get("type", "number") == "number"
+
+
+def _item_schema(schema: Schema, index: int) -> Any:
+    places = schema.get("prefixItems", [])
+    return places[index] if index < len(places) else schema.get("items")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _VARIABLE = re.compile(r"(\+?)([A-Za-z_]\w*)(\*?)", re.ASCII)
 _QUERY = re.compile(r"\{\?([^{}]*)\}$")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 _MAX_QUERY_FIELDS = 100
 
 
@@ -118,7 +118,7 @@ class UriTemplate:
         return values
 
     def _check(self) -> None:
-        if not _SCHEME.fullmatch(_EXPRESSION.sub("x", self.text)) or "#" in self.text:
+        if self.text.startswith("{") or not _URI.fullmatch(_EXPRESSION.sub("x", self.text)) or "#" in self.text:
             raise ValueError('write a URI with its scheme, in ASCII and without blanks, such as "notes://{name}"')
         if "?" in _EXPRESSION.sub("", self.text) and self.names:
             raise ValueError("write the query of a template as {?name,other} at its end")

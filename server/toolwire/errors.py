@@ -2,6 +2,7 @@
 
 RequestError            a request was answered with a JSON-RPC error (a tool's failure is a result)
 LoadError               a target cannot be loaded
+  LifespanFailed        its lifespan cannot be entered
 UsageError              a command line is wrong
 Failed                  a command failed
 """
@@ -26,6 +27,10 @@ class RequestError(Exception):
 
 class LoadError(Exception):
     """A target cannot be loaded. The text is one sentence that says how to fix it."""
+
+
+class LifespanFailed(LoadError):
+    """A lifespan cannot be entered. The cause, if there is one, is the error of its author's code."""
 
 
 class UsageError(Exception):

@@ -6,6 +6,7 @@ does not read stderr.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -112,6 +113,7 @@ def users_part(trace: TracebackType | None) -> TracebackType | None:
 
 _OURS = (
     *(os.path.dirname(package.__file__ or "") + os.sep for package in (toolwire_tools, importlib)),
+    contextlib.__file__,
     os.path.dirname(__file__) + os.sep,
     "<frozen importlib",
 )

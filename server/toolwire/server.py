@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import threading
-from _queue import SimpleQueue
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.messages import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
-from .errors import RequestError
 from .protocol.lifecycle import Identity
 from .protocol.server_protocol import Catalog
 from .runtime.session import Session
@@ -20,17 +14,21 @@ from .settings import __version__, settings_of
 from .transport import stdio
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from toolwire_tools import Tool
 
+    from .runtime.lifespans import Lifespan
+    from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
-
-OnProgress = Callable[[dict[str, Any]], None]
 
 
 class Server:
     """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts likewise.
 
-    *options* are the fields of `Settings`. *version* is that of the tools, shown to clients; by default Toolwire's own.
+    *options* are the fields of `Settings`. *lifespan* returns a context manager, synchronous or not; its value is the
+    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *version* is
+    that of the tools, shown to clients; by default Toolwire's own.
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
@@ -46,15 +44,17 @@ class Server:
         version: str | None = None,
         title: str | None = None,
         instructions: str | None = None,
+        lifespan: Lifespan | None = None,
         **options: Any,
     ) -> None:
         self._settings = settings_of(options)
+        self._lifespan = lifespan
         self._identity = Identity(name, version or __version__, title, instructions)
         self._given = self._tools_of(tools)
         self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
-        self._local: _LocalClient | None = None
+        self._local: LocalClient | None = None
 
     @property
     def tools(self) -> list[Tool]:
@@ -92,13 +92,16 @@ class Server:
                 from toolwire_schemas.did_you_mean import unknown_name
 
                 raise KeyError(unknown_name("tool", name, self._catalog.by_name))
-            self.replace([tool for tool in self._given if self._catalog.find(tool.name, tool.kind) is not gone])
+            separator, named = self._settings.separator, (gone.kind, gone.name)
+            self.replace([tool for tool in self._given if (tool.kind, tool.name_with(separator)) != named])
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
         given = self._tools_of(tools)
         catalog = self._catalog_of(given)
         with self._changing:
+            for session in self._sessions:
+                self._enter(session, given)
             unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
             self._given, self._catalog = given, catalog
             for session in self._sessions:
@@ -112,11 +115,11 @@ class Server:
             raise TypeError(
                 f"tools must be a list such as [add, Library()], not {things!r}; for files, run `toolwire serve`"
             )
-        found = [(tool, thing) for thing in things for tool in tools_of(thing)]
+        found = [(tool.with_lifespan(self._lifespan), thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
             from .isolation.isolated_tool import given
 
-            return given(found, self._settings)
+            return given(found, self._settings, self._lifespan)
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
@@ -124,13 +127,28 @@ class Server:
             tools = [tool.without_structured() for tool in tools]
         return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size)
 
+    def _enter(self, session: Session, tools: list[Tool]) -> None:
+        if (
+            session.lifespans is not None
+            or any(tool.lifespan is not None for tool in tools)
+            or self._lifespan is not None
+        ):
+            from .runtime.lifespans import enter  # few modules have one
+
+            enter(session, tools, self._lifespan, self)
+
     def open_session(self, write: Write) -> Session:
         """Return a session with one client in this process: `feed` it the client's bytes, and `end` it.
 
-        It calls *write* with whole messages for the client, from any thread, one at a time.
+        It calls *write* with whole messages for the client, from any thread, one at a time. The lifespans of the tools
+        are entered first, and left when the session ends.
+
+        Raises:
+            LifespanFailed: if a lifespan cannot be entered.
         """
         with self._changing:
             session = Session(self._catalog, self._identity, self._settings, write)
+            self._enter(session, self._given)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 
@@ -145,7 +163,9 @@ class Server:
             RequestError: if the answer is a JSON-RPC error.
         """
         if self._local is None:
-            self._local = _LocalClient(self.open_session)
+            from .runtime.local_client import LocalClient  # which `serve` does not need
+
+            self._local = LocalClient(self.open_session)
         return self._local.request(method, params, on_progress)
 
     def close(self) -> None:
@@ -167,47 +187,6 @@ class Server:
             RequestError: if there is no such tool.
         """
         return self.request("tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress)
-
-
-class _LocalClient:
-    def __init__(self, session: Callable[[Write], Session]) -> None:
-        self._session = session(self._receive)
-        self._lock = threading.Lock()
-        self._requests = 0
-        self._answers: dict[int, SimpleQueue[dict[str, Any]]] = {}
-
-    def request(self, method: str, params: dict[str, Any] | None, on_progress: OnProgress | None) -> Any:
-        answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        with self._lock:
-            self._requests += 1
-            number = self._requests
-            self._answers[number] = answers
-            if on_progress is not None:
-                params = {**(params or {})}
-                params["_meta"] = {"progressToken": number, **params.get("_meta", {})}
-            self._session.feed(messages.request(number, method, params) + b"\n")
-        while "id" not in (message := answers.get()):
-            if on_progress is not None:
-                on_progress(message["params"])
-        del self._answers[number]
-        if "error" in message:
-            error = message["error"]
-            raise RequestError(error["code"], error["message"], error.get("data"))
-        return message["result"]
-
-    def end(self) -> None:
-        self._session.end()
-        closed = {"code": INTERNAL_ERROR, "message": "The server was closed before it responded"}
-        for answers in list(self._answers.values()):  # for other threads that wait
-            answers.put({"id": None, "error": closed})
-
-    def _receive(self, data: bytes) -> None:
-        for line in data.splitlines():  # several messages may be written together
-            message = decode(line)
-            token = message.get("params", {}).get("progressToken")  # other notifications have none
-            answers = self._answers.get(message.get("id", token))
-            if answers is not None:
-                answers.put(message)
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:

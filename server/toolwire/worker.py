@@ -16,10 +16,12 @@ from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
-from .errors import LoadError
+from .errors import LifespanFailed, LoadError
 from .isolation.pipes import NO_LIMIT
 from .isolation.worker_spec import STALE, WorkerSpec, stamp
-from .loading.targets import load
+from .loading import importing
+from .loading.modules import module_or_installed
+from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
 
@@ -55,7 +57,17 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
     settings: dict[str, Any] = {"grace_seconds": 0.0, "heartbeat_seconds": 0.0, **unlimited, **spec.settings}
-    Server([WorkerTool(tool, memory) for tool in tools], **settings).serve(streams)
+    try:
+        lifespan = None if spec.lifespan is None else _object(parse(spec.lifespan))
+        Server([WorkerTool(tool, memory) for tool in tools], lifespan=lifespan, **settings).serve(streams)
+    except LifespanFailed as error:
+        log.traceback(str(error), error.__cause__ or error)
+        os._exit(2)
+
+
+def _object(target: Target) -> Any:
+    module = importing.file(target.place) if target.is_path else module_or_installed(target.place)
+    return getattr(module, target.name or "")
 
 
 class WorkerTool(Tool):

@@ -9,6 +9,8 @@ class RecordingCaller:
     """Keeps what a tool says. It counts as cancelled once *patience* progress reports have come."""
 
     def __init__(self, patience: int | None = None) -> None:
+        self.state: Any = None
+        self.session_state: dict[str, Any] = {}
         self.told: list[tuple[float, float | None, str | None]] = []
         self.logged: list[tuple[str, str, dict[str, Any]]] = []
         self.patience = patience

@@ -83,6 +83,11 @@ class Tool:
         """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
         self.timeout_seconds = options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
+        self.lifespan: Callable[..., Any] | None = None
+        """Returns the context manager whose value is `context.state`; a server enters it before the first call.
+
+        It takes nothing, or the `Server`. Tools with the same one share the value.
+        """
         self.gate: Any = None
         """Limits how many of its calls a server runs at once: has `enter(call)`, `leave()`, `retire()`; none waits."""
         self._signature = read_signature(
@@ -145,6 +150,14 @@ class Tool:
         """The same tool under another name."""
         twin = self._twin(name)
         twin._parts = (name,)
+        return twin
+
+    def with_lifespan(self, lifespan: Callable[..., Any] | None) -> Tool:
+        """The same tool with this *lifespan*, unless it has one of its own."""
+        if lifespan is None or self.lifespan is not None:
+            return self
+        twin = self._twin(self.name)
+        twin.lifespan = lifespan
         return twin
 
     def _twin(self, name: str) -> Tool:

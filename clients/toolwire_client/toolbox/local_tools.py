@@ -108,12 +108,18 @@ class LocalCaller:
         self, tool: ToolLike, waiting: Waiting, on_progress: OnProgress | None, on_ask: OnAsk | None, deadline: Deadline
     ) -> None:
         self.cancelled = False
+        self.session_state: dict[str, Any] = {}
         self._tool = tool
         self._waiting = waiting
         self._deadline = deadline
         self._on_progress = on_progress
         self._elicitation = ElicitationHandler(on_ask, waiting)
         self._observer = elicitation_observer.get()  # of this call, even if the tool is an agent that calls others
+
+    @property
+    def state(self) -> Any:
+        """Raise a RuntimeError: only a server enters lifespans."""
+        raise RuntimeError("context.state needs a server: the tool was called by a program")
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Report progress where the caller waits."""

@@ -57,10 +57,10 @@ def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sourc
     return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], pool, settings)
 
 
-def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
+def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None) -> list[Tool]:
     """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was made of.
 
-    Those to be isolated run in processes that import these objects.
+    Those to be isolated run in processes that import these objects, and *lifespan*.
 
     Raises:
         RegistrationError: if one cannot be imported.
@@ -69,7 +69,12 @@ def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
     wanted = {tool: _target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
     if not wanted:
         return tools
-    pool = _pool({"targets": list(dict.fromkeys(wanted.values()))}, tools, settings)
+    loading: dict[str, Any] = {"targets": list(dict.fromkeys(wanted.values()))}
+    if lifespan is not None:
+        loading["lifespan"] = import_path_of(lifespan)
+        if loading["lifespan"] is None:
+            raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
+    pool = _pool(loading, tools, settings)
     return _isolated(tools, wanted, pool, settings)
 
 
@@ -103,13 +108,14 @@ def _target(tool: Tool, things: Any) -> str:
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
         found = import_path_of(thing.function)
     if found is None:
-        raise RegistrationError(
-            "it cannot run in a process of its own: the process could not import it",
-            tool=tool.name,
-            remedy="define it, or assign it to a name, at the top level of a module and outside of "
-            '`if __name__ == "__main__":`, and serve that',
-        )
+        raise RegistrationError(_NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that")
     return found
+
+
+_NOT_IMPORTABLE = "it cannot run in a process of its own: the process could not import it"
+_AT_THE_TOP = (
+    'define it, or assign it to a name, at the top level of a module and outside of `if __name__ == "__main__":`'
+)
 
 
 def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, sources: Iterable[str] = ()) -> ProcessPool:
@@ -121,16 +127,18 @@ def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, source
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
     stamps = {path: stamp(path) for path in sources}
+    lives = any(tool.lifespan is not None for tool in tools)
     spec = WorkerSpec(
         **loading,
         folder=_folder(),
-        settings={name: getattr(settings, name) for name in _PASSED_ON},
+        settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))},
         memory_limit=settings.memory_limit,
         sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
         log_level=level,
         log_as_json=as_json,
     )
-    return ProcessPool(spec, settings.max_processes, limited=limited)
+    end_seconds = settings.grace_seconds if lives else 0.0
+    return ProcessPool(spec, settings.max_processes, limited=limited, end_seconds=end_seconds)
 
 
 _MAX_SOURCES = 400

@@ -60,11 +60,14 @@ as the imports of its tools; not for ever, since it may hold much memory."""
 class ProcessPool(ConcurrencyLimit):
     """Up to *room* processes of *spec*, reused while they are healthy and in use.
 
-    *limited*: some of their tools have a memory limit.
+    *limited*: some of their tools have a memory limit. *end_seconds* is the time to leave lifespans for a process that
+    ends.
     """
 
-    def __init__(self, spec: WorkerSpec, room: int, *, limited: bool) -> None:
+    def __init__(self, spec: WorkerSpec, room: int, *, limited: bool, end_seconds: float) -> None:
         super().__init__(room)
+        self._end_seconds = end_seconds
+        self._ending: list[WorkerProcess] = []
         self._spec = spec
         self._limited = limited
         self._has_warned = not limited
@@ -111,9 +114,14 @@ class ProcessPool(ConcurrencyLimit):
     def retire(self) -> None:
         """End the processes, busy ones after their call: these tools are not served any more."""
         with self._changing:
-            self._retired, idle, self._idle = True, self._idle, []
-        for process in idle:
-            process.end()
+            self._retired, self._ending, self._idle = True, self._idle, []
+        for process in self._ending:
+            process.end(self._end_seconds)
+
+    def wait(self, deadline: float) -> None:
+        """Return when the processes that were idle at `retire` have ended, or at *deadline* (monotonic time)."""
+        for process in self._ending:
+            process.wait(deadline)
 
     def _take(self) -> WorkerProcess | None:
         with self._changing:
@@ -138,7 +146,7 @@ class ProcessPool(ConcurrencyLimit):
             if process not in self._idle:
                 return
             self._idle.remove(process)
-        process.end()
+        process.end(self._end_seconds)
 
     def _gone(self, process: WorkerProcess) -> None:
         """Close *process*, which has ended, unless a call still reads from it."""

@@ -162,11 +162,11 @@ class WorkerProcess:
             if not self._ended.is_set():
                 _kill(self._popen)
 
-    def end(self) -> None:
-        """Let the idle process end by itself, and soon. Never blocks."""
+    def end(self, seconds: float) -> None:
+        """Let the idle process end by itself, within *seconds* or soon. Never blocks."""
         self.is_ending = True
         self.hang_up()
-        self._kill_after(_COOPERATION_SECONDS)
+        self._kill_after(max(seconds, _COOPERATION_SECONDS))
 
     def hang_up(self) -> None:
         """Close the input of the process. Never blocks."""

@@ -24,6 +24,8 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     exclude: list[str] = []
     tool_settings: list[str] = []
     keep_going: bool = False
+    lifespan: str | None = None
+    """The target of the lifespan that a `Server` was given."""
     folder: str = "."
     settings: dict[str, Any] = {}
     memory_limit: int | None = None

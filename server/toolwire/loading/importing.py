@@ -10,12 +10,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from toolwire_tools import RegistrationError
 
 from ..errors import LoadError
-from ..log import users_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,43 +123,9 @@ def explained(what: str, action: Callable[[], T]) -> T:
     except (LoadError, RegistrationError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        _explain(what, error)
+        from .import_errors import explain
 
-
-def _explain(what: str, error: BaseException) -> NoReturn:
-    place, what = what, _shown(what)
-    if isinstance(error, SystemExit):
-        raise LoadError(
-            f"{what} exits when it is imported (exit status {error.code!r}); "
-            "put the code of the script under `if __name__ == '__main__':`"
-        ) from None
-    from traceback import print_exception
-
-    print_exception(type(error), error, users_part(error.__traceback__))
-    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}") from None
-
-
-def _remedy(error: BaseException, place: str) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        from .dependencies import remedy
-
-        return remedy(error.name.partition(".")[0], place)
-    if isinstance(error, EOFError):
-        return "; it reads standard input, which belongs to the host"
-    if isinstance(error, ImportError) and "no known parent package" in str(error):
-        return "; its folder is not a package: add an __init__.py, or import without the leading dot"
-    return " (traceback above)"
-
-
-def _shown(path: str) -> str:
-    """*path*, relative to the working folder if it is inside."""
-    if not os.path.isabs(path):
-        return path
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive
-        return path
-    return path if relative.startswith("..") else relative
+        explain(what, error)
 
 
 def missing(path: str) -> str:

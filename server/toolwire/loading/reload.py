@@ -22,7 +22,9 @@ import toolwire_schemas
 import toolwire_tools
 
 from .. import log
+from ..errors import LifespanFailed
 from . import importing as imports
+from .import_errors import print_users_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,6 +95,8 @@ class Reloader:
             tools = self._load()
             server.replace(tools)
         except (Exception, KeyboardInterrupt) as error:  # the user reads the error and edits again
+            if isinstance(error, LifespanFailed):
+                print_users_part(error.__cause__)
             for name in self._modules():
                 del sys.modules[name]
             sys.modules.update(old)

@@ -190,20 +190,25 @@ def _tools_of_file(target: Target) -> list[Tool]:
         from .yaml_targets import tools
 
         return tools(path, target.name)
-    offered = _tools_of_module(imports.file(path), target)
+    module = imports.file(path)
+    offered = _tools_of_module(module, target)
     for ending in imports.YAML:
         if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
             from .yaml_targets import described
 
-            return described(offered, description)
+            return _with_lifespan(described(offered, description), module)
     return offered
 
 
 def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
     try:
-        return _offered_by(module, target)
+        return _with_lifespan(_offered_by(module, target), module)
     except MadeForFastMCP as error:
         raise LoadError(f"{target} is {error.PROBLEM}; {error.REMEDY}") from None
+
+
+def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
+    return [tool.with_lifespan(vars(module).get("__lifespan__")) for tool in tools]
 
 
 def _offered_by(module: ModuleType, target: Target) -> list[Tool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..timers import Timer, Timers
+    from .batch import Batch
 
     class Host(Protocol):
         """The services of a session for a running call. Every method may be called from any thread."""
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
         timers: Timers
         log_level: int | None
         """The least severe level of log messages that a legacy client wants; `None` if it wants none."""
+        session_state: dict[str, Any]
+
+        def state_of(self, tool: Tool) -> Any:
+            """Return the value of the tool's lifespan."""
 
         def send_notification(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
             """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
@@ -89,11 +93,11 @@ class Call(msgspec.Struct, eq=False):
     `id` is `None` for a notification, which is never answered. `capabilities` are the client's, `None` if it declared
     none. `strict_arguments` is that of `Settings`. `token` is the client's progress token, `None` for no progress.
     `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets `given_up` too.
-    `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the
-    event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
-    limit, `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the
-    arguments as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token.
-    `log_level` is the level that this request asks for.
+    `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the event
+    loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time limit,
+    `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the arguments
+    as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token. `log_level`
+    is the level that this request asks for.
     """
 
     id: Id | None
@@ -121,6 +125,16 @@ class Call(msgspec.Struct, eq=False):
     def cancelled(self) -> bool:
         """Whether the call was cancelled, ran out of time, or the server is shutting down."""
         return self.ended
+
+    @property
+    def state(self) -> Any:
+        """The value of the tool's lifespan."""
+        return self.host.state_of(self.tool)
+
+    @property
+    def session_state(self) -> dict[str, Any]:
+        """Values that tools keep for each other during the session."""
+        return self.host.session_state
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Report progress to the client; does nothing if it did not ask for it or the call has ended."""
@@ -163,37 +177,6 @@ class Call(msgspec.Struct, eq=False):
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
         return await self.host.ask_async(self, message, schema)
-
-
-class Batch:
-    """The responses of one batch: a single array, sent when the last member has ended.
-
-    `size` is their total in bytes; *hold* is called with each change of it.
-    """
-
-    def __init__(self, members: int, hold: Callable[[int], None]) -> None:
-        self._lock = threading.Lock()
-        self._open = members
-        self._responses: list[bytes] = []
-        self._hold = hold
-        self.size = 0
-
-    def end(self, response: bytes | None) -> bytes | None:
-        """Record the *response* of one member (`None`: it has none); return the array if it was the last member.
-
-        A batch without any response is not answered at all (JSON-RPC 2.0, section 6).
-        """
-        with self._lock:
-            self._open -= 1
-            if response is not None:
-                self._responses.append(response)
-                self.size += len(response)
-            complete = self._open == 0 and self._responses
-        if response is not None:
-            self._hold(len(response))
-        if complete:
-            self._hold(-self.size)
-        return messages.batch(self._responses) if complete else None
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled

@@ -41,7 +41,7 @@ class InFlight:
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
-        self._lingering = 0  # calls that no request waits for, and whose tools have not returned
+        self._lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
@@ -54,7 +54,7 @@ class InFlight:
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
-        if len(self._calls) + self._lingering >= self._max_calls:
+        if len(self._calls) + len(self._lingering) >= self._max_calls:
             raise self._too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
@@ -110,6 +110,11 @@ class InFlight:
         pairs = [(call, call.last_report) for call in list(self._calls.values())]
         return [(call, report) for call, report in pairs if report is not None]
 
+    def running(self) -> list[Call]:
+        """Return the calls whose tools have not returned: those in flight, given up or parked."""
+        with self.lock:
+            return [*self._calls.values(), *self._lingering]
+
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""
         return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
@@ -163,12 +168,12 @@ class InFlight:
 
     def _linger(self, call: Call) -> None:
         call.lingers = True
-        self._lingering += 1
+        self._lingering.add(call)
 
     def _release(self, call: Call) -> None:
         if call.lingers:
             call.lingers = False
-            self._lingering -= 1
+            self._lingering.remove(call)
             self._bytes_out += call.origin.size
 
     def _too_many(self) -> RequestError:

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     Named = Mapping[str, Tool]
 
 
+def clash(first: Tool, second: Tool) -> str:
+    """Return the sentence that two tools, resources or prompts have the name of *second*."""
+    origins = f"two {second.kind} are called {second.name}: {first.origin} and {second.origin}"
+    is_by_separator = first.name_with(".") != second.name_with(".")
+    dots = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')" if is_by_separator else ""
+    return f'{origins}; rename one: @tool_api(name="..."){dots}'
+
+
 def unknown_tool(name: str, shown: Named) -> RequestError:
     """Return the error for a *name* that none of the tools *shown* has, with the closest ones."""
     for tool in shown.values():

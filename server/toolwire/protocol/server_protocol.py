@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..settings import Settings
-    from .call import Batch, Decision, Host, PendingElicitation
+    from .batch import Batch
+    from .call import Decision, Host, PendingElicitation
     from .elicitation import Elicitations, Response
     from .slow_path import SlowPath
 
@@ -88,10 +89,9 @@ class Catalog:
         """All tools, under the names shown to clients."""
         return list(self.shown.values())
 
-    def find(self, name: str, kind: str | None = None) -> Tool | None:
-        """Return the tool called *name*, or else what has that name or URI, if it is of *kind*; `None` if nothing."""
-        places = self._spellings.items()
-        return next((things[name] for known, things in places if name in things and kind in (None, known)), None)
+    def find(self, name: str) -> Tool | None:
+        """Return the tool called *name*, or else what has that name or URI; `None` if nothing."""
+        return next((things[name] for things in self._spellings.values() if name in things), None)
 
     def describe(self, kind: str = "tools") -> list[dict[str, Any]]:
         """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or `prompts`."""
@@ -125,20 +125,12 @@ class Catalog:
         shown = tool.with_separator(separator)
         others = self._lists[tool.kind]
         if shown.name in others:
-            raise ValueError(_clash(others[shown.name], shown))
+            from .lookup import clash
+
+            raise ValueError(clash(others[shown.name], shown))
         others[shown.name] = shown
         for spelling in tool.spellings:
             self._spellings[tool.kind][spelling] = shown
-
-
-def _clash(first: Tool, second: Tool) -> str:
-    origins = f"two {first.kind} are called {first.name}: {first.origin} and {second.origin}"
-    remedy = 'rename one: @tool_api(name="...")'
-    is_by_separator = first.name_with(".") != second.name_with(".")
-    return f"{origins}; {remedy}{_OR_DOTS if is_by_separator else ''}"
-
-
-_OR_DOTS = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
 
 
 _LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}

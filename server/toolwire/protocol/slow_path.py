@@ -22,7 +22,8 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, METH
 
 from .. import log
 from ..errors import RequestError
-from .call import Batch, Request
+from .batch import Batch
+from .call import Request
 from .elicitation import Response
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.wire.messages import Id
 
-    from .call import Batch
+    from .batch import Batch
     from .in_flight import InFlight
     from .lifecycle import Identity
 

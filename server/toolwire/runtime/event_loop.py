@@ -7,7 +7,7 @@ arrive before are queued.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,7 @@ class EventLoop:
         self._may_begin = may_begin
         self._lock = threading.Lock()
         self._under_way: set[Call] = set()
+        self._spawned: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._arrived: list[Call] = []  # passed to the loop together: to wake it for each would take longer
         self._woken = False
         # Schedules a function on the loop, while it runs. (anyio's portal would wait until the function starts, and so
@@ -58,6 +59,16 @@ class EventLoop:
         with self._lock:
             self._under_way.add(call)
             self._arrived.append(call)
+        self._wake()
+
+    def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run *task* on the loop, until it ends or the loop is finished. It must not raise. Never blocks."""
+        with self._lock:
+            self._spawned.append(task)
+        self._wake()
+
+    def _wake(self) -> None:
+        with self._lock:
             call_soon = self._call_soon
             wake = call_soon is not None and not self._woken
             self._woken = self._woken or wake
@@ -152,6 +163,9 @@ class EventLoop:
         with self._lock:
             self._woken = False
             arrived, self._arrived = self._arrived, []
+            spawned, self._spawned = self._spawned, []
+        for task in spawned:
+            self._tasks.start_soon(task)
         for call in arrived:
             self._tasks.start_soon(self._run, call)
 

@@ -27,6 +27,7 @@ from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
+    from toolwire_tools import Tool
 
     from ..protocol.call import Reply
     from ..protocol.lifecycle import Identity
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .board import Board
     from .event_loop import EventLoop
     from .heartbeat import Heartbeat
+    from .lifespans import Lifespans
     from .worker_pool import Answers
 
 Outcome = dict[str, Any] | BaseException
@@ -71,6 +73,7 @@ class Session:
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self._in_flight = self._protocol.in_flight
         self.is_idle = self._in_flight.is_idle
+        self.running = self._in_flight.running
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
@@ -79,6 +82,9 @@ class Session:
         self._reading = False
         self._refusing = False
         self.is_ending = False
+        self.session_state: dict[str, Any] = {}
+        """Values that tools keep for each other: while the client is connected, in this process."""
+        self.lifespans: Lifespans | None = None
         self._leave: Callable[[Outcome], None] | None = None
 
     def start_reading(self, read: Read, at_end: Callable[[], None]) -> None:
@@ -103,6 +109,12 @@ class Session:
         self.timers.start()  # which retries for everything else that gets no thread
         self._workers.start_reading(read_and_decide)
 
+    def state_of(self, tool: Tool) -> Any:
+        """Return `context.state` for a call of *tool*: the value of its lifespan."""
+        if tool.lifespan is None or self.lifespans is None:
+            raise RuntimeError(f"{tool.name} has no context.state: define __lifespan__ in its module")
+        return self.lifespans.value(tool.lifespan)
+
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""
         self._writer.write_or_enqueue(self._decide(self._framing.feed(data)))
@@ -125,14 +137,19 @@ class Session:
         self._writer.enqueue_all(self._protocol.end_subscriptions())
         self._end_open_calls()
         self._fail_open_elicitations()
+        until = max(deadline, time.monotonic() + _CLEAN_UP_SECONDS)
+        if self.lifespans is not None:
+            self.lifespans.leave(until)
         if self._loop is not None:
-            self._loop.finish(_CLEAN_UP_SECONDS)
+            self._loop.finish(min(max(until - time.monotonic(), 0.0), _CLEAN_UP_SECONDS))
         self.timers.stop()  # one may be answering a call whose time was up
         self._writer.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
 
     def replace(self, catalog: Catalog) -> None:
         """Serve other tools from the next call on, and notify the client."""
         news = self._protocol.replace(catalog)
+        if self.lifespans is not None:
+            self.lifespans.leave_unused()
         if not self.is_ending:
             self._writer.enqueue_all(news)
 
@@ -260,18 +277,20 @@ class Session:
 
     # Asynchronous tools
 
-    def _event_loop(self) -> EventLoop:
-        if self._loop is None:  # only the reading thread gets here before there is one
+    def event_loop(self) -> EventLoop:
+        """Return the event loop, which its first task starts."""
+        if self._loop is None:
             from .event_loop import EventLoop
 
-            self._loop = EventLoop(
-                self._begin_async, self._enqueue_outcome, self._end_async, lambda: not self._writer.is_full
-            )
+            with self._in_flight.lock:  # a lifespan may need it in its own thread
+                self._loop = self._loop or EventLoop(
+                    self._begin_async, self._enqueue_outcome, self._end_async, lambda: not self._writer.is_full
+                )
         return self._loop
 
     def _start_async(self, call: Call) -> None:
         try:
-            loop = self._event_loop()
+            loop = self.event_loop()
         except (ImportError, OSError) as error:  # a tool has used up the descriptors
             self._enqueue_outcome(call, error)
         else:
@@ -381,7 +400,7 @@ class Session:
 
         replies: list[Reply] = []
         replied = Event()
-        loop = self._event_loop()
+        loop = self.event_loop()
 
         def wake(reply: Reply) -> None:
             replies.append(reply)

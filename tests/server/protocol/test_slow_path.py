@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
 from support.server_process import MODERN, call, protocol_of, request, run
 from toolwire.protocol import slow_path
-from toolwire.protocol.call import Batch, Call, Cancel, Send
+from toolwire.protocol.batch import Batch
+from toolwire.protocol.call import Call, Cancel, Send
 from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire_schemas.wire.codec import decode, encode
 

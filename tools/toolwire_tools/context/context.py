@@ -20,6 +20,17 @@ class Caller(Protocol):
     """The far end of one call, as a server implements it. All members may be used from any thread."""
 
     @property
+    def state(self) -> Any:
+        """The value of the lifespan of the tool's module. Raises a RuntimeError if it has none."""
+
+    @property
+    def session_state(self) -> dict[str, Any]:
+        """Values that the tools keep for each other while the client is connected, for adapters of other frameworks.
+
+        A worker process has its own.
+        """
+
+    @property
     def cancelled(self) -> bool:
         """True once the response is no longer needed."""
 
@@ -68,6 +79,22 @@ class Context:
         if message is not None and not isinstance(message, str):
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
         self._caller.progress(_number(done, "done"), None if total is None else _number(total, "total"), message)
+
+    @property
+    def state(self) -> Any:
+        """The value that the `__lifespan__` of the tool's module, or the lifespan of the `Server`, has yielded.
+
+        ```python
+        @contextmanager
+        def __lifespan__():
+            with sqlite3.connect("notes.db", check_same_thread=False) as database:
+                yield database
+        ```
+
+        Raises:
+            RuntimeError: if there is no lifespan, or a program calls the tool without a server.
+        """
+        return self._caller.state
 
     @property
     def cancelled(self) -> bool:
@@ -171,6 +198,13 @@ class NullCaller:
     """The caller for calls that a program makes directly. The log goes to stderr, as from a server without `debug`."""
 
     cancelled = False
+
+    def __init__(self) -> None:
+        self.session_state: dict[str, Any] = {}
+
+    @property
+    def state(self) -> Any:
+        raise RuntimeError("context.state needs a server: the tool was called by a program")
 
     def progress(self, done: float, total: float | None, message: str | None) -> None: ...
 

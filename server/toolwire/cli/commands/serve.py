@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...errors import LoadError, UsageError
+from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
 from ...loading.targets import load, parse
 from ...log import LEVELS, configure
@@ -85,7 +85,13 @@ def run(words: Words) -> NoReturn:
         server = _server(targets, given)
     except (LoadError, TypeError, ValueError) as error:
         _refuse(str(error))
-    server.serve(streams)
+    try:
+        server.serve(streams)
+    except LifespanFailed as error:
+        from ...loading.import_errors import print_users_part
+
+        print_users_part(error.__cause__)
+        _refuse(str(error))
 
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:

@@ -1,0 +1,52 @@
+"""What to say of a file that cannot be imported. Imported only for such a file."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+from ..errors import LoadError
+from ..log import users_part
+
+
+def explain(what: str, error: BaseException) -> NoReturn:
+    """Print the traceback of *error*, with which the import of *what* failed, and raise a `LoadError` with a remedy."""
+    place, what = what, _shown(what)
+    if isinstance(error, SystemExit):
+        raise LoadError(
+            f"{what} exits when it is imported (exit status {error.code!r}); "
+            "put the code of the script under `if __name__ == '__main__':`"
+        ) from None
+    print_users_part(error)
+    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}") from None
+
+
+def print_users_part(error: BaseException | None) -> None:
+    """Print the traceback of *error*, from the user's first own line on, to stderr; nothing without an error."""
+    from traceback import print_exception
+
+    if error is not None:
+        print_exception(type(error), error, users_part(error.__traceback__))
+
+
+def _remedy(error: BaseException, place: str) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        from .dependencies import remedy
+
+        return remedy(error.name.partition(".")[0], place)
+    if isinstance(error, EOFError):
+        return "; it reads standard input, which belongs to the host"
+    if isinstance(error, ImportError) and "no known parent package" in str(error):
+        return "; its folder is not a package: add an __init__.py, or import without the leading dot"
+    return " (traceback above)"
+
+
+def _shown(path: str) -> str:
+    """*path*, relative to the working folder if it is inside."""
+    if not os.path.isabs(path):
+        return path
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return path
+    return path if relative.startswith("..") else relative

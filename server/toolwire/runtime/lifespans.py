@@ -1,0 +1,233 @@
+"""Lifespans: resources that a module or a server opens before the first call and closes after the last.
+
+Strategy. A session enters them when it begins, before it reads, and not at the first call. So a server that cannot open
+its database fails as one that cannot be imported: when the host starts it, not when a model needs it. Resources may
+belong to a thread or an event loop, so one task enters and leaves each: a thread of its own for a synchronous one, a
+task on the loop of the async tools for an asynchronous one. The process exits in time even if that task hangs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .. import log
+from ..errors import LifespanFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from toolwire_tools import Tool
+
+    from ..protocol.call import Call
+    from ..timers import Timers
+    from .event_loop import EventLoop
+
+    class Session(Protocol):
+        """The services of a `Session` that lifespans need."""
+
+        lifespans: Lifespans | None
+        timers: Timers
+        running: Callable[[], list[Call]]
+
+        def event_loop(self) -> EventLoop:
+            """Return the event loop of asynchronous tools."""
+
+    Lifespan = Callable[..., Any]
+    """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
+
+_ENTER_SECONDS = 60.0
+"""The same as the start of a worker process has. Hosts give up a server that is silent for 10 to 60 seconds."""
+
+_LOOK_SECONDS = 0.02
+"""How often calls of replaced tools are looked for."""
+
+_EXIT_SECONDS = 0.2
+"""The time for leaving if the process ends in another way than by the end of its session."""
+
+
+def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: object) -> None:
+    """Enter in *session* the lifespans of *tools* that are not entered yet, and the server's *own*.
+
+    They get *server* if they take an argument. The worker processes of isolated tools enter their own.
+
+    Raises:
+        LifespanFailed: if one fails or takes too long; the new ones are left then.
+    """
+    here = [tool.lifespan for tool in tools if tool.gate is None]
+    wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
+    if session.lifespans is None:
+        session.lifespans = Lifespans(server, session)
+    pools = {tool.gate for tool in tools if tool.gate is not None and tool.lifespan is not None}
+    session.lifespans.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+
+
+class Lifespans:
+    """The lifespans that a session has entered, by function: modules that share a function share the value."""
+
+    def __init__(self, server: object, session: Session) -> None:
+        self._server = server
+        self._session = session
+        self._wanted: list[Lifespan] = []
+        self._pools: set[Any] = set()
+        self._entered: dict[Lifespan, _Entered] = {}
+        self._process = os.getpid()
+        atexit.register(self._leave_at_exit)
+
+    def enter(self, wanted: list[Lifespan], pools: set[Any]) -> None:
+        """Enter those *wanted* that are not entered yet, all or none; raises `LifespanFailed`.
+
+        *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited for.
+        """
+        new = [lifespan for lifespan in wanted if lifespan not in self._entered]
+        try:
+            for lifespan in new:
+                self._entered[lifespan] = entered = _Entered(lifespan)
+                entered.enter(self._server, self._session.event_loop)
+        except LifespanFailed:
+            for lifespan in reversed(new):
+                if (begun := self._entered.pop(lifespan, None)) is not None:
+                    begun.leave()
+            raise
+        self._wanted, self._pools = wanted, pools
+
+    def value(self, lifespan: Lifespan) -> Any:
+        """Return the value of *lifespan*."""
+        entered = self._entered.get(lifespan)
+        if entered is None or entered.left.is_set():
+            raise RuntimeError(f"there is no context.state any more: {_name(lifespan)} was left")
+        return entered.value
+
+    def leave_unused(self) -> None:
+        """Leave those not wanted any more, each as soon as no call may use it. Never blocks."""
+        unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted]
+        used = self._used()
+        for lifespan in reversed(unused):
+            if lifespan not in used:
+                self._entered.pop(lifespan).leave()
+        if not used.isdisjoint(unused):
+            self._session.timers.after(_LOOK_SECONDS, self.leave_unused)
+
+    def _used(self) -> set[Lifespan]:
+        tools = [call.tool for call in self._session.running()]
+        return {tool.lifespan for tool in tools if tool.lifespan is not None}
+
+    def leave(self, deadline: float) -> None:
+        """Leave all, the last first; return when that is done, or at *deadline* (monotonic time).
+
+        Half of the time is for calls that were ended and still clean up.
+        """
+        atexit.unregister(self._leave_at_exit)
+        entered, self._entered = list(self._entered.values()), {}
+        for pool in self._pools:
+            pool.retire()
+        calls_until = (time.monotonic() + deadline) / 2
+        while time.monotonic() < calls_until and not self._used().isdisjoint(each.lifespan for each in entered):
+            time.sleep(_LOOK_SECONDS)
+        for each in reversed(entered):
+            each.leave()
+            each.left.wait(max(0.0, deadline - time.monotonic()))
+        for pool in self._pools:
+            pool.wait(deadline)
+        late = [each.name for each in entered if not each.left.is_set()]
+        if late:
+            log.warning(f"the server exited before {', '.join(late)} was left; --grace allows more time")
+
+    def _leave_at_exit(self) -> None:
+        if os.getpid() == self._process:  # a fork has none of the threads
+            self.leave(time.monotonic() + _EXIT_SECONDS)
+
+
+class _Entered:
+    """One lifespan: the task that enters it, waits until it is to be left, and leaves it."""
+
+    def __init__(self, lifespan: Lifespan) -> None:
+        self.name = _name(lifespan)
+        self.value: Any = None
+        self.left = threading.Event()
+        self.lifespan = lifespan
+        self._error: BaseException | None = None
+        self._ready = threading.Event()
+        self._leaving = threading.Event()
+        self._wake: Callable[[], object] = lambda: None  # wakes the task on the loop
+
+    def enter(self, server: object, loop: Callable[[], EventLoop]) -> None:
+        """Return when it is entered; raises `LifespanFailed` if it cannot be, from the error of the author's code."""
+        threading.Thread(target=self._run, args=(server, loop), name="toolwire-lifespan", daemon=True).start()
+        if not self._ready.wait(_ENTER_SECONDS):
+            raise LifespanFailed(f"{self.name} was not entered within {_ENTER_SECONDS:g} seconds")
+        if (error := self._error) is not None:
+            if isinstance(error, LifespanFailed):
+                raise error
+            raise LifespanFailed(f"{self.name} cannot be entered: {type(error).__name__}") from error
+
+    def leave(self) -> None:
+        """Have the task leave it. Never blocks."""
+        self._leaving.set()
+        self._wake()
+
+    def _run(self, server: object, loop: Callable[[], EventLoop]) -> None:
+        try:
+            manager = _manager(self.lifespan, server)
+            if hasattr(type(manager), "__aenter__"):
+                the_loop = loop()
+                the_loop.spawn(partial(self._run_async, manager, the_loop))
+                return
+            with manager as self.value:
+                self._ready.set()
+                self._leaving.wait()
+        except BaseException as error:  # the author's code may raise anything
+            self._fail(error)
+        self.left.set()
+
+    async def _run_async(self, manager: Any, loop: EventLoop) -> None:
+        from anyio import Event, get_cancelled_exc_class
+
+        leaving = Event()
+        self._wake = partial(loop.soon, leaving.set)
+        try:
+            async with manager as self.value:
+                self._ready.set()
+                if not self._leaving.is_set():
+                    await leaving.wait()
+        except get_cancelled_exc_class():
+            self._ready.set()
+            raise
+        except BaseException as error:  # anything else would end the loop
+            self._fail(error)
+        finally:
+            self.left.set()
+
+    def _fail(self, error: BaseException) -> None:
+        if self._ready.is_set():
+            log.traceback(f"{self.name} failed when it was left", error)
+        self._error = error
+        self._ready.set()
+
+
+def _manager(lifespan: Lifespan, server: object) -> Any:
+    import inspect
+    from contextlib import asynccontextmanager, contextmanager
+
+    if inspect.isasyncgenfunction(lifespan):
+        lifespan = asynccontextmanager(lifespan)
+    elif inspect.isgeneratorfunction(lifespan):
+        lifespan = contextmanager(lifespan)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(lifespan).parameters.values()
+    takes_server = any(each.kind in positional and each.default is each.empty for each in parameters)
+    manager = lifespan(server) if takes_server else lifespan()
+    if not any(hasattr(type(manager), method) for method in ("__aenter__", "__enter__")):
+        kind = type(manager).__name__
+        raise LifespanFailed(f"{_name(lifespan)} must return a context manager, not {kind}; did you forget `yield`?")
+    return manager
+
+
+def _name(lifespan: Lifespan) -> str:
+    named = lifespan if hasattr(lifespan, "__qualname__") else type(lifespan)
+    return f"{named.__module__}.{named.__qualname__}"

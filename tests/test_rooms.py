@@ -40,7 +40,7 @@ ROOMS: dict[str, list[str]] = {
         "resources",
         "discovery",
         "decorator",
-        "actions",
+        "actions fastmcp",
         "toolconfig",
         "steps",
         "env",

@@ -47,6 +47,7 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
             include=spec.include,
             exclude=spec.exclude,
             tool_settings=spec.tool_settings,
+            adopt=spec.adopt,
         )
     except (LoadError, RegistrationError) as error:
         log.error(f"the tool's process could not load the tools: {error}")

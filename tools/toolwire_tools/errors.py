@@ -43,8 +43,8 @@ class NotOffered(RegistrationError):
 class MadeForFastMCP(RegistrationError):
     """A server, tool or module made for FastMCP or MCP's Python SDK."""
 
-    PROBLEM = "made for FastMCP, whose servers and tools Toolwire does not serve"
-    REMEDY = "run it with FastMCP, or put @tool_api (from toolwire import tool_api) on the functions instead"
+    PROBLEM = "made for FastMCP, and that package is installed; Toolwire does not serve its objects"
+    REMEDY = "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of toolwire_tools.fastmcp)"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"it is {self.PROBLEM}", tool=name, remedy=self.REMEDY)

@@ -16,6 +16,7 @@ from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
 from .schema.annotations import is_async
 from .signature import Signature, read_signature
+from .signature.return_value import Returns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from toolwire_schemas.lint.portability import Finding
 
     from .context.context import Caller
-    from .signature.return_value import Returns
 
 SEPARATOR = "_"
 """Stands between toolkit and method in the name of a tool. Several hosts and most models' APIs refuse a dot."""
@@ -44,7 +44,8 @@ class Tool:
 
     *function* may be any function, bound method, partial or callable object, decorated or not. *name* and
     *options* win over what the decorator said, and *return_data*, in Lagent's form, over what the docstring says of the
-    result's members. A method of a *toolkit*, which has a name, is called `Toolkit_method`.
+    result's members. A method of a *toolkit*, which has a name, is called `Toolkit_method`. *returns* wins over the
+    hint of the result.
 
     Raises:
         RegistrationError: if it cannot be described to callers; says what to change.
@@ -62,6 +63,7 @@ class Tool:
         options: Options | None = None,
         return_data: list[dict[str, Any]] | None = None,
         toolkit: str | None = None,
+        returns: Returns | None = None,
     ) -> None:
         if not callable(function) or isinstance(function, type):
             kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
@@ -97,7 +99,7 @@ class Tool:
             output_schema=options.output_schema,
             include=options.include_arguments,
             exclude=options.exclude_arguments,
-            reads_result=self._describes_result,
+            returns=returns if self._describes_result else Returns("undeclared"),
         )
         self.findings = _lint(self.name, self._signature) if self._describes_result else []
         """Problems of the tool in some hosts; other hosts can use it."""

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LoadError, UsageError
-from .options import SET, Option
+from .options import ADOPT, SET, Option
 
 if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
@@ -22,6 +22,7 @@ OPTIONS = (
     ),
     Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
     SET,
+    ADOPT,
     Option("--server COMMAND", "let it use the tools of the MCP server that COMMAND starts; repeatable", many=True),
     Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
     Option("--approve ask|reads|all", "calls other than trusted reads: ask (default), refuse (reads) or allow (all)"),

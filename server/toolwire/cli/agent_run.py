@@ -33,8 +33,9 @@ class AgentRun:
         from toolwire_client.terminal import Keyboard, MainThread, Person
 
         self._options = options = words.options
-        if "set" in options and "tools" not in options:
-            raise UsageError("--set goes with --tools: name the bundled tool there")
+        for option in ("set", "adopt"):
+            if option in options and "tools" not in options:
+                raise UsageError(f"--{option} goes with --tools: name the target there")
         self._servers = ServersToStart(words)
         self._model = model_of(options)
         if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:

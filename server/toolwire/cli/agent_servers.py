@@ -38,7 +38,7 @@ class ServersToStart:
         targets = words.options.get("tools", [])
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:
-            self._commands[self._own] = own_command(targets, words.options.get("set", ()))
+            self._commands[self._own] = own_command(targets, words.options)
         self.are_any = bool(self._commands or self._config)
 
     async def start(

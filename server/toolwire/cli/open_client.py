@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Failed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from toolwire_client import Client, ClientError, Question
@@ -90,11 +90,12 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
     if words.command is None:
         if not targets:
             raise UsageError("name a target, or a server's command after `--`")
-        return own_command(targets, words.options.get("set", ()))
+        return own_command(targets, words.options)
     if targets:
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
-    if "set" in words.options:
-        raise UsageError("--set goes with bundled tools, not with a command after `--`")
+    for option in ("set", "adopt"):
+        if option in words.options:
+            raise UsageError(f"--{option} goes with a target, not with a command after `--`")
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command
@@ -108,11 +109,27 @@ def words_of(command: str) -> list[str]:
         raise UsageError(f"in the command {command!r} there is {str(error).lower()}") from None
 
 
-def own_command(targets: Sequence[str], settings: Sequence[str] = ()) -> list[str]:
-    """Return the command that serves *targets*, with the words of each `--set`."""
-    set_so = [word for setting in settings for word in ("--set", setting)]
+def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list[str]:
+    """Return the command that serves *targets*, loaded as the *options* of this command say."""
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
-    return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", *set_so, "--", *targets]
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "toolwire",
+        "serve",
+        "--log-level",
+        "warning",
+        *loading_words(options),
+        "--",
+        *targets,
+    ]
+
+
+def loading_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the words of `serve` for the *options* of another command that say how to load its targets."""
+    set_so = [word for setting in options.get("set", ()) for word in ("--set", setting)]
+    return [*set_so, *(["--adopt"] if "adopt" in options else [])]
 
 
 def is_attended() -> bool:

@@ -189,3 +189,4 @@ def _next_value(option: Option, flag: str, rest: deque[str]) -> str:
 
 JSON = Option("--json", "print JSON, as sent by the server")
 SET = Option("--set SETTING", "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable", many=True)
+ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")

@@ -23,6 +23,7 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     include: list[str] = []
     exclude: list[str] = []
     tool_settings: list[str] = []
+    adopt: bool = False
     keep_going: bool = False
     lifespan: str | None = None
     """The target of the lifespan that a `Server` was given."""

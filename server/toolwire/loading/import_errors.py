@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn
+from typing import TYPE_CHECKING, TypeVar
 
+from toolwire_tools import RegistrationError
+
+from .. import log
 from ..errors import LoadError
-from ..log import users_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 
-def explain(what: str, error: BaseException) -> NoReturn:
-    """Print the traceback of *error*, with which the import of *what* failed, and raise a `LoadError` with a remedy."""
+def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
+    """Print the traceback of *error*, with which *action*, the import of *what*, failed, and raise a `LoadError`.
+
+    If FastMCP is missing, return what *action* returns with Toolwire's own.
+    """
+    from toolwire_tools.fastmcp.adopting import adopting
+    from toolwire_tools.fastmcp.names import PACKAGES, NameNotAvailable
+
     place, what = what, _shown(what)
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in PACKAGES:
+        log.info(f"{what} runs on Toolwire's own FastMCP, since the package is not installed")
+        try:
+            with adopting():
+                return action()
+        except (LoadError, RegistrationError, KeyboardInterrupt):
+            raise
+        except BaseException as other:
+            error = other
+    if isinstance(error, NameNotAvailable):
+        raise LoadError(str(error)) from None
     if isinstance(error, SystemExit):
         raise LoadError(
             f"{what} exits when it is imported (exit status {error.code!r}); "
@@ -26,7 +50,7 @@ def print_users_part(error: BaseException | None) -> None:
     from traceback import print_exception
 
     if error is not None:
-        print_exception(type(error), error, users_part(error.__traceback__))
+        print_exception(type(error), error, log.users_part(error.__traceback__))
 
 
 def _remedy(error: BaseException, place: str) -> str:

@@ -88,7 +88,8 @@ def _free_name(path: str) -> str:
 def _execute(name: str, path: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location(name, path)
+    adopted = sys.modules.get("toolwire_tools.fastmcp.adopting")
+    spec = spec_from_file_location(name, path, loader=adopted.loader(name, path) if adopted else None)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -125,7 +126,7 @@ def explained(what: str, action: Callable[[], T]) -> T:
     except BaseException as error:
         from .import_errors import explain
 
-        explain(what, error)
+        return explain(what, error, action)
 
 
 def missing(path: str) -> str:

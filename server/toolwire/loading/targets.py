@@ -8,14 +8,15 @@ a failure in the user's code is reported with its traceback.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
-from toolwire_tools.discovery import is_made_for_fastmcp
+from toolwire_tools.discovery import is_made_for_fastmcp, named_by
 from toolwire_tools.errors import MadeForFastMCP
 from toolwire_tools.options import marked
 
@@ -75,11 +76,13 @@ def load(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     tool_settings: Sequence[str] = (),
+    adopt: bool = False,
 ) -> list[Tool]:
     """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
 
     *tool_settings* are for the bundled ones among them, `Files.roots=DIR` each. With *keep_going*, what cannot be
-    loaded is reported on stderr and the rest returned.
+    loaded is reported on stderr and the rest returned. With *adopt*, files get Toolwire's FastMCP even if the package
+    is installed.
 
     Raises:
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
@@ -89,7 +92,10 @@ def load(
     settings = _settings(tool_settings, targets)
     parts = list(_files_and_modules(targets, keep_going))
     for target in parts:
-        with _tolerated(keep_going, faults, others=len(parts) > 1):
+        with (
+            _tolerated(keep_going, faults, others=len(parts) > 1),
+            named_by("toolwire_tools.fastmcp.adopting:adopting")() if adopt else nullcontext(),
+        ):
             for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
                 first, there = offered.setdefault((tool.kind, tool.name_with(".")), (tool, target))
                 if first.function != tool.function:
@@ -212,6 +218,11 @@ def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
 
 
 def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
+    if "toolwire_tools.fastmcp" in sys.modules:
+        from toolwire_tools.fastmcp.choosing import offered
+
+        if (found := offered(module, target.name)) is not None:
+            return found
     if target.name is None:
         offer = tools_in(module)
         for skipped in offer.skipped:

@@ -333,8 +333,8 @@ def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
         load([path + name])
 
     assert str(refusal.value) == (
-        f"{path}{name} is made for FastMCP, whose servers and tools Toolwire does not serve; run it with FastMCP, "
-        "or put @tool_api (from toolwire import tool_api) on the functions instead"
+        f"{path}{name} is made for FastMCP, and that package is installed; Toolwire does not serve its objects; "
+        "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of toolwire_tools.fastmcp)"
     )
 
 

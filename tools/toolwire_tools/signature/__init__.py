@@ -201,12 +201,11 @@ def read_signature(
     output_schema: Schema | None = None,
     include: frozenset[str] | None = None,
     exclude: frozenset[str] = frozenset(),
-    reads_result: bool = True,
+    returns: Returns | None = None,
 ) -> Signature:
-    """Read *function* as the tool named *tool*. Schemas given by hand take the place of the hints.
+    """Read *function* as the tool named *tool*. Schemas given by hand, and *returns*, take the place of the hints.
 
-    Parameters that are excluded, or not among the included ones, keep their defaults. Without *reads_result*, the hint
-    of the result is ignored.
+    Parameters that are excluded, or not among the included ones, keep their defaults.
 
     Raises:
         RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
@@ -217,7 +216,7 @@ def read_signature(
         raise RegistrationError(
             "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
         ) from None
-    return _Reading(function, tool, found).read(input_schema, output_schema, reads_result)
+    return _Reading(function, tool, found).read(input_schema, output_schema, returns)
 
 
 class _Reading:
@@ -232,9 +231,9 @@ class _Reading:
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
 
-    def read(self, input_schema: Schema | None, output_schema: Schema | None, reads_result: bool) -> Signature:
+    def read(self, input_schema: Schema | None, output_schema: Schema | None, returns: Returns | None) -> Signature:
         arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
-        returns = self._returns(reads_result) if output_schema is None else self._given_returns(output_schema)
+        returns = self._given_returns(output_schema) if output_schema is not None else returns or self._returns()
         return Signature(
             description=self.found.doc.description,
             context=self.context,
@@ -333,10 +332,10 @@ class _Reading:
 
     # Results
 
-    def _returns(self, is_read: bool) -> Returns:
+    def _returns(self) -> Returns:
         is_class = isinstance(self.inner, type)
         hint = self.inner if is_class else getattr(self.inner, "__annotations__", {}).get("return", EMPTY)
-        if hint is EMPTY or not is_read:
+        if hint is EMPTY:
             return Returns("undeclared")
         try:
             return from_hint(hint, self.found.names, is_generator=self.is_generator)

@@ -13,7 +13,7 @@ from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
 from ..open_client import ask_user, client_of, limit_of
-from ..options import JSON, SET, Option
+from ..options import ADOPT, JSON, SET, Option
 from ..output import ProgressLine, as_json, complain, holds_data, remark, result, say
 from . import Command
 
@@ -34,6 +34,7 @@ COMMAND = Command(
     options=(
         JSON,
         SET,
+        ADOPT,
         Option("-o, --output FILE", "save images and other data to FILE"),
         Option("--timeout SECONDS", "time limit, including the start of the server; then the call is cancelled"),
     ),

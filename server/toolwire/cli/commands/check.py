@@ -16,8 +16,8 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import Failed, UsageError
-from ..open_client import client_of, command_of
-from ..options import JSON, SET, Option
+from ..open_client import client_of, command_of, loading_words
+from ..options import ADOPT, JSON, SET, Option
 from ..output import ProgressLine, as_json, counted, say, show, table, width
 from . import Command
 
@@ -58,6 +58,7 @@ COMMAND = Command(
         Option("--list", "list the cases and exit"),
         Option("--replay CASE", "run this case and show all messages; repeatable: in order, in one process", many=True),
         SET,
+        ADOPT,
         Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
         Option("--framing lines|headers|both", "use only lines or only headers (default: all supported)"),
         Option("--call NAME[=JSON]", "a tool that may be called, and with what; may be given again", _call, many=True),
@@ -165,9 +166,9 @@ def _again(verdict: Verdict, words: Words) -> str:
         again += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
     for key in ("timeout", "start_timeout"):
         again += [f"--{key.replace('_', '-')}", f"{options[key]:g}"] if key in options else []
-    for setting in options.get("set", ()):
-        again += ["--set", setting]
-    return shlex.join([*again, *words.words, *(("--", *words.command) if words.command is not None else ())])
+    return shlex.join(
+        [*again, *loading_words(options), *words.words, *(("--", *words.command) if words.command is not None else ())]
+    )
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:

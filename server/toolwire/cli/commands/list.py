@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
-from ..options import JSON, SET, Option, one_of
+from ..options import ADOPT, JSON, SET, Option, one_of
 from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
 from . import Command
 
@@ -35,6 +35,7 @@ COMMAND = Command(
         Option("--prompts", "list the prompts instead"),
         Option("--bundled", "list the bundled tools, and what each needs to run here"),
         SET,
+        ADOPT,
         Option("--lint", "list what clients and model APIs refuse, with remedies"),
         Option("--notes", "with --lint: also list minor findings"),
         Option(

@@ -15,7 +15,7 @@ from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, l
 
 from ...errors import UsageError
 from ..open_client import client_of
-from ..options import SET, Option
+from ..options import ADOPT, SET, Option
 from ..output import as_json, say, table
 from . import Command
 
@@ -38,6 +38,7 @@ COMMAND = Command(
     options=(
         Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
         SET,
+        ADOPT,
     ),
     examples=(
         "toolwire schema show tools-call-result",

@@ -13,7 +13,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import SET, Option, one_of
+from ..options import ADOPT, SET, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ COMMAND = Command(
         Option("--include PATTERN", "serve only tools whose name matches; repeatable", many=True),
         Option("--exclude PATTERN", "leave out tools whose name matches; repeatable", many=True),
         SET,
+        ADOPT,
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
@@ -113,7 +114,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     return server
 
 
-_SELECTION = {"keep_going": "keep_going", "include": "include", "exclude": "exclude", "set": "tool_settings"}
+_SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt")}, "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
 
 

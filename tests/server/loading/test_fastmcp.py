@@ -1,0 +1,574 @@
+"""Files written for FastMCP, or for the SDK's servers, run unchanged on Toolwire's own classes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.recording_caller import RecordingCaller
+from support.server_process import call, request, running, served
+from toolwire import Server
+from toolwire.errors import LoadError
+from toolwire.loading.targets import load
+from toolwire_tools import RegistrationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("own_imports")
+
+SERVER = "from fastmcp import FastMCP, Context\nmcp = FastMCP('demo')\n"
+
+
+@pytest.fixture(autouse=True)
+def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests put modules of these names into `sys.modules`."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("fastmcp", "mcp", "mcp_types")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., str]:
+    def write(text: str, name: str = "server.py") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        importlib.invalidate_caches()
+        return name
+
+    return write
+
+
+def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[str, Any]:
+    tool = {tool.name: tool for tool in load([path])}[name]
+    return tool.call(arguments, caller or RecordingCaller())
+
+
+@pytest.mark.parametrize(
+    ("start", "server"),
+    [
+        ("from fastmcp import FastMCP", "FastMCP"),
+        ("from fastmcp.server import FastMCP", "FastMCP"),
+        ("import fastmcp\nFastMCP = fastmcp.FastMCP", "FastMCP"),
+        ("from mcp.server.fastmcp import FastMCP", "FastMCP"),
+        ("from mcp.server.fastmcp.server import FastMCP", "FastMCP"),
+        ("from mcp.server.mcpserver import MCPServer", "MCPServer"),
+        ("from toolwire_tools.fastmcp import FastMCP", "FastMCP"),
+    ],
+)
+def test_the_tools_of_every_flavour_are_described_from_their_signatures(
+    write: Callable[..., str], start: str, server: str
+) -> None:
+    path = write(
+        f"{start}\nfrom typing import Annotated\nfrom pydantic import Field\nmcp = {server}('demo')\n"
+        "@mcp.tool()\ndef add(a: int, b: Annotated[int, Field(ge=0, description='the second')] = 1) -> int:\n"
+        "    'Add.'\n    return a + b\n"
+        "if __name__ == '__main__':\n    mcp.run(transport='streamable-http')\n"
+    )
+
+    (tool,) = load([path])
+
+    schema = tool.describe()["inputSchema"]
+    assert (tool.name, tool.describe()["description"], schema["required"]) == ("add", "Add.", ["a"])
+    assert schema["properties"]["b"] == {"type": "integer", "minimum": 0, "description": "the second", "default": 1}
+
+
+@pytest.mark.parametrize(
+    ("registration", "expected"),
+    [
+        ("@mcp.tool\n", {"name": "f"}),
+        ("@mcp.tool()\n", {"name": "f"}),
+        ("@mcp.tool('g')\n", {"name": "g"}),
+        ("@mcp.tool(name='g', title='G', description='Says it.')\n", {"name": "g", "title": "G"}),
+        (
+            "@mcp.tool(annotations={'readOnlyHint': True, 'title': 'T'}, meta={'k': 1})\n",
+            {"annotations": {"title": "T", "readOnlyHint": True}, "_meta": {"k": 1}},
+        ),
+        (
+            "from mcp.types import Icon, ToolAnnotations\n"
+            "@mcp.tool(annotations=ToolAnnotations(destructive_hint=False), icons=[Icon(src='https://x/i.png')])\n",
+            {"annotations": {"destructiveHint": False}, "icons": [{"src": "https://x/i.png"}]},
+        ),
+        ("@mcp.tool(exclude_args=['b'])\n", {"name": "f"}),
+        (
+            "@mcp.tool(output_schema={'type': 'object', 'title': 'O'})\n",
+            {"outputSchema": {"type": "object", "title": "O"}},
+        ),
+    ],
+)
+def test_the_options_of_a_tool_are_those_of_fastmcp(
+    write: Callable[..., str], registration: str, expected: dict[str, Any]
+) -> None:
+    (tool,) = load([write(f"{SERVER}{registration}def f(b: int = 1) -> dict: return {{}}\n")])
+
+    assert expected.items() <= tool.describe().items()
+    assert ("b" in tool.describe()["inputSchema"]["properties"]) == ("exclude_args" not in registration)
+
+
+def test_a_disabled_tool_is_not_served_and_add_tool_takes_functions_and_tools(write: Callable[..., str]) -> None:
+    path = write(
+        f"{SERVER}from fastmcp.tools import Tool\n@mcp.tool(enabled=False)\ndef off(): ...\ndef on(): ...\n"
+        "mcp.add_tool(on, name='first')\nmcp.add_tool(Tool.from_function(on, name='second'))\n"
+        "mcp.add_tool(on)\nmcp.remove_tool('on')\n"
+    )
+
+    assert [tool.name for tool in load([path])] == ["first", "second"]
+
+
+RESULTS = """
+from typing import Annotated, TypedDict
+from fastmcp.tools import ToolResult
+from fastmcp.utilities.types import File, Image
+from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+import mcp.types as types
+
+class Point(TypedDict):
+    x: int
+
+class Profile:
+    name: str
+    def __init__(self, name): self.name = name
+
+class Untyped:
+    def __str__(self): return "an untyped thing"
+
+@mcp.tool
+def text() -> str: return "a"
+@mcp.tool
+def unpromised(): return "a"
+@mcp.tool(structured_output=False)
+def plain() -> dict: return {"a": 1}
+@mcp.tool
+def whole() -> CallToolResult: return CallToolResult(content=[TextContent(type="text", text="x")], _meta={"a": 1})
+@mcp.tool
+def checked() -> Annotated[CallToolResult, Point]:
+    return CallToolResult(content=[], structuredContent={"x": 1})
+@mcp.tool
+def wrong() -> Annotated[CallToolResult, Point]:
+    return CallToolResult(content=[], structured_content={"x": "no"})
+@mcp.tool
+def failed() -> ToolResult: return ToolResult(content="no", is_error=True)
+@mcp.tool
+def fast() -> ToolResult: return ToolResult("seen", structured_content=Profile("Ada").__dict__, meta={"t": 2})
+@mcp.tool
+def profile() -> Profile: return Profile("Ada")
+@mcp.tool
+def untyped() -> Untyped: return Untyped()
+@mcp.tool
+def blocks() -> list[TextContent | ImageContent]:
+    return [types.TextContent(type="text", text="x"), ImageContent(type="image", data="AA==", mimeType="image/png")]
+@mcp.tool
+def picture() -> Image: return Image(data=b"\\x89PNG\\r\\n\\x1a\\n", format="png")
+@mcp.tool
+def file() -> File: return File(data=b"%PDF-1", format="pdf", name="r")
+@mcp.tool
+def inside() -> EmbeddedResource:
+    resource = TextResourceContents(uri="a://b", text="t", mime_type="text/plain")
+    return EmbeddedResource(type="resource", resource=resource)
+"""
+
+TEXT = {"type": "text", "text": "x"}
+PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("text", {"content": [{"type": "text", "text": "a"}], "structuredContent": {"result": "a"}}),
+        ("unpromised", {"content": [{"type": "text", "text": "a"}]}),
+        ("plain", {"content": [{"type": "text", "text": '{"a":1}'}]}),
+        ("whole", {"content": [TEXT], "_meta": {"a": 1}}),
+        ("checked", {"content": [], "structuredContent": {"x": 1}}),
+        ("failed", {"content": [{"type": "text", "text": "no"}], "isError": True}),
+        (
+            "fast",
+            {"content": [{"type": "text", "text": "seen"}], "structuredContent": {"name": "Ada"}, "_meta": {"t": 2}},
+        ),
+        ("profile", {"content": [{"type": "text", "text": '{"name":"Ada"}'}], "structuredContent": {"name": "Ada"}}),
+        ("untyped", {"content": [{"type": "text", "text": "an untyped thing"}]}),
+        ("blocks", {"content": [TEXT, PNG]}),
+        ("picture", {"content": [{**PNG, "data": "iVBORw0KGgo="}]}),
+        (
+            "file",
+            {
+                "content": [
+                    {
+                        "type": "resource",
+                        "resource": {
+                            "uri": "attachment:///r.pdf",
+                            "mimeType": "application/pdf",
+                            "blob": "JVBERi0x",
+                        },
+                    }
+                ]
+            },
+        ),
+        (
+            "inside",
+            {
+                "content": [
+                    {"type": "resource", "resource": {"uri": "a://b", "mimeType": "text/plain", "text": "t"}},
+                ]
+            },
+        ),
+    ],
+)
+def test_results_are_those_of_fastmcp(write: Callable[..., str], name: str, expected: dict[str, Any]) -> None:
+    assert called(write(SERVER + RESULTS), name) == {"isError": False, **expected}
+
+
+def test_a_whole_result_is_checked_against_the_promised_schema(write: Callable[..., str]) -> None:
+    with pytest.raises(Exception, match=r"result\.x"):
+        called(write(SERVER + RESULTS), "wrong")
+
+
+CONTEXT = """
+@mcp.tool
+def work(c: Context) -> str:
+    c.info("begun", extra={"n": 1})
+    c.log("warning", "hm")
+    c.log("so", level="debug")
+    c.report_progress(1, 2, message="half")
+    return f"{c.request_context is c.session} {c.transport} {c.fastmcp.name}"
+@mcp.tool
+async def ask(c: Context[object, object]) -> str:
+    await c.error("oh")
+    answer = await c.elicit("Which?", response_type=["a", "b"])
+    return f"{answer.action} {getattr(answer, 'data', None)}"
+"""
+
+
+def test_the_context_reports_progress_and_logs_with_and_without_await(write: Callable[..., str]) -> None:
+    caller = RecordingCaller()
+
+    result = called(write(SERVER + CONTEXT), "work", caller)
+
+    assert result["content"][0]["text"] == "True stdio demo"
+    assert [logged[:3] for logged in caller.logged] == [
+        ("info", "begun", {"n": 1}),
+        ("warning", "hm", {}),
+        ("debug", "so", {}),
+    ]
+    assert caller.told == [(1, 2, "half")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"action": "accept", "content": {"answer": "b"}}, "accept b"),
+        ({"action": "decline"}, "decline None"),
+        ({"action": "cancel"}, "cancel None"),
+    ],
+)
+@pytest.mark.anyio
+async def test_an_elicitation_ends_as_in_fastmcp(
+    write: Callable[..., str], answer: dict[str, Any], expected: str
+) -> None:
+    caller = RecordingCaller()
+    caller.answers.append(answer)
+    tool = {tool.name: tool for tool in load([write(SERVER + CONTEXT)])}["ask"]
+
+    result = await tool.call_async({}, caller)
+
+    assert result["content"][0]["text"] == expected
+    assert caller.asked[0][1]["properties"]["answer"]["enum"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("mcp = FastMCP('x', auth=object())", "server.py:3: Toolwire does not support FastMCP(auth=)"),
+        ("mcp = FastMCP('x', middleware=[1])", "server.py:3: Toolwire does not support FastMCP(middleware=)"),
+        ("mcp.mount(FastMCP('y'))", "server.py:3: Toolwire does not support FastMCP.mount"),
+        ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),
+        ("app = mcp.http_app()", "server.py:3: Toolwire does not support FastMCP.http_app"),
+        ("mcp.run(transport='sse')", "server.py:3: Toolwire does not support FastMCP.run(transport='sse')"),
+        ("mcp.settings.odd = 1", "server.py:3: Toolwire does not support settings.odd"),
+        ("@mcp.tool(task=True)\ndef f(): ...", "server.py:3: Toolwire does not support tool(task=)"),
+        (
+            "@mcp.tool\nasync def f(c: Context):\n\n    return await c.sample('x')",
+            "server.py:6: Toolwire does not support c.sample; few hosts have sampling",
+        ),
+        (
+            "@mcp.tool\ndef f(c: Context):\n    return c.session.list_roots()",
+            "server.py:5: Toolwire does not support c.session.list_roots",
+        ),
+        (
+            "from fastmcp.server.auth import Provider\nProvider()",
+            "server.py:4: Toolwire does not support Provider; Toolwire serves standard input and output alone",
+        ),
+        (
+            "from fastmcp import Client\n@mcp.tool\ndef f(): return Client('x')",
+            "server.py:4: Toolwire does not support Client, which f uses; install the package",
+        ),
+        ("from fastmcp import Clinet", "server.py:3: Toolwire does not support fastmcp.Clinet (fastmcp has Context, "),
+        ("import fastmcp.utilities.json", "server.py:3: Toolwire does not support fastmcp.utilities.json (fastmcp."),
+        (
+            "from mcp.types import InputRequiredResult",
+            "server.py:3: Toolwire does not support mcp.types.InputRequiredResult",
+        ),
+        (
+            "@mcp.tool\ndef f(): ...\n@mcp.tool(name='f')\ndef g(): ...",
+            "two tools have this name, the second at server",
+        ),
+    ],
+)
+def test_what_toolwire_does_not_have_is_refused_by_name_and_line(
+    write: Callable[..., str], line: str, refused: str
+) -> None:
+    with pytest.raises((LoadError, RegistrationError)) as refusal:
+        load([write(f"{SERVER}{line}\n")])
+
+    assert refused in str(refusal.value)
+
+
+def test_settings_of_http_and_names_for_the_main_block_are_no_reason_to_refuse_a_file(
+    write: Callable[..., str],
+) -> None:
+    path = write(
+        "from fastmcp import Client, FastMCP\nfrom fastmcp.server.auth import Provider\n"
+        "mcp = FastMCP('x', port=8000, stateless_http=True, auth=None)\nmcp.settings.host = '0.0.0.0'\n"
+        "@mcp.tool\ndef f(a: int) -> int: return a\n"
+        "def main(client: Client | None = None, by: 'Provider' = None): ...\nmcp.run()\n"
+    )
+
+    assert [tool.name for tool in load([path])] == ["f"]
+
+
+def test_a_file_may_look_whether_a_feature_exists(write: Callable[..., str]) -> None:
+    path = write(
+        f"{SERVER}@mcp.tool\ndef f(): ...\nassert not hasattr(mcp, 'mount')\n"
+        "try:\n    from fastmcp.server.middleware import Middleware\nexcept ImportError: ...\n"
+    )
+
+    assert [tool.name for tool in load([path])] == ["f"]
+
+
+def test_only_the_users_modules_import_the_stand_ins_also_when_a_tool_runs(
+    write: Callable[..., str], tmp_path: Path
+) -> None:
+    before = list(sys.meta_path)
+    write("try:\n    import fastmcp\nexcept ImportError:\n    fastmcp = None\n", "site-packages/library.py")
+    write("from fastmcp.utilities.types import Image\n", "helper.py")
+    sys.path.append(str(tmp_path / "site-packages"))
+    path = write(
+        f"{SERVER}import library, helper\n"
+        "@mcp.tool\ndef f() -> list:\n"
+        "    from fastmcp.utilities.types import Image\n"
+        "    return [library.fastmcp is None, helper.Image is Image, Image.__module__]\n"
+    )
+
+    result = called(path, "f")
+
+    assert result["structuredContent"]["result"] == [True, True, "toolwire_tools.fastmcp.mcp_types"]
+    assert sys.meta_path == before
+    assert not {"fastmcp", "mcp", "mcp.types"} & sys.modules.keys()
+
+
+def test_with_adopt_the_stand_ins_replace_an_installed_package(write: Callable[..., str], tmp_path: Path) -> None:
+    write("class FastMCP: ...\nclass Context: ...\nclass Client: ...\n", "site-packages/fastmcp/__init__.py")
+    write("import fastmcp\n", "site-packages/library.py")
+    sys.path.append(str(tmp_path / "site-packages"))
+    path = write(
+        f"{SERVER}from fastmcp import Client\nimport library\n"
+        "@mcp.tool\ndef f() -> list: return [library.fastmcp.FastMCP is FastMCP, library.fastmcp.Client is Client]\n"
+    )
+
+    (tool,) = load([path], adopt=True)
+
+    # The client is that of the package.
+    assert tool.call({}, RecordingCaller())["structuredContent"]["result"] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "expected"),
+    [
+        (
+            "from fastmcp import FastMCP\na = FastMCP('a')\nserver = FastMCP('b')\na.tool(f)\nserver.tool(g)\n",
+            "",
+            ["g"],
+        ),
+        ("from fastmcp import FastMCP\na = FastMCP('a')\nb = FastMCP('b')\na.tool(f)\nb.tool(g)\n", ":a", ["f"]),
+        (f"{SERVER}mcp.tool(f)\nmcp.tool(g)\n", ":g", ["g"]),
+        ("from fastmcp import FastMCP\ndef make():\n    m = FastMCP()\n    m.tool(f)\n    return m\n", ":make", ["f"]),
+        (
+            "from fastmcp import FastMCP\ndef make() -> FastMCP:\n    m = FastMCP()\n    m.tool(f)\n    return m\n",
+            "",
+            ["f"],
+        ),
+    ],
+)
+def test_the_server_meant_is_found(write: Callable[..., str], source: str, name: str, expected: list[str]) -> None:
+    path = write(f"def f(): ...\ndef g(): ...\n{source}")
+
+    assert [tool.name for tool in load([f"{path}{name}"])] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "sentence"),
+    [
+        ("a = FastMCP('a')\nb = FastMCP('b')\n", "", "it makes several servers; put :a or :b after the name"),
+        ("def make(): return FastMCP()\n", "", "it makes no server when it is imported; put :FUNCTION"),
+        ("def make(): return 1\n", ":make", "make\\(\\) returns no server"),
+        ("mcp = FastMCP()\n@mcp.tool\ndef f(): ...\n", ":g", "it has no server or tool 'g'"),
+    ],
+)
+def test_an_unclear_server_is_a_clear_error(write: Callable[..., str], source: str, name: str, sentence: str) -> None:
+    path = write(f"from fastmcp import FastMCP\n{source}")
+
+    with pytest.raises((LoadError, RegistrationError), match=sentence):
+        load([f"{path}{name}"])
+
+
+@pytest.mark.process
+def test_a_server_process_serves_the_file_and_keeps_state(tmp_path: Path) -> None:
+    source = (
+        f"{SERVER}@mcp.tool\nasync def keep(value: int, c: Context) -> str:\n"
+        "    before = await c.get_state('v')\n    await c.set_state('v', value)\n    print('noise')\n"
+        "    return f'{before} {c.request_id}'\n"
+        "if __name__ == '__main__':\n    raise SystemExit\n"
+    )
+
+    with served(tmp_path, source) as server:
+        first, second = server.ask(call("keep", {"value": 1}, id="a")), server.ask(call("keep", {"value": 2}, id="b"))
+
+    assert [one["result"]["content"][0]["text"] for one in (first, second)] == ["None a", "1 b"]
+
+
+@pytest.mark.process
+def test_isolated_tools_run_on_the_stand_ins_too(tmp_path: Path) -> None:
+    source = (
+        f"{SERVER}import os\nfrom mcp.types import CallToolResult, TextContent\n@mcp.tool\ndef where(c: Context) -> "
+        "CallToolResult:\n    return CallToolResult(content=[TextContent(type='text', text=str(os.getpid()))])\n"
+    )
+
+    with served(tmp_path, source, "--isolate") as server:
+        answer = server.ask(call("where", {}))
+
+    assert int(answer["result"]["content"][0]["text"]) != server.popen.pid
+
+
+@pytest.mark.process
+def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from toolwire_tools.fastmcp import FastMCP\nmcp = FastMCP('by itself')\n@mcp.tool\n"
+        "def add(a: int, b: int) -> int:\n    print('noise')\n    return a + b\n"
+        "def main():\n    mcp.run()\nif __name__ == '__main__':\n    main()\n"
+    )
+
+    with running(str(script)) as server:
+        answer = server.ask(call("add", {"a": 1, "b": 2}))
+        began = server.ask(request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}}))
+
+    assert answer["result"]["structuredContent"] == {"result": 3}
+    assert began["result"]["serverInfo"]["name"] == "by itself", json.dumps(began)
+
+
+def test_every_name_that_a_file_may_import_exists() -> None:
+    from toolwire_tools.fastmcp.names import NAMES, found
+
+    for place, listed in NAMES.items():
+        for name in listed.split():
+            assert found(place, name) is not None
+
+
+RESOURCES = """
+from fastmcp.prompts import Message, PromptResult
+from fastmcp.resources import ResourceContent, ResourceResult, TextResource
+from mcp.server.fastmcp.prompts import base
+from mcp.types import Annotations, BlobResourceContents, Icon, TextContent
+
+@mcp.resource("a://text", title="T", annotations=Annotations(audience=["user"]), icons=[Icon(src="https://x/i.png")])
+def text() -> str: return "t"
+@mcp.resource("a://json", mime_type="application/json", tags={"x"})
+async def data(c: Context) -> dict:
+    await c.info("read")
+    return {"a": 1}
+@mcp.resource("a://many")
+def many(): return ResourceResult([ResourceContent("t", meta={"k": 1}), ResourceContent(b"b", mime_type="x/y")])
+@mcp.resource("a://blob")
+def blob(): return BlobResourceContents(uri="a://blob", blob="AA==", mimeType="x/y")
+@mcp.resource("a://of/{name}")
+def of(name: str) -> str: return name
+mcp.add_resource(TextResource(uri="a://fixed", text="f", name="fixed"))
+
+@mcp.prompt
+def short(topic: str, words: int = 3) -> str: return f"{topic} {words + 1}"
+@mcp.prompt("chat", title="Chat", description="Talks.")
+def talk() -> list[base.Message]: return [base.UserMessage("hi"), base.AssistantMessage("so?")]
+@mcp.prompt()
+def whole(): return PromptResult([Message(TextContent(type="text", text="x"), role="assistant")], description="d")
+@mcp.tool
+async def peek(uri: str, c: Context) -> list:
+    read = await c.read_resource(uri)
+    return [read[0].content, read[0].mime_type, read.contents[0].text]
+"""
+
+
+@pytest.fixture
+def server(write: Callable[..., str]) -> Iterator[Server]:
+    with Server(load([write(SERVER + RESOURCES)])) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("uri", "contents"),
+    [
+        ("a://text", [{"mimeType": "text/plain", "text": "t"}]),
+        ("a://json", [{"mimeType": "application/json", "text": '{"a":1}'}]),
+        ("a://many", [{"text": "t", "_meta": {"k": 1}}, {"mimeType": "x/y", "blob": "Yg=="}]),
+        ("a://blob", [{"mimeType": "x/y", "blob": "AA=="}]),
+        ("a://of/me", [{"mimeType": "text/plain", "text": "me"}]),
+        ("a://fixed", [{"mimeType": "text/plain", "text": "f"}]),
+    ],
+)
+def test_resources_are_read_as_in_fastmcp(server: Server, uri: str, contents: list[dict[str, Any]]) -> None:
+    assert server.request("resources/read", {"uri": uri}) == {"contents": [{"uri": uri, **one} for one in contents]}
+
+
+def test_resources_and_prompts_are_listed_with_what_the_file_says(server: Server) -> None:
+    resources = server.request("resources/list")["resources"]
+    (template,) = server.request("resources/templates/list")["resourceTemplates"]
+    prompts = server.request("prompts/list")["prompts"]
+
+    assert resources[0] == {
+        "uri": "a://text",
+        "name": "text",
+        "title": "T",
+        "mimeType": "text/plain",
+        "annotations": {"audience": ["user"]},
+        "icons": [{"src": "https://x/i.png"}],
+    }
+    assert (template["uriTemplate"], template["name"]) == ("a://of/{name}", "of")
+    assert [prompt["name"] for prompt in prompts] == ["short", "chat", "whole"]
+    assert {"title": "Chat", "description": "Talks."}.items() <= prompts[1].items()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "messages"),
+    [
+        ("short", {"topic": "a", "words": "4"}, [("user", "a 5")]),
+        ("chat", {}, [("user", "hi"), ("assistant", "so?")]),
+        ("whole", {}, [("assistant", "x")]),
+    ],
+)
+def test_prompts_are_rendered_as_in_fastmcp(
+    server: Server, name: str, arguments: dict[str, str], messages: list[tuple[str, str]]
+) -> None:
+    result = server.request("prompts/get", {"name": name, "arguments": arguments})
+
+    assert [(one["role"], one["content"]["text"]) for one in result["messages"]] == messages
+
+
+@pytest.mark.parametrize("uri", ["a://text", "a://of/me", "a://json"])
+def test_a_tool_reads_resources_of_its_server(server: Server, uri: str) -> None:
+    (contents,) = server.request("resources/read", {"uri": uri})["contents"]
+
+    result = server.call("peek", {"uri": uri})
+
+    assert result["structuredContent"]["result"] == [contents["text"], contents["mimeType"], contents["text"]]

@@ -1,0 +1,189 @@
+"""The modules of fastmcp and mcp that have a place here, and the names in each."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .refusals import OWN_PACKAGE, Refused, users_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+PACKAGES = ("fastmcp", "mcp", "mcp_types")
+"""The top-level packages whose modules have stand-ins."""
+
+_TYPES = (
+    "Annotations AudioContent BlobResourceContents CallToolResult Completion CompletionArgument CompletionContext "
+    "ContentBlock EmbeddedResource GetPromptResult Icon ImageContent PromptMessage PromptReference ResourceLink "
+    "ResourceTemplateReference TextContent TextResourceContents ToolAnnotations"
+)
+_EXCEPTIONS = "FastMCPError NotFoundError PromptError ResourceError ToolError"
+_ELICITATION = "AcceptedElicitation CancelledElicitation DeclinedElicitation ElicitationResult"
+
+_MESSAGES = "AssistantMessage Message UserMessage"
+
+_SDK = {
+    "": "Audio Context Icon Image {server}",
+    ".context": "Context",
+    ".exceptions": _EXCEPTIONS,
+    ".prompts": "Prompt",
+    ".prompts.base": f"{_MESSAGES} Prompt",
+    ".resources": "FunctionResource Resource TextResource",
+    ".server": "Context {server}",
+    ".tools": "Tool",
+    ".utilities": "",
+    ".utilities.logging": "get_logger",
+    ".utilities.types": "Audio Image",
+}
+"""The modules of the SDK's package of servers: `mcp.server.fastmcp` in version 1, `mcp.server.mcpserver` in 2."""
+
+NAMES: dict[str, str] = {
+    "fastmcp": "Context FastMCP",
+    "fastmcp.exceptions": _EXCEPTIONS,
+    "fastmcp.prompts": "Message Prompt PromptMessage PromptResult",
+    "fastmcp.prompts.prompt": "Message Prompt PromptMessage PromptResult",
+    "fastmcp.resources": "FunctionResource Resource ResourceContent ResourceResult TextResource",
+    "fastmcp.server": "Context FastMCP",
+    "fastmcp.server.context": "Context",
+    "fastmcp.server.elicitation": _ELICITATION,
+    "fastmcp.server.server": "FastMCP",
+    "fastmcp.tools": "FunctionTool Tool ToolResult",
+    "fastmcp.tools.base": "Tool ToolResult",
+    "fastmcp.tools.function_tool": "FunctionTool",
+    "fastmcp.tools.tool": "FunctionTool Tool ToolResult",
+    "fastmcp.utilities": "",
+    "fastmcp.utilities.logging": "get_logger",
+    "fastmcp.utilities.types": "Audio File Image",
+    "mcp": "",
+    "mcp.server": "FastMCP MCPServer",
+    "mcp.server.elicitation": _ELICITATION,
+    "mcp.server.transport_security": "TransportSecuritySettings",
+    "mcp.types": _TYPES,
+    "mcp_types": _TYPES,
+    **{f"mcp.server.fastmcp{part}": names.format(server="FastMCP") for part, names in _SDK.items()},
+    **{
+        f"mcp.server.mcpserver{part}": names.format(server="MCPServer")
+        + ("" if part else f" {_ELICITATION} {_MESSAGES}")
+        for part, names in _SDK.items()
+    },
+}
+"""The names of each module that files may import."""
+
+_HELPERS = "Audio File Image PromptResult ResourceContent ResourceResult ToolResult"
+_PLACES = {
+    **dict.fromkeys(f"{_TYPES} {_EXCEPTIONS} {_MESSAGES} {_HELPERS}".split(), (".mcp_types", "")),
+    **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),
+    **dict.fromkeys(("FastMCP", "MCPServer", "TextResource"), (".server", "")),
+    **dict.fromkeys(("FunctionResource", "FunctionTool", "Prompt", "Resource", "Tool"), (".server", "Component")),
+    "TransportSecuritySettings": (".server", "WithoutEffect"),
+    "get_logger": ("logging", "getLogger"),
+}
+"""The modules that hold the names, and how they are called there, if otherwise."""
+
+_NO_HTTP = "Toolwire serves standard input and output alone, and a host starts the server itself: remove it"
+_NO_CLIENT = "install the package, whose client is used then, or use toolwire_client.Client"
+_NO_LOWLEVEL = "serve plain functions, or use FastMCP"
+_NO_ROUND_TRIPS = "ask with `await ctx.elicit(...)`, which Toolwire sends in the form that the client understands"
+_NO_PROTOCOL_ERRORS = "raise ToolError, whose text reaches the model"
+
+_REFUSED = {
+    "fastmcp.server.auth": _NO_HTTP,
+    "mcp.server.auth": _NO_HTTP,
+    "mcp.server.lowlevel": _NO_LOWLEVEL,
+    "mcp.server.Server": _NO_LOWLEVEL,
+    "mcp.server.session": OWN_PACKAGE,
+    "mcp.server.sse": _NO_HTTP,
+    "mcp.server.stdio": "call mcp.run()",
+    "mcp.server.streamable_http": _NO_HTTP,
+    "mcp.types.SamplingMessage": OWN_PACKAGE,
+}
+"""Modules with all their names, and names, that may be imported but not used, and what to do instead."""
+
+_CLIENTS = (
+    *("fastmcp.Client", "fastmcp.client", "mcp.Client", "mcp.ClientSession", "mcp.StdioServerParameters"),
+    *("mcp.client", "mcp.stdio_client"),
+)
+"""The names of the packages' clients: of the real packages, where these are installed."""
+
+_UNAVAILABLE = {
+    "fastmcp.server.middleware": "check or log in the tools themselves, with a decorator of yours",
+    "mcp.server.mcpserver.Elicit": _NO_ROUND_TRIPS,
+    "mcp.server.mcpserver.Resolve": _NO_ROUND_TRIPS,
+    "mcp.shared.exceptions": _NO_PROTOCOL_ERRORS,
+    "mcp.types.ElicitRequest": _NO_ROUND_TRIPS,
+    "mcp.types.InputRequiredResult": _NO_ROUND_TRIPS,
+    "mcp_types.InputRequiredResult": _NO_ROUND_TRIPS,
+}
+"""What to do instead of importing these: a tool that used them would fail when it is called."""
+
+
+class NameNotAvailable(ImportError):
+    """A name that Toolwire's FastMCP does not have; the text says where it is imported, and the available ones."""
+
+
+class StandIn(ModuleType):
+    """A module in the place of one of fastmcp or mcp."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return found(self.__name__, name)
+        except NameNotAvailable as error:
+            raise AttributeError(str(error)) from None
+
+
+_made: dict[str, StandIn] = {}
+
+
+def module(name: str) -> StandIn:
+    """Return the module in the place of *name*.
+
+    Raises:
+        NameNotAvailable: if there is no such module.
+    """
+    if name not in NAMES and _entry(name, _REFUSED) is None and _entry(name, _CLIENTS) is None:
+        parent = name
+        while parent not in NAMES:
+            parent = parent.rpartition(".")[0]
+        raise _unavailable(name, parent)
+    if name not in _made:
+        _made[name] = StandIn(name)
+        _made[name].__path__ = []
+    return _made[name]
+
+
+def found(place: str, name: str) -> Any:
+    """Return what has the *name* in the module *place*: a class, a module, or what refuses to be used.
+
+    Raises:
+        NameNotAvailable: if Toolwire has nothing of that name.
+    """
+    path = f"{place}.{name}"
+    if name in NAMES.get(place, "").split():
+        file, attribute = _PLACES[name]
+        return getattr(import_module(file, __package__), attribute or name)
+    if path in NAMES:
+        return module(path)
+    if _entry(path, _CLIENTS) is not None:
+        with suppress(ImportError, AttributeError):
+            return getattr(import_module(place), name)
+        return Refused(name, _NO_CLIENT)
+    if name.startswith("__") or (refused := _entry(path, _REFUSED)) is None:
+        raise _unavailable(path, place)
+    return Refused(name, _REFUSED[refused])
+
+
+def _unavailable(path: str, place: str) -> NameNotAvailable:
+    inner = [part.rpartition(".")[2] for part in NAMES if part.rpartition(".")[0] == place]
+    available = ", ".join(sorted([*NAMES.get(place, "").split(), *inner])) or "nothing"
+    advice = _UNAVAILABLE.get(_entry(path, _UNAVAILABLE) or "", OWN_PACKAGE)
+    problem = f"Toolwire does not support {path} ({place} has {available} here)"
+    return NameNotAvailable(f"{users_line()}: {problem}; {advice}", name=place)
+
+
+def _entry(path: str, table: Collection[str]) -> str | None:
+    """Return the entry of *table* for *path* or what it is in."""
+    parts = path.split(".")
+    return next((entry for n in range(len(parts), 0, -1) if (entry := ".".join(parts[:n])) in table), None)

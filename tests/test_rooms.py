@@ -62,7 +62,7 @@ ROOMS: dict[str, list[str]] = {
         "worker",
         "toolwire",
         "cli",
-        "cli.host_config",
+        "cli.host_config cli.bundle",
         "cli.commands",
         "cli.help cli.other_tools",
         "cli.main",

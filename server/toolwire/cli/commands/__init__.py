@@ -20,6 +20,7 @@ COMMANDS = {
     "ask": "let a language model answer a question with tools",
     "chat": "chat with a language model that uses tools",
     "config": "configure a host to start the tools: print the entry, or --write it",
+    "pack": "make a bundle (.mcpb) that hosts install with a click",
     "schema": "print the published schemas, for hosts in any language",
     "check": "test whether an MCP server keeps the contract",
     "diff": "compare two lists of tools, and say whom the changes break",

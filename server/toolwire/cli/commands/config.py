@@ -107,7 +107,7 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
     served = [*map(_absolute, targets)]
-    words = [*_program(served, given.get("with", ())), "serve", *served, *_passed_on(given)]
+    words = [*_program(served, given.get("with", ())), "serve", *served, *passed_on(given)]
     name = given.get("server_name", given.get("name"))
     if name is None:
         # Claude Code accepts only these letters; other hosts accept more.
@@ -153,7 +153,8 @@ def _is_module_here(target: str) -> bool:
     return not taken.is_path and not taken.is_bundled and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
 
 
-def _passed_on(given: Mapping[str, Any]) -> list[str]:
+def passed_on(given: Mapping[str, Any]) -> list[str]:
+    """Return the options of `serve` among those *given*, as words of a command line."""
     words: list[str] = []
     for option in COMMAND.passes_on:
         if option.key not in given or option.key == "with":

@@ -1,0 +1,1 @@
+"""The bundles that `toolwire pack` makes."""

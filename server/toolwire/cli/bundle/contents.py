@@ -1,0 +1,209 @@
+"""Finds the files and packages that targets need on another machine.
+
+Strategy. Imports are read from the source, since functions import as well as files. Modules next to a file are packed;
+packages are asked for: those that a `# /// script` block names, or else the installed ones that are imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from ...errors import LoadError
+from ...loading.dependencies import ScriptMetadata, name_of
+from ...loading.importing import YAML, missing
+from ...loading.targets import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...loading.targets import Target
+
+FOLDER = "server"
+"""The folder of the author's files in a bundle, without the entry point: they cannot shadow what that imports."""
+
+_OURS = {"toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools"}
+
+
+class Contents:
+    """What is packed: *files* by their place in the bundle, the words for `serve` there, and packages to install."""
+
+    def __init__(self, packages: Sequence[str] = ()) -> None:
+        self.files: dict[str, str] = {}
+        self.targets: list[str] = []
+        self.dependencies = list(packages)
+        self.extras: set[str] = set()
+        self.requires_python: str | None = None
+        self.unpacked: list[str] = []
+        self._imported: dict[str, str] = {}
+
+    def add_target(self, text: str) -> None:
+        """Add what the target *text* of the command line needs.
+
+        Raises:
+            LoadError: if it cannot be packed.
+        """
+        target = parse(text)
+        if target.is_bundled:
+            self.targets.append(text)
+        elif target.is_path:
+            self._add_path(target)
+        else:
+            self._add_module(target)
+
+    def add_data(self, path: str, beside: str) -> None:
+        """Add the file or folder at *path*, where a file in the folder *beside* finds it."""
+        if not os.path.exists(path):
+            raise LoadError(missing(path))
+        root = beside if not os.path.relpath(path, beside).startswith("..") else os.path.dirname(os.path.abspath(path))
+        self._add(path, root)
+
+    def _add_path(self, target: Target) -> None:
+        place = os.path.abspath(target.place)
+        if not os.path.exists(place):
+            raise LoadError(missing(target.place))
+        root = os.path.dirname(place)
+        while place.endswith(".py") and os.path.isfile(os.path.join(root, "__init__.py")):
+            root = os.path.dirname(root)
+        head = os.path.relpath(place, root).split(os.sep)[0]
+        self._add(os.path.join(root, head), root)  # a file, or its whole package
+        if place.endswith(".py"):
+            block = ScriptMetadata(place)
+            self.dependencies += block.dependencies
+            self.requires_python = block.requires_python or self.requires_python
+            self.unpacked += [f"[tool.{name}]" for name in block.tools]
+            for ending in YAML:
+                if os.path.isfile(described := f"{place[:-3]}_config{ending}"):
+                    self._add(described, root)
+        name = "" if target.name is None else f":{target.name}"
+        self.targets.append("/".join([FOLDER, *os.path.relpath(place, root).split(os.sep)]) + name)
+
+    def _add_module(self, target: Target) -> None:
+        from importlib.util import find_spec
+
+        sys.path.append(os.getcwd())
+        try:
+            spec = find_spec(target.place)
+        except ImportError:
+            spec = None
+        finally:
+            sys.path.remove(os.getcwd())
+        head = target.place.partition(".")[0]
+        if spec is None:
+            raise LoadError(f"no module {target.place!r} to pack; a file is named with its ending, as in tools.py")
+        if found := metadata.packages_distributions().get(head):
+            self._depend_on(found[0])
+            self.targets.append(str(target))
+        elif spec.origin and os.path.isfile(spec.origin):
+            self._add_path(parse(f"{spec.origin}:{target.name}" if target.name else spec.origin))
+        else:
+            raise LoadError(f"the module {target.place!r} has no file that can be packed")
+
+    def _depend_on(self, distribution: str) -> None:
+        if name_of(distribution) not in map(name_of, self.dependencies):
+            self.dependencies.append(f"{distribution}>={metadata.version(distribution)}")
+
+    def _add(self, path: str, root: str) -> None:
+        for file in _files(path):
+            place = "/".join([FOLDER, *os.path.relpath(file, root).split(os.sep)])
+            other = self.files.setdefault(place, file)
+            if other != file:
+                raise LoadError(
+                    f"{other} and {file} would have one name in the bundle; rename one, or pack their folder"
+                )
+            if file.endswith(".py"):
+                self._follow_imports(file, root)
+            elif file.endswith(YAML):
+                self.extras.add("yaml")
+                self._follow_names(file, root)
+
+    def _follow_imports(self, file: str, root: str) -> None:
+        for name, is_optional in _imports(file):
+            beside = [os.path.join(folder, name) for folder in dict.fromkeys((os.path.dirname(file), root))]
+            local = [path for path in beside if os.path.isdir(path)] or [f"{path}.py" for path in beside]
+            found = next(filter(os.path.exists, local), None)
+            if found is None:
+                self._imported.setdefault(name, "" if is_optional else file)
+            elif found not in self.files.values():
+                self._add(found, os.path.dirname(found))
+
+    def _follow_names(self, file: str, root: str) -> None:
+        """Add the files that a YAML file names: programs and scripts in its folder, modules of its functions."""
+        folder = os.path.dirname(file)
+        with open(file, encoding="utf-8") as source:
+            text = source.read()
+        for word in {
+            *re.findall(r"[\w./-]+", text),
+            os.path.splitext(os.path.basename(file))[0].removesuffix("_config"),
+        }:
+            for path in (os.path.normpath(os.path.join(folder, word)), os.path.join(folder, f"{word}.py")):
+                if os.path.isfile(path) and not os.path.isabs(word) and path not in self.files.values():
+                    if os.path.relpath(path, folder).startswith(".."):
+                        raise LoadError(
+                            f"{file} names {word}, which is not in its folder and so cannot be packed with it"
+                        )
+                    self._add(path, root)
+        for cwd in re.findall(r"^\s*cwd: *[\"']?([\w./-]+)", text, re.MULTILINE):
+            if os.path.isdir(path := os.path.join(folder, cwd)) and os.path.normpath(path) != folder:
+                self._add(path, root)
+
+    def settle(self) -> None:
+        """Add the installed packages that are imported, unless the author has named packages.
+
+        Raises:
+            LoadError: if an imported module is neither packed nor installed.
+        """
+        if self.dependencies:
+            return
+        installed = metadata.packages_distributions()
+        for name, file in self._imported.items():
+            if name in installed:
+                self._depend_on(installed[name][0])
+            elif file:
+                remedy = f"put {name}.py next to it, or name its package: --with PACKAGE"
+                raise LoadError(f"{file} imports {name}, which the bundle would lack; {remedy}")
+
+
+def _files(path: str) -> Iterator[str]:
+    """The file at *path*, or those in a folder, without hidden ones, compiled ones and environments."""
+    if os.path.isfile(path):
+        yield path
+    for folder, folders, names in os.walk(path):
+        if "pyvenv.cfg" in names:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if name[0] != "." and name not in ("__pycache__", "node_modules"))
+        yield from (
+            os.path.join(folder, name) for name in sorted(names) if name[0] != "." and not name.endswith(".mcpb")
+        )
+
+
+def _imports(file: str) -> Iterator[tuple[str, bool]]:
+    """The top-level modules that *file* imports from elsewhere, and whether it can do without."""
+    with open(file, "rb") as source:
+        try:
+            waiting: list[tuple[ast.AST, bool]] = [(ast.parse(source.read()), False)]
+        except (SyntaxError, ValueError) as error:
+            raise LoadError(f"{file} cannot be read: {error}") from None
+    while waiting:
+        node, is_optional = waiting.pop()
+        names: list[str] = []
+        match node:
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.ImportFrom(level=0, module=str(name)):
+                names = [name]
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+                waiting += [(inner, is_optional) for inner in node.orelse]
+                continue
+            case ast.Try():
+                is_optional = True
+        waiting += [(inner, is_optional) for inner in ast.iter_child_nodes(node)]
+        for name in names:
+            head = name.partition(".")[0]
+            if head not in sys.stdlib_module_names and head not in _OURS:
+                yield head, is_optional

@@ -1,0 +1,289 @@
+"""`toolwire pack`: makes a bundle (`.mcpb`) that hosts install with a click."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from hashlib import sha256
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from ...errors import Failed, UsageError
+from ...loading import dependencies
+from ...loading.targets import parse
+from ..bundle import manifest as texts
+from ..bundle.contents import Contents
+from ..open_client import connected
+from ..options import Option
+from ..output import counted, remark, say
+from . import Command
+from .config import passed_on
+from .serve import COMMAND as SERVE
+from .serve import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolwire_client import Client
+
+    from ..options import Words
+
+
+def _variable(text: str) -> str:
+    """Accept the name of an environment variable."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise ValueError("the name of an environment variable, without a value, which each user gives")
+    return text
+
+
+def _bundle(text: str) -> str:
+    """Accept the path of a bundle."""
+    if not text.endswith(".mcpb"):
+        raise ValueError("a file that ends in .mcpb")
+    return text
+
+
+COMMAND = Command(
+    usage=("toolwire pack TARGET... [OPTIONS]",),
+    details="Writes a bundle (.mcpb) that Claude Desktop and other hosts install with a click. It has the files of the "
+    "targets and the modules next to them that they import. Packages are those of --with and a file's `# /// script` "
+    "block, or else the installed ones that are imported. The server is started once from the bundle, to list its "
+    "tools. All options of `serve` can be given too.",
+    options=(
+        Option("-o, --output FILE", "the bundle (default: NAME.mcpb in this folder)", _bundle),
+        Option(
+            "--vendored", "put all packages into the bundle, for this system and Python (default: the host's uv does)"
+        ),
+        Option("--env KEY", "environment variable that the host asks its user for; repeatable", _variable, many=True),
+        Option("--icon FILE", "icon of the bundle, a PNG image"),
+        Option("--add PATH", "file or folder that the tools read, packed next to them; repeatable", many=True),
+        Option("--description TEXT", "description (default: the first line of the file's docstring)"),
+        Option("--author NAME", "author (default: the file's __author__, or user.name of Git)"),
+        Option("--registry URL", "write server.json, too, for the MCP registry; URL is where the bundle will be"),
+        Option("--registry-name NAME", "name in the registry (default: io.github.OWNER/NAME)"),
+    ),
+    examples=(
+        "toolwire pack tools.py",
+        "toolwire pack tools.py --env API_KEY --icon icon.png -o dist/tools.mcpb",
+        "toolwire pack tools.py --registry https://github.com/me/tools/releases/download/v1/tools.mcpb",
+    ),
+    passes_on=SERVE.options,
+)
+
+
+def run(words: Words) -> int:
+    """Write the bundle, and `server.json` if asked for."""
+    targets, given = [*words.words, *(words.command or [])], words.options
+    if not targets:
+        raise UsageError("name what to pack: a file, a folder or a module, as in `pack tools.py`")
+    contents = Contents(given.get("with", ()))
+    for target in targets:
+        contents.add_target(target)
+    for path in given.get("add", ()):
+        contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
+    contents.settle()
+    with tempfile.TemporaryDirectory() as temporary:
+        return _pack(Path(temporary), contents, targets, given)
+
+
+def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
+    for place, file in contents.files.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_bytes(Path(file).read_bytes())
+        (folder / place).chmod(0o755 if os.access(file, os.X_OK) else 0o644)
+    (folder / "main.py").write_text(texts.entry_point(contents.targets, passed_on(given)), "utf-8")
+    if "icon" in given:
+        (folder / "icon.png").write_bytes(_icon(given["icon"]))
+    is_vendored = given.get("vendored", False)
+    wheel = _wheel(folder)
+    extras = f"[{','.join(sorted(contents.extras))}]" if contents.extras else ""
+    wanted = [f"toolwire{extras}=={metadata.version('toolwire')}", *contents.dependencies]
+    if is_vendored:
+        _install(wanted, folder / "lib", wheel)
+    about = _about(folder, contents, targets, given)
+    if not is_vendored:
+        path = None if wheel is None else wheel.relative_to(folder).as_posix()
+        (folder / "pyproject.toml").write_text(texts.project(about, wanted, path), "utf-8")
+    elif wheel is not None:
+        wheel.unlink()
+    (folder / "manifest.json").write_text(texts.manifest(about, is_vendored=is_vendored), "utf-8")
+    bundle = Path(given.get("output", f"{about.name}.mcpb"))
+    entry = None
+    if "registry" in given:
+        made = texts.registry_entry(about, given["registry"], given.get("registry_name"))
+        entry = bundle.with_name("server.json")
+        made = {**_former(entry, made["name"]), **made}
+        made["packages"][0]["fileSha256"] = _write(folder, bundle)
+        entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    else:
+        _write(folder, bundle)
+    _report(bundle, about, contents, wanted, entry)
+    return 0
+
+
+def _former(entry: Path, name: str) -> dict[str, Any]:
+    """The members of a `server.json` that is there already, which may have a website and icons; {} without one."""
+    try:
+        former = json.loads(entry.read_text("utf-8")) if entry.exists() else {}
+        if former.get("name", name) == name:
+            return dict(former)
+    except (ValueError, AttributeError):
+        pass
+    raise UsageError(f"{entry} is of another server than {name}, so it was not written; move it away")
+
+
+def _report(bundle: Path, about: texts.About, contents: Contents, wanted: list[str], entry: Path | None) -> None:
+    size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
+    say(f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')}, {size}).")
+    say(f"Packages: {', '.join(wanted)}")
+    if entry is not None:
+        say(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
+    if contents.unpacked:
+        remark(f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script` block")
+
+
+def _icon(path: str) -> bytes:
+    data = Path(path).read_bytes()
+    if not data.startswith(b"\x89PNG\r\n\x1a\n"):
+        raise UsageError(f"--icon takes a PNG image, which {path} is not")
+    return data
+
+
+def _wheel(folder: Path) -> Path | None:
+    """Put Toolwire's own wheel into *folder* if it was installed from a folder or file: then no index may have it."""
+    direct = json.loads(metadata.distribution("toolwire").read_text("direct_url.json") or "{}")
+    if not direct.get("url", "").startswith("file:"):
+        return None
+    source, wheels = Path(url2pathname(urlsplit(direct["url"]).path)), folder / "wheels"
+    if not source.exists():
+        raise Failed(f"Toolwire was installed from {source}, which is gone; install it again")
+    wheels.mkdir()
+    if source.suffix == ".whl":
+        return Path(shutil.copy(source, wheels))
+    uv = ["build", "--quiet", "--wheel", "--out-dir", str(wheels), str(source)]
+    _install_by(uv, ["wheel", "--no-deps", "--wheel-dir", str(wheels), str(source)])
+    (wheels / ".gitignore").unlink(missing_ok=True)  # uv's
+    return next(wheels.glob("*.whl"))
+
+
+def _install(wanted: list[str], lib: Path, wheel: Path | None) -> None:
+    """Install packages into *lib*, without what differs from machine to machine."""
+    words = ["--target", str(lib), *([] if wheel is None else ["--find-links", str(wheel.parent)]), *wanted]
+    _install_by(["pip", "install", "--quiet", "--python", sys.executable, *words], ["install", "--no-compile", *words])
+    shutil.rmtree(lib / "bin", ignore_errors=True)  # scripts that name this Python
+    for path in [lib / ".lock", *lib.glob("*.dist-info/*")]:
+        if path.name in (".lock", "direct_url.json", "INSTALLER", "RECORD", "REQUESTED", "uv_cache.json"):
+            path.unlink(missing_ok=True)
+
+
+def _install_by(uv: list[str], pip: list[str]) -> None:
+    """Run pip with its words, since it is configured for this environment, or else uv with its own."""
+    program = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *pip]
+    if find_spec("pip") is None:
+        program = [dependencies.uv() or "uv", *uv]
+    try:
+        status = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False).returncode
+    except FileNotFoundError:
+        raise Failed("packing needs pip or uv (https://docs.astral.sh/uv)") from None
+    if status:
+        raise Failed("the packages could not be made or installed (the reason is above)")
+
+
+def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> texts.About:
+    """Start the server from the bundle in *folder* and describe it."""
+    lib = folder / "lib"
+    env = {"PYTHONPATH": str(lib)} if lib.exists() else {}
+    # -S: what `lib` lacks must not be found among the packages of this environment.
+    command = [sys.executable, *(["-S"] if env else []), "-B", str(folder / "main.py")]
+    with connected(command, is_ours=True, env={**env, "PYTHONDONTWRITEBYTECODE": "1"}) as client:
+        info = client.server_info
+        tools = [{key: tool[key] for key in ("name", "description") if tool.get(key)} for tool in client.list_entries()]
+        prompts, has_more = _prompts(client)
+    docstring, author = _written_in(targets[0])
+    names = ", ".join(tool["name"] for tool in tools)
+    title = str(info.get("title") or info.get("name") or name_of(targets))
+    return texts.About(
+        name=re.sub(r"[^A-Za-z0-9._-]+", "-", str(info.get("name") or name_of(targets))).strip("-.") or "toolwire",
+        title=title,
+        version=str(info.get("version") or "0.0.0"),
+        description=given.get("description") or docstring or f"{counted(len(tools), 'tool')}: {names}",
+        author=given.get("author") or author or _git_user(),
+        tools=tools,
+        prompts=prompts,
+        has_more_prompts=has_more,
+        variables=list(dict.fromkeys(given.get("env", ()))),
+        has_icon="icon" in given,
+        requires_python=contents.requires_python,
+    )
+
+
+def _prompts(client: Client) -> tuple[list[dict[str, Any]], bool]:
+    """The prompts that are one text with places for their arguments, and whether there are others."""
+    from toolwire_client import ClientError
+
+    found, has_more = [], False
+    try:
+        entries = client.request("prompts/list")["prompts"]
+    except ClientError:  # a server without prompts
+        return [], False
+    for entry in entries:
+        names = [argument["name"] for argument in entry.get("arguments", ())]
+        places = {name: f"${{arguments.{name}}}" for name in names}
+        try:
+            messages = client.request("prompts/get", {"name": entry["name"], "arguments": places})["messages"]
+        except ClientError:  # it takes no such texts
+            messages = []
+        text = messages[0]["content"].get("text", "") if len(messages) == 1 else ""
+        if text and all(place in text for place in places.values()):
+            about = {key: entry[key] for key in ("name", "description") if entry.get(key)}
+            found.append({**about, "arguments": names, "text": text})
+        else:
+            has_more = True
+    return found, has_more
+
+
+def _written_in(target: str) -> tuple[str, str]:
+    """The first line of a file's docstring and its `__author__`; "" for what it lacks."""
+    place = parse(target).place
+    if not place.endswith(".py"):
+        return "", ""
+    module = ast.parse(Path(place).read_bytes())
+    author = ""
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__author__")], value=ast.Constant(value=str(text))):
+                author = text
+    return (ast.get_docstring(module) or "").partition("\n\n")[0].replace("\n", " ").strip(), author
+
+
+def _git_user() -> str:
+    try:
+        done = subprocess.run(["git", "config", "user.name"], capture_output=True, encoding="utf-8", check=False)
+    except OSError:
+        done = None
+    if done is None or not done.stdout.strip():
+        raise UsageError("a bundle names its author: --author NAME")
+    return done.stdout.strip()
+
+
+def _write(folder: Path, bundle: Path) -> str:
+    """Write the bundle, the same bytes for the same files, and return its SHA-256."""
+    bundle.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())  # of 1980, when ZIP's time begins
+            entry.external_attr = (0o100755 if os.access(path, os.X_OK) else 0o100644) << 16
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            archive.writestr(entry, path.read_bytes())
+    return sha256(bundle.read_bytes()).hexdigest()

@@ -30,7 +30,7 @@ _OURS = {"toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools"}
 
 
 class Contents:
-    """What is packed: *files* by their place in the bundle, the words for `serve` there, and packages to install."""
+    """The parts of a bundle: *files* by their place in it, the words for `serve` there, and packages to install."""
 
     def __init__(self, packages: Sequence[str] = ()) -> None:
         self.files: dict[str, str] = {}
@@ -55,11 +55,11 @@ class Contents:
         else:
             self._add_module(target)
 
-    def add_data(self, path: str, beside: str) -> None:
-        """Add the file or folder at *path*, where a file in the folder *beside* finds it."""
+    def add_data(self, path: str, near: str) -> None:
+        """Add the file or folder at *path*, where a file in the folder *near* finds it."""
         if not os.path.exists(path):
             raise LoadError(missing(path))
-        root = beside if not os.path.relpath(path, beside).startswith("..") else os.path.dirname(os.path.abspath(path))
+        root = near if not os.path.relpath(path, near).startswith("..") else os.path.dirname(os.path.abspath(path))
         self._add(path, root)
 
     def _add_path(self, target: Target) -> None:
@@ -123,8 +123,8 @@ class Contents:
 
     def _follow_imports(self, file: str, root: str) -> None:
         for name, is_optional in _imports(file):
-            beside = [os.path.join(folder, name) for folder in dict.fromkeys((os.path.dirname(file), root))]
-            local = [path for path in beside if os.path.isdir(path)] or [f"{path}.py" for path in beside]
+            places = [os.path.join(folder, name) for folder in dict.fromkeys((os.path.dirname(file), root))]
+            local = [path for path in places if os.path.isdir(path)] or [f"{path}.py" for path in places]
             found = next(filter(os.path.exists, local), None)
             if found is None:
                 self._imported.setdefault(name, "" if is_optional else file)

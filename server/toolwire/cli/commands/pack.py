@@ -193,7 +193,7 @@ def _install_by(uv: list[str], pip: list[str]) -> None:
     if find_spec("pip") is None:
         program = [dependencies.uv() or "uv", *uv]
     try:
-        status = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False).returncode
+        status = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
     except FileNotFoundError:
         raise Failed("packing needs pip or uv (https://docs.astral.sh/uv)") from None
     if status:

@@ -44,9 +44,9 @@ def add(a: int, b: int) -> int:
 
 
 @tool_api
-def split(cents: int, people: int) -> Share:
+def split(cents: int, people: int, currency: str = "EUR") -> Share:
     """Split a bill."""
-    return Share(cents // people / 100, cents % people)
+    return Share(cents // people / 100, cents % people, currency)
 
 
 @tool_api

@@ -48,19 +48,14 @@ def failure(words: str) -> dict[str, Any]:
     return {"content": text(words), "isError": True}
 
 
+SHARE = answer('{"each":3.33,"remainder":1,"currency":"EUR"}', {"each": 3.33, "remainder": 1, "currency": "EUR"})
 SEEN: dict[str, Any] = {
     "tools": TOOLS,
     "calls": [
         ["add", {"a": 2, "b": 3}, answer("5", {"result": 5})],
         ["add", {"a": 2, "b": "three"}, failure('arguments.b: "three" is not an integer')],
-        [
-            "split",
-            {"cents": 1000, "people": 3},
-            answer(
-                '{"each":3.33,"remainder":1,"currency":"EUR"}',
-                {"each": 3.33, "remainder": 1, "currency": "EUR"},
-            ),
-        ],
+        ["split", {"cents": 1000, "people": 3}, SHARE],
+        ["split", {"cents": "1000", "people": "3", "currency": None}, SHARE],  # as models send them
         ["greet", {"name": "Ωmega"}, answer("Grüße, Ωmega! 你好 \U0001f44b")],
         ["refuse", {"reason": "not today"}, failure("not today")],
         ["divide", {"a": 1, "b": 0}, failure("ZeroDivisionError: division by zero")],

@@ -9,7 +9,6 @@ few validations.
 from __future__ import annotations
 
 import json
-import re
 from decimal import Decimal
 from functools import reduce
 from itertools import islice
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     Places = dict[Path, Any]
     """The value that is read at each place."""
 
+_MAX_SCALAR = 2 * MAX_DIGITS
 _MAX_ROUNDS = 8
 """Levels of JSON in JSON. Each round reads as many places as the validator reports, a thousand."""
 
@@ -158,25 +158,22 @@ def _is_declared(error: Any, path: Path) -> bool:
 
 def _meaning(text: str, wanted: frozenset[str]) -> Any:
     """Return the value of *text* if it is JSON of a *wanted* type."""
-    start = _START.match(text)
-    types = _TYPES.get(start[0][-1], _NONE) if start else _NONE
-    is_short = len(text) <= 2 * MAX_DIGITS or not types.isdisjoint(("array", "object"))
-    if types.isdisjoint(wanted) or not is_short:
+    if len(text) > _MAX_SCALAR and wanted.isdisjoint(("array", "object")):
         return _UNREADABLE
     try:
         value = decode(text)
         json.loads(text, object_pairs_hook=_unique, parse_float=_exact)  # what msgspec does not check
     except (DecodingError, ValueError, ArithmeticError, RecursionError):
         return _UNREADABLE
-    if value is None and "null" not in wanted:
-        return ABSENT
-    return _UNREADABLE if _types(value).isdisjoint(wanted) else value
+    if _types(value).isdisjoint(wanted):
+        return _UNREADABLE
+    return ABSENT if value is None and "null" not in wanted else value
 
 
 def _types(value: Any) -> frozenset[str]:
     if type(value) is float and value.is_integer():
         value = int(value)
-    return _TYPES_OF[type(value)]
+    return _TYPES_OF.get(type(value), _TYPES_OF[str])
 
 
 def _unique(members: list[tuple[str, Any]]) -> None:
@@ -217,10 +214,8 @@ _UNIONS = ("anyOf", "oneOf")
 _SAME_PLACE = ("anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "then", "else")
 """Keywords whose schemas apply to the same value."""
 
-_NONE: frozenset[str] = frozenset()
-_NUMBER = frozenset(("integer", "number"))
 _TYPES_OF: dict[type, frozenset[str]] = {
-    int: _NUMBER,
+    int: frozenset(("integer", "number")),
     float: frozenset({"number"}),
     bool: frozenset({"boolean"}),
     type(None): frozenset(("null", "absent")),
@@ -228,12 +223,3 @@ _TYPES_OF: dict[type, frozenset[str]] = {
     list: frozenset({"array"}),
     dict: frozenset({"object"}),
 }
-_START = re.compile(r"[ \t\n\r]*[^ \t\n\r]")
-_TYPES = {
-    **dict.fromkeys("-0123456789", _NUMBER),
-    **dict.fromkeys("tf", _TYPES_OF[bool]),
-    "n": _TYPES_OF[type(None)],
-    "[": _TYPES_OF[list],
-    "{": _TYPES_OF[dict],
-}
-"""The types of JSON, by its first character."""

@@ -5,6 +5,7 @@ export const CALLS = [
     ['add', { a: 2, b: 3 }],
     ['add', { a: 2, b: 'three' }],
     ['split', { cents: 1000, people: 3 }],
+    ['split', { cents: '1000', people: '3', currency: null }],
     ['greet', { name: 'Ωmega' }],
     ['refuse', { reason: 'not today' }],
     ['divide', { a: 1, b: 0 }],

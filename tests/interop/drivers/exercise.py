@@ -13,6 +13,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("add", {"a": 2, "b": 3}),
     ("add", {"a": 2, "b": "three"}),
     ("split", {"cents": 1000, "people": 3}),
+    ("split", {"cents": "1000", "people": "3", "currency": None}),
     ("greet", {"name": "Ωmega"}),
     ("refuse", {"reason": "not today"}),
     ("divide", {"a": 1, "b": 0}),

@@ -302,25 +302,16 @@ def test_the_version_is_told(folder: Path) -> None:
 def test_serve_passes_its_options_on(folder: Path) -> None:
     options = [
         *("--name", "mine", "--instructions", "Be kind.", "--include", "[ae]*", "--exclude", "echo"),
-        *("--timeout", "0.2", "--page-size", "1", "--max-message-bytes", "1MiB", "--max-result-bytes", "1MiB"),
-        *(
-            "--max-workers",
-            "2",
-            "--grace",
-            "0.1",
-            "--separator",
-            "_",
-            "--strict-arguments",
-            "--mask-errors",
-            "--log-json",
-        ),
+        *("--timeout", "20", "--page-size", "1", "--max-message-bytes", "1MiB", "--max-result-bytes", "1MiB"),
+        *("--max-workers", "2", "--grace", "0.1", "--separator", "_"),
+        *("--strict-arguments", "--mask-errors", "--log-json"),
     ]
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py", *options]
     with connect(command, cwd=folder) as client:
         assert client.server_info["name"] == "mine"
         assert client.instructions == "Be kind."
         assert [tool.name for tool in client.list_tools()] == ["add"]
-        assert client.call_tool("add", {"a": "1"}).structured == {"result": 3}
+        assert client.call_tool("add", {"a": "1"}).text == 'arguments.a: "1" is not an integer'
 
 
 @pytest.mark.process

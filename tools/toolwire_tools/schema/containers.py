@@ -116,18 +116,17 @@ def _first_of(plans: Sequence[TypePlan]) -> Build:
         key = id(value), id(choose)
         if key not in known:
             try:
-                known[key] = value, choose(value), None
+                known[key] = value, choose(value)
             except ValueRefused as refused:
-                known[key] = value, None, refused
-        _, made, refusal = known[key]
-        if refusal is not None:
-            raise refusal.with_traceback(None)
+                known[key] = value, refused
+        if isinstance(made := known[key][1], ValueRefused):
+            raise made.with_traceback(None)
         return made
 
     return build
 
 
-_converted: ContextVar[dict[tuple[int, int], tuple[Any, Any, ValueRefused | None]] | None]
+_converted: ContextVar[dict[tuple[int, int], tuple[Any, Any]] | None]
 _converted = ContextVar("converted", default=None)
 """The results and refusals of unions inside of another, by value and union.
 

@@ -208,7 +208,7 @@ def test_a_kept_resource_is_read_before_all_others_and_is_in_no_list() -> None:
     class Kept(Tool):
         kind = "resources"
 
-        def call(self, arguments: Any, caller: Any, coerce: bool = False) -> dict[str, Any]:
+        def call(self, arguments: Any, caller: Any, strict_arguments: bool = False) -> dict[str, Any]:
             return {"contents": [{"uri": arguments["uri"], "text": "kept"}]}
 
     sent: list[bytes] = []

@@ -269,7 +269,7 @@ def _block(block: dict[str, Any]) -> Any:
         try:
             return [block.get("role"), _steady(json.loads(inner["text"]))]
         except ValueError:
-            return [block.get("role"), inner["text"]]
+            return [block.get("role"), re.sub(r"0x[0-9a-f]+", "0x", inner["text"])]
     kept = {key: value for key, value in inner.items() if value is not None and key not in ("_meta", "annotations")}
     return [block.get("role"), kept]
 

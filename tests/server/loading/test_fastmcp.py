@@ -493,7 +493,7 @@ async def data(c: Context) -> dict:
 def many(): return ResourceResult([ResourceContent("t", meta={"k": 1}), ResourceContent(b"b", mime_type="x/y")])
 @mcp.resource("a://blob")
 def blob(): return BlobResourceContents(uri="a://blob", blob="AA==", mimeType="x/y")
-@mcp.resource("a://of/{name}")
+@mcp.resource(uri="a://of/{name}")
 def of(name: str) -> str: return name
 mcp.add_resource(TextResource(uri="a://fixed", text="f", name="fixed"))
 
@@ -572,3 +572,25 @@ def test_a_tool_reads_resources_of_its_server(server: Server, uri: str) -> None:
     result = server.call("peek", {"uri": uri})
 
     assert result["structuredContent"]["result"] == [contents["text"], contents["mimeType"], contents["text"]]
+
+
+@pytest.mark.process
+def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(tmp_path: Path) -> None:
+    source = (
+        f"from contextlib import asynccontextmanager\nimport sys\n{SERVER.splitlines()[0]}\n"
+        "assert sys.argv == [__file__]\n"
+        "@asynccontextmanager\nasync def life(server: FastMCP):\n    yield {'name': server.name}\n    print('left')\n"
+        "mcp = FastMCP('alive', 'Be kind.', version='1.2', lifespan=life)\n"
+        "@mcp.tool\ndef who(c: Context) -> list:\n"
+        "    return [c.lifespan_context['name'], c.request_context.lifespan_context['name']]\n"
+    )
+
+    with served(tmp_path, source) as server:
+        answer = server.ask(call("who", {}))
+        began = server.ask(request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}}))["result"]
+        server.hang_up()
+        noise = server.stderr()
+
+    assert answer["result"]["structuredContent"] == {"result": ["alive", "alive"]}
+    assert (began["serverInfo"], began["instructions"]) == ({"name": "alive", "version": "1.2"}, "Be kind.")
+    assert "left" in noise

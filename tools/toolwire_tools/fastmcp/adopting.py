@@ -45,7 +45,11 @@ class Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute *module* with the builtins whose `__import__` is ours."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
-        super().exec_module(module)
+        words, sys.argv = sys.argv, [self.path]  # which some files parse
+        try:
+            super().exec_module(module)
+        finally:
+            sys.argv = words
 
 
 class _Finder:

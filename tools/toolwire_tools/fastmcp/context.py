@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import WeakKeyDictionary
 
 from ..context.context import LEVELS, AsyncContext
 from ..errors import Declined, Dismissed
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..context.context import Caller
-
-_STATES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-"""The values of `set_state`, by session."""
 
 
 class Done:
@@ -99,6 +95,11 @@ class Context(AsyncContext):
         return self
 
     session = request_context
+
+    @property
+    def lifespan_context(self) -> Any:
+        """The value of the server's lifespan; an empty dict without one."""
+        return {} if self._server.entered is None else self.state
 
     @property
     def request_id(self) -> str:
@@ -201,7 +202,7 @@ class Context(AsyncContext):
     def _state(self) -> dict[str, Any]:
         if "toolwire.worker" in sys.modules:
             raise RuntimeError("set_state and get_state do not work in isolated tools: serve without --isolate")
-        return _STATES.setdefault(getattr(self._caller, "host", None) or self.fastmcp, {})
+        return self._caller.session_state
 
     def set_state(self, key: str, value: Any, **_: Any) -> Done:
         """Keep *value* for later calls of this connection."""

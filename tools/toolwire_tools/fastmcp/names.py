@@ -91,6 +91,7 @@ _NO_PROTOCOL_ERRORS = "raise ToolError, whose text reaches the model"
 
 _REFUSED = {
     "fastmcp.server.auth": _NO_HTTP,
+    "fastmcp.server.dependencies": "take a parameter with the hint Context; there is no HTTP request, and no token",
     "mcp.server.auth": _NO_HTTP,
     "mcp.server.lowlevel": _NO_LOWLEVEL,
     "mcp.server.Server": _NO_LOWLEVEL,

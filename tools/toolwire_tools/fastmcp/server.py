@@ -59,13 +59,12 @@ _WITHOUT_EFFECT = frozenset(
 )
 """Arguments that change nothing of a server on standard input and output."""
 
-_SEPARATELY = "start a server for it, and let your host have both"
 _REMEDIES = {
     **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), "a host starts the server itself: remove it"),
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
     "list_page_size": "remove it, and serve with --page-size",
-    **dict.fromkeys(("mount", "import_server", "providers", "add_provider"), f"serve both files: {_SEPARATELY}"),
+    **dict.fromkeys(("mount", "import_server", "providers", "add_provider"), "name each server to your host as one of its own"),
     **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
     **dict.fromkeys(
         ("custom_route", "http_app", "streamable_http_app", "sse_app", "session_manager", "run_http_async"),
@@ -120,8 +119,13 @@ class FastMCP(metaclass=_Refusing):
         self.version, self.title = options.pop("version", None) or None, options.pop("title", None)
         self.description, self.website_url = options.pop("description", None), options.pop("website_url", None)
         self.icons = plain(options.pop("icons", None))
-        self.lifespan = options.pop("lifespan", None)
+        lifespan = options.pop("lifespan", None)
+        self.entered = None if lifespan is None else partial(lifespan, self)
+        """The lifespan, which takes this object; None without one."""
         self.settings = _Settings()
+        given = {"name": name, "version": self.version, "title": self.title, "instructions": instructions}
+        self.identity = {key: str(value) for key, value in given.items() if value is not None}
+        """The arguments for Toolwire's `Server` that the file gives."""
         self._offered: dict[tuple[str, str], Callable[[], Tool]] = {}
         self._made: list[Tool] = []
         self._keeps = options.pop("on_duplicate", None) or ("ignore" if _unwarned(options) else "error")
@@ -153,7 +157,7 @@ class FastMCP(metaclass=_Refusing):
         """Register a prompt, as `tool` does a tool."""
         return self._decorated(self.add_prompt, name_or_function, options)
 
-    def resource(self, uri: Any, /, **options: Any) -> Any:
+    def resource(self, uri: Any, **options: Any) -> Any:
         """Register the function below as the resource *uri*, or as all those of a template."""
         if callable(uri):
             raise TypeError('resource: its URI comes first, as in @mcp.resource("notes://{name}")')
@@ -240,7 +244,7 @@ class FastMCP(metaclass=_Refusing):
         if not _is_loaded_by_toolwire():
             from ..discovery import named_by
 
-            named_by("toolwire.server:Server")([self], name=self.name, instructions=self.instructions).serve()
+            named_by("toolwire.server:Server")([self], **{"name": self.name, **self.identity}).serve()
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:
         """As `run`."""

@@ -29,7 +29,7 @@ from .mcp_types import (
 from .refusals import check_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..options import Options
     from ..resources.prompt import PromptOptions
@@ -84,8 +84,16 @@ class AdoptedPrompt(Prompt):
         return super()._result(value.messages) | said
 
 
+def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
+    """Return name, version, title and instructions of the one server that all *tools* belong to, as far as given."""
+    servers = {id(server): server for tool in tools if (server := vars(tool).get("fastmcp")) is not None}
+    return dict(next(iter(servers.values())).identity) if len(servers) == 1 else {}
+
+
 def _belongs(tool: Tool, server: Any) -> None:
     """Let *tool* have the context of *server*; refuse it if it uses what Toolwire has not."""
+    tool.lifespan = server.entered
+    vars(tool)["fastmcp"] = server
     inner = unwrap_function(tool.function)
     if hasattr(inner, "__code__"):
         check_names(inner)

@@ -97,7 +97,7 @@ def run(words: Words) -> NoReturn:
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
-    identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
+    named = {key: given.pop(key) for key in ("name", "instructions") if key in given}
     if packages := given.pop("with", ()):
         from ...loading.dependencies import add
 
@@ -108,7 +108,13 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     loading = partial(_tools, targets, selected, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None
-    server = Server(loading(), **identity, **settings)
+    tools = loading()
+    identity: dict[str, Any] = {"name": name_of(targets)}
+    if "toolwire_tools.fastmcp" in sys.modules:
+        from toolwire_tools.fastmcp.tools import identity_of
+
+        identity |= identity_of(tools)
+    server = Server(tools, **identity | named, **settings)
     if reloader is not None:
         reloader.start(server)
     return server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
@@ -24,10 +24,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
     whose tools set none, and `max_processes` limits their number.
 
-    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent, or all of a batch,
-    `max_pending_bytes` the input of all calls in flight, `max_pending_calls` their number, `max_batch_elements` one
-    batch. Beyond `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as much,
-    reading stops until the host reads. `max_workers` calls of synchronous tools run at a time; in addition,
+    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent, or all of a batch.
+    `on_large_result` says what is sent instead of a larger one, of which at most `max_kept_bytes` are kept to be read.
+    `max_pending_bytes` limits the input of all calls in flight, `max_pending_calls` their number, `max_batch_elements`
+    one batch. Beyond `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as
+    much, reading stops until the host reads. `max_workers` calls of synchronous tools run at a time; in addition,
     `max_abandoned` threads may be held by calls that were cancelled or timed out, and `max_questions` by tools that
     wait for the user. `grace_seconds` is the time for open calls after the host has hung up: clients send SIGTERM after
     two seconds. `ask_seconds` is how long a tool waits for the user. A call with a progress token whose tool has
@@ -39,12 +40,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     separator: str = "_"
     page_size: int | None = None
+    on_large_result: Literal["error", "truncate", "resource"] = "error"
     timeout_seconds: float | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_result_bytes: int = 10 * 1024 * 1024 - 64 * 1024  # TypeScript clients fail at 10 MiB, next message included
     max_pending_bytes: int = 256 * 1024 * 1024
     max_pending_calls: int = 100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
     max_batch_elements: int = 10_000  # to decide about them takes a tenth of a second, in which nothing else is read
+    max_kept_bytes: int = 64 * 1024 * 1024  # six of the largest results that can be read in one piece
     max_unsent_bytes: int = 64 * 1024 * 1024  # as large as a message that comes in; six times the largest result
     max_workers: int = 128
     max_abandoned: int = 128  # as many again: hanging tools can be given up as often as they can be called
@@ -74,6 +77,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"page_size must be at least 1, or None for a single page, not {self.page_size}")
         if self.timeout_seconds is not None and not self.timeout_seconds > 0:
             raise ValueError(f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}")
+        if self.on_large_result not in ("error", "truncate", "resource"):
+            raise ValueError(f"on_large_result must be error, truncate or resource, not {self.on_large_result!r}")
         if not self.ask_seconds > 0:
             raise ValueError(f"ask_seconds must be above 0, not {self.ask_seconds}")
         for name in ("grace_seconds", "heartbeat_seconds"):

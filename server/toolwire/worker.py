@@ -72,12 +72,16 @@ def _object(target: Target) -> Any:
 
 
 class WorkerTool(Tool):
-    """A tool inside its process. The server outside enforces the time limit, by killing the process."""
+    """A tool inside its process. The server outside enforces its limits of time, by killing the process, and size."""
 
     def __init__(self, tool: Tool, memory: Memory) -> None:
-        vars(self).update(vars(tool), runs_in=None, timeout_seconds=None)
+        vars(self).update(vars(tool), runs_in=None, timeout_seconds=None, max_result_bytes=None)
         self._tool = tool
         self._memory = memory
+
+    def without_structured(self) -> WorkerTool:
+        """As `Tool.without_structured`."""
+        return WorkerTool(self._tool.without_structured(), self._memory)
 
     def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""

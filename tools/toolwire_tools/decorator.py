@@ -41,6 +41,7 @@ def tool_api(
     input_schema: dict[str, Any] | None = None,
     output_schema: dict[str, Any] | None = None,
     structured: bool = True,
+    max_result_bytes: int | str | None = None,
     meta: dict[str, Any] | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
@@ -76,6 +77,7 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         output_schema: JSON Schema of the result, instead of the one made from the type hints.
         structured: False publishes no output schema and sends no structured content, only text and other content: for
             hosts that pass both to the model. Results are checked all the same.
+        max_result_bytes: how large a result may be, instead of the server's limit, in bytes or like `"64 KiB"`.
         meta: the tool's `_meta`, for hosts that read it.
         include_arguments: the parameters that callers see and give; the others keep their defaults, whatever
             `exclude_arguments` says.
@@ -292,7 +294,7 @@ def checked(
 
 def _prepared(option: str, value: Any, of: str) -> Any:
     """Return *value* with the spellings that the type of *option* does not say."""
-    if option == "memory_limit" and isinstance(value, str):
+    if option in ("memory_limit", "max_result_bytes") and isinstance(value, str):
         from .byte_sizes import size
 
         try:

@@ -52,6 +52,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     structured: bool = True
+    max_result_bytes: Annotated[int, msgspec.Meta(gt=0)] | None = None
     meta: dict[str, Any] | None = None
     include_arguments: frozenset[str] | None = None
     exclude_arguments: frozenset[str] = frozenset()

@@ -90,6 +90,8 @@ class Tool:
 
         It takes nothing, or the `Server`. Tools with the same one share the value.
         """
+        self.max_result_bytes = options.max_result_bytes
+        """How large a result may be as JSON; None leaves it to the server."""
         self.gate: Any = None
         """Limits how many of its calls a server runs at once: has `enter(call)`, `leave()`, `retire()`; none waits."""
         self._signature = read_signature(

@@ -1926,7 +1926,7 @@ export interface ContractVerdict {
    */
   framing?: string
   /**
-   * The reason why the case is not applicable or the gap is known.
+   * The reason why the case is not applicable or the gap is known; or a note about a case that passed.
    */
   reason?: string
   /**
@@ -3455,6 +3455,10 @@ export interface ToolLibraryEntry {
   output_schema?: JSONSchema & {
     [k: string]: unknown
   }
+  /**
+   * The size of a result, instead of the server's limit: in bytes, or as in `64 KiB`.
+   */
+  max_result_bytes?: string | number
   /**
    * Whether results have structured content in addition to text.
    */

@@ -131,7 +131,8 @@ def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, source
     spec = WorkerSpec(
         **loading,
         folder=_folder(),
-        settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))},
+        settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
+        | {"max_result_bytes": _most_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
         sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
         log_level=level,
@@ -152,5 +153,11 @@ def _folder() -> str:
         return "."
 
 
-_PASSED_ON = ("separator", "max_result_bytes", "strict_arguments", "mask_errors", "structured")
+_PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")
 """The settings that a worker must share with its server, to respond in the same way."""
+
+
+def _most_bytes(tools: list[Tool], settings: Settings) -> int:
+    """Return how large a result of a worker may be: the server cuts or keeps it, or refuses it by its tool's limit."""
+    kept = 0 if settings.on_large_result == "error" else settings.max_kept_bytes
+    return max(settings.max_result_bytes, kept, *(tool.max_result_bytes or 0 for tool in tools))

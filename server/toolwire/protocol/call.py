@@ -76,10 +76,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Report(msgspec.Struct):
-    """The latest progress of a call, sent `at` a (monotonic) time: `done` is `None` before the first.
-
-    `by_tool`: the tool has reported this or earlier progress.
-    """
+    """The latest progress of a call, `at` a monotonic time. `by_tool`: the tool has reported some, now or earlier."""
 
     at: float
     done: float | None = None

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolwire_schemas.wire.messages import Id
+    from toolwire_tools import Tool
 
     from ..settings import Settings
     from .call import Call, Origin, Report
+    from .large_results import LargeResults
     from .lifecycle import Identity
 
 
@@ -35,8 +37,8 @@ class InFlight:
 
     def __init__(self, settings: Settings, identity: Identity) -> None:
         self._identity = identity
+        self._settings = settings
         self._mask_errors = settings.mask_errors
-        self._max_result_bytes = settings.max_result_bytes
         self._max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
@@ -47,6 +49,9 @@ class InFlight:
         self._bytes_out = 0
         self.subscriptions: dict[Id, frozenset[str]] = {}
         """Each with the lists whose changes it includes: `tools`, `resources`, `prompts`."""
+        self.kept: dict[str, Tool] = {}
+        """Resources of this session alone, by their URI templates: results that were too large. No list has them."""
+        self._large: LargeResults | None = None
         self._when_idle: Callable[[], None] | None = None
 
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
@@ -252,12 +257,16 @@ class InFlight:
                 f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
                 id=call.id,
             )
-        size = len(message) if batch is None else len(message) + batch.size
-        if size > self._max_result_bytes and not last:
-            what = f"The result of {call.tool.name} takes" if size == len(message) else "This batch's responses take"
-            return self._instead(
-                call, f"{what} {size} bytes, and this server sends at most {self._max_result_bytes}. Ask for less."
-            )
+        room = call.tool.max_result_bytes or self._settings.max_result_bytes
+        if batch is not None:
+            room = min(room, self._settings.max_result_bytes - batch.size)
+        if len(message) > room and not last:
+            from .large_results import LargeResults
+
+            with self.lock:
+                self._large = self._large or LargeResults(self._settings, self.kept)
+            made = self._large.response(call, result, len(message), room)
+            return self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
         return message if batch is None else batch.end(message)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:

@@ -97,9 +97,10 @@ class Catalog:
         """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or `prompts`."""
         return [tool.describe() for tool in self._lists[kind].values()]
 
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self, keeps_results: bool) -> dict[str, Any]:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
         held = {"tools", *(name for name, kinds in _LISTS.items() if any(map(self._lists.get, kinds)))}
+        held |= {"resources"} if keeps_results else set()  # results that were too large to send
         return {**{name: {"listChanged": True} for name in _LISTS if name in held}, "logging": {}}
 
     def changes(self, before: Catalog) -> list[str]:
@@ -158,15 +159,9 @@ class ServerProtocol:
         self._strict_arguments = settings.strict_arguments
         self._max_result_bytes = settings.max_result_bytes
         self._eras = lifecycle.Eras()
-        self._capabilities = catalog.capabilities()
+        self._keeps_results = settings.on_large_result == "resource"
+        self._capabilities = catalog.capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
-        self.kept: dict[str, Tool] = {}
-        """Resources of this session alone, by their URIs, such as a result that was too large to send.
-
-        `resources/read` finds them first; no list has them. Any thread may add and remove some. Each is a `Tool` whose
-        `kind` is `resources` and whose `call` returns `{"contents": [...]}`. A client asks for them only if
-        `Catalog.capabilities` has declared resources.
-        """
         self._all_handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
             **dict.fromkeys(_METHODS, self._list),
@@ -319,8 +314,8 @@ class ServerProtocol:
 
         if request.method == "resources/read":
             self._require("resources", request.method)
-            by_uri = {**self._catalog.resources, **self.kept}
-            tool, arguments = lookup.resource(params, by_uri, self._catalog.templates, modern=origin.modern)
+            templates = {**self.in_flight.kept, **self._catalog.templates}
+            tool, arguments = lookup.resource(params, self._catalog.resources, templates, modern=origin.modern)
         else:
             self._require("prompts", request.method)
             tool, arguments = lookup.prompt(params, self._catalog.prompts)
@@ -464,7 +459,7 @@ class ServerProtocol:
 
         Calls in flight finish with the tools they were started with.
         """
-        changed, self._capabilities = catalog.changes(self._catalog), catalog.capabilities()
+        changed, self._capabilities = catalog.changes(self._catalog), catalog.capabilities(self._keeps_results)
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
         from .subscriptions import notifications
 

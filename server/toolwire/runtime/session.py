@@ -346,12 +346,12 @@ class Session:
 
     def expect_progress(self) -> None:
         """Send heartbeats while calls with a progress token are in flight. Only for the reading thread."""
-        seconds = self._settings.heartbeat_seconds
-        if self._heartbeat is None and seconds:
+        if self._heartbeat is not None:
+            self._heartbeat.watch()
+        elif seconds := self._settings.heartbeat_seconds:
             from .heartbeat import Heartbeat  # few hosts ask for progress
 
             self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self._enqueue_notification)
-        if self._heartbeat is not None:
             self._heartbeat.watch()
 
     # Time limits

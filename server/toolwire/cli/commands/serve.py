@@ -48,6 +48,8 @@ COMMAND = Command(
         Option("--page-size NUMBER", "tools per page (default: all)"),
         Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
+        Option("--on-large-result error|truncate|resource", "send an error (default), a part of it or a link instead"),
+        Option("--max-kept-bytes SIZE", "maximum size of large results that are kept to be read (default: 64MiB)"),
         Option("--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)"),
         Option("--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"),
         Option("--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"),
@@ -103,8 +105,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
 
         add(packages, add_to_path)
     reloads = given.pop("reload", False)
-    if given.pop("no_structured", False):
-        given["structured"] = False
+    given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     loading = partial(_tools, targets, selected, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None

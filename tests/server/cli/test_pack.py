@@ -132,6 +132,7 @@ def test_data_is_packed_where_the_tools_find_it(tmp_path: Path) -> None:
 def test_installed_packages_that_are_imported_are_asked_for(tmp_path: Path) -> None:
     source = """
 import yaml, toolwire
+from fastmcp import FastMCP
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import no_such_module

@@ -13,6 +13,8 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from toolwire_tools.fastmcp.names import PACKAGES as ADOPTED
+
 from ...errors import LoadError
 from ...loading.dependencies import ScriptMetadata, name_of
 from ...loading.importing import YAML, missing
@@ -163,7 +165,7 @@ class Contents:
         for name, file in self._imported.items():
             if name in installed:
                 self._depend_on(installed[name][0])
-            elif file:
+            elif file and name not in ADOPTED:  # those that are not installed are Toolwire's own
                 remedy = f"put {name}.py next to it, or name its package: --with PACKAGE"
                 raise LoadError(f"{file} imports {name}, which the bundle would lack; {remedy}")
 

@@ -30,7 +30,7 @@ class Duplicates:
 def find_duplicates(
     context: Context,
     pattern: Annotated[str, "which files, as in **/*.jpg"] = "**/*",
-    min_bytes: Annotated[int, Meta(ge=1)] = 1,
+    min_bytes: Annotated[int, Meta(ge=1, description="leave out smaller files")] = 1,
 ) -> list[Duplicates]:
     """Find files with equal contents, the largest first."""
     root = Path(os.environ.get("FOLDER", "")).expanduser()

@@ -21,14 +21,14 @@ PATCH = ("--no-ext-diff", "--no-textconv")
 MAX_BYTES = 100_000
 
 Revision = Annotated[str, "a commit: a hash, branch, tag, or HEAD~2"]
-Path = Annotated[str, "a file or folder, relative to the repository"]
-Line = Annotated[int, Meta(ge=1)]
+Path = Annotated[str, "a file, relative to the repository"]
+Part = Annotated[str | None, "only this file or folder, relative to the repository"]
+Limit = Annotated[int, Meta(ge=1, le=200, description="list at most this many")]
+Line = Annotated[int, Meta(ge=1, description="the number of a line")]
 
 
 @tool_api(read_only=True, timeout_seconds=30)
-async def log(
-    revision: Revision = "HEAD", path: Path | None = None, limit: Annotated[int, Meta(ge=1, le=200)] = 20
-) -> str:
+async def log(revision: Revision = "HEAD", path: Part = None, limit: Limit = 20) -> str:
     """List commits, the newest first: hash, day, author, subject."""
     form = "--format=%h %as %an: %s"
     return await git("log", form, f"--max-count={limit}", await commit(revision), "--", *([path] if path else []))
@@ -41,7 +41,7 @@ async def show(revision: Revision) -> str:
 
 
 @tool_api(read_only=True, timeout_seconds=30)
-async def diff(old: Revision, new: Revision = "HEAD", path: Path | None = None) -> str:
+async def diff(old: Revision, new: Revision = "HEAD", path: Part = None) -> str:
     """Show what changed between two commits."""
     return await git("diff", *PATCH, await commit(old), await commit(new), "--", *([path] if path else []))
 

@@ -32,7 +32,7 @@ class Issue:
 @tool_api(read_only=True)
 async def search_issues(
     text: Annotated[str, "words and qualifiers, as in: crash repo:python/cpython is:open"],
-    limit: Annotated[int, Meta(ge=1, le=50)] = 10,
+    limit: Annotated[int, Meta(ge=1, le=50, description="return at most this many")] = 10,
 ) -> list[Issue]:
     """Find issues and pull requests."""
     found = await get("/search/issues", q=text, per_page=limit)
@@ -40,7 +40,9 @@ async def search_issues(
 
 
 @tool_api(read_only=True)
-async def read_issue(repository: Repository, number: Annotated[int, Meta(ge=1)]) -> str:
+async def read_issue(
+    repository: Repository, number: Annotated[int, Meta(ge=1, description="the number of the issue")]
+) -> str:
     """Return title and text of an issue."""
     found = await get(f"/repos/{repository}/issues/{number}")
     return f"{found['title']} ({found['state']})\n\n{found['body'] or ''}"

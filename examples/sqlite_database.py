@@ -59,8 +59,8 @@ def schema() -> str:
 def query(
     sql: Annotated[str, "one SELECT statement, with ? for each parameter"],
     context: Context,
-    parameters: tuple[Value, ...] = (),
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 100,
+    parameters: Annotated[tuple[Value, ...], "a value for each ? of the statement"] = (),
+    limit: Annotated[int, Meta(ge=1, le=1000, description="return at most this many rows")] = 100,
 ) -> Rows:
     """Run a query and return its first rows."""
     with database() as connection:

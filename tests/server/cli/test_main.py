@@ -146,8 +146,8 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
     ("words", "told"),
     [
         (["call", "tools.py", "add", "--a", "3"], "arguments of the tool are given as a=VALUE"),
-        (["call", "tools.py"], "toolwire call TARGET NAME"),
-        (["call", "--"], "toolwire call NAME"),
+        (["call"], "name a target, or a server's command"),
+        (["call", "--"], "command is missing"),
         (["list"], "a target"),
         (["list", "tools.py", "--", "x"], "leave out tools.py"),
         (["list", "--"], "command is missing"),
@@ -193,6 +193,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["call", "tools.py", "fail"], 1, "no luck today"),
         (["call", "tools.py", "add", "a=three"], 1, "arguments.a"),
         (["call", "tools.py", "crash"], 1, "toolwire: the server ended with exit status 9"),
+        (["call", "tools.py"], 2, "name the tool to call: add, "),
         (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
         (["call", "tools.py", "add", "3"], 2, "name=value"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),

@@ -49,15 +49,17 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Print the result, and return 1 if the tool failed."""
-    target, name, rest = _what_to_call(words)
+    rest = list(words.words)
+    target = rest.pop(0) if rest and words.command is None else None
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
     with client_of(words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
-        is_argument = "=" in name or name.startswith("{")
-        if is_argument and len(tools) == 1 and tools[0].name != name:
-            name, rest = tools[0].name, [name, *rest]
-        tool = _tool(name, tools, target)
+        is_argument = not rest or "=" in rest[0] or rest[0].startswith("{")
+        is_named = len(tools) != 1 or not is_argument or tools[0].name in rest[:1]
+        if is_named and not rest:
+            raise UsageError(f"name the tool to call: {', '.join(tool.name for tool in tools)}")
+        tool = _tool(rest.pop(0), tools, target) if is_named else tools[0]
         arguments = values.read(rest, tool.input_schema)
         try:
             answer = client.call_tool(tool.name, arguments, on_progress=line, timeout_seconds=limit.left())
@@ -65,15 +67,6 @@ def run(words: Words) -> int:
             line.clear()
         _print(answer, words.options)
     return 1 if answer.is_error else 0
-
-
-def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
-    """The target (none if a command was given), the tool's name and the words of its arguments."""
-    rest = list(words.words)
-    target = rest.pop(0) if rest and words.command is None else None
-    if not rest:
-        raise UsageError(f"name the tool to call: {' or '.join(COMMAND.usage)}")
-    return target, rest[0], rest[1:]
 
 
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:

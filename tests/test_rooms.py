@@ -53,7 +53,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire": [
         "errors log timers",
-        "settings",
+        "settings identity",
         "protocol",
         "runtime isolation",
         "transport",

@@ -10,7 +10,7 @@ from toolwire_tools import tools_of
 from .protocol.lifecycle import Identity
 from .protocol.server_protocol import Catalog
 from .runtime.session import Session
-from .settings import __version__, settings_of
+from .settings import settings_of
 from .transport import stdio
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ class Server:
     """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts likewise.
 
     *options* are the fields of `Settings`. *lifespan* returns a context manager, synchronous or not; its value is the
-    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *version* is
-    that of the tools, shown to clients; by default Toolwire's own.
+    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *name*
+    and *version* are shown to clients; by default they are those of the modules of the tools, or of their distribution.
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
@@ -40,7 +40,7 @@ class Server:
         self,
         tools: Iterable[Any] = (),
         *,
-        name: str = "toolwire",
+        name: str | None = None,
         version: str | None = None,
         title: str | None = None,
         instructions: str | None = None,
@@ -49,8 +49,8 @@ class Server:
     ) -> None:
         self._settings = settings_of(options)
         self._lifespan = lifespan
-        self._identity = Identity(name, version or __version__, title, instructions)
         self._given = self._tools_of(tools)
+        self._identity = Identity(name, version, title, instructions, self._found)
         self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
@@ -126,6 +126,11 @@ class Server:
         if not self._settings.structured:
             tools = [tool.without_structured() for tool in tools]
         return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size)
+
+    def _found(self) -> tuple[str, str]:
+        from .identity import identify  # for a client that asks, and expensive for installed packages
+
+        return identify(self._given)
 
     def _enter(self, session: Session, tools: list[Tool]) -> None:
         if (

@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 __version__ = "0.1.0"
-"""The version of Toolwire, which a server reports if its tools have none."""
+"""The version of Toolwire."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         timeout_seconds: when a call is given up, instead of the server's limit.
         runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call.
         memory_limit: what that process may use beyond what loading the tools takes, in bytes or like `"512 MiB"`.
-        tags: words to choose tools by.
+        tags: words to choose tools by, as in `--include tag:billing`.
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
         input_schema: JSON Schema of the arguments, instead of the one made from the type hints.
         output_schema: JSON Schema of the result, instead of the one made from the type hints.

@@ -60,6 +60,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     explode_return: bool = False
     returns_named_value: bool = False
 
+    def shown_meta(self) -> dict[str, Any] | None:
+        """Return the `_meta` that clients get: with the tags."""
+        return {"toolwire/tags": sorted(self.tags), **(self.meta or {})} if self.tags else self.meta
+
 
 def options_of(thing: object) -> Options | None:
     """The options that a decorated function, method or partial of one carries; None if not decorated."""

@@ -20,6 +20,7 @@ from .signature.return_value import Returns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from toolwire_schemas.lint.portability import Finding
 
@@ -85,6 +86,8 @@ class Tool:
         """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
         self.timeout_seconds = options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
+        self.module: ModuleType | None = None
+        """The module that offers it, if a server has loaded one."""
         self.lifespan: Callable[..., Any] | None = None
         """Returns the context manager whose value is `context.state`; a server enters it before the first call.
 
@@ -156,12 +159,10 @@ class Tool:
         twin._parts = (name,)
         return twin
 
-    def with_lifespan(self, lifespan: Callable[..., Any] | None) -> Tool:
-        """The same tool with this *lifespan*, unless it has one of its own."""
-        if lifespan is None or self.lifespan is not None:
-            return self
-        twin = self._twin(self.name)
-        twin.lifespan = lifespan
+    def with_lifespan(self, lifespan: Callable[..., Any] | None, module: ModuleType | None = None) -> Tool:
+        """The same tool with this *lifespan*, unless it has one, offered by *module*."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), lifespan=self.lifespan or lifespan, module=self.module or module)
         return twin
 
     def _twin(self, name: str) -> Tool:
@@ -356,7 +357,7 @@ def _described(name: str, options: Options, read: Signature, members: list[dict[
         "outputSchema": _with_members(read.returns, members) if options.structured else None,
         "annotations": annotations,
         "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-        "_meta": options.meta,
+        "_meta": options.shown_meta(),
     }
     return {member: value for member, value in entry.items() if value}
 

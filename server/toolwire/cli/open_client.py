@@ -93,7 +93,7 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
         return own_command(targets, words.options)
     if targets:
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
-    for option in ("set", "adopt"):
+    for option in ("set", "adopt", "include", "exclude"):
         if option in words.options:
             raise UsageError(f"--{option} goes with a target, not with a command after `--`")
     if not words.command:
@@ -128,8 +128,8 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
 
 def loading_words(options: Mapping[str, Any]) -> list[str]:
     """Return the words of `serve` for the *options* of another command that say how to load its targets."""
-    set_so = [word for setting in options.get("set", ()) for word in ("--set", setting)]
-    return [*set_so, *(["--adopt"] if "adopt" in options else [])]
+    many = [f"--{name}={value}" for name in ("set", "include", "exclude") for value in options.get(name, ())]
+    return [*many, *(["--adopt"] if "adopt" in options else [])]
 
 
 def is_attended() -> bool:

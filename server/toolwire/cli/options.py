@@ -188,5 +188,9 @@ def _next_value(option: Option, flag: str, rest: deque[str]) -> str:
 # Options of several commands.
 
 JSON = Option("--json", "print JSON, as sent by the server")
+INCLUDE = Option(
+    "--include PATTERN", "only the tools whose name, or tag as in tag:billing, matches; repeatable", many=True
+)
+EXCLUDE = Option("--exclude PATTERN", "without the tools whose name or tag matches; repeatable", many=True)
 SET = Option("--set SETTING", "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable", many=True)
 ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")

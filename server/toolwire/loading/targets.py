@@ -80,6 +80,8 @@ def load(
 ) -> list[Tool]:
     """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
 
+    A pattern such as `tag:billing` is for tags.
+
     *tool_settings* are for the bundled ones among them, `Files.roots=DIR` each. With *keep_going*, what cannot be
     loaded is reported on stderr and the rest returned. With *adopt*, files get Toolwire's FastMCP even if the package
     is installed.
@@ -214,7 +216,7 @@ def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
 
 
 def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
-    return [tool.with_lifespan(vars(module).get("__lifespan__")) for tool in tools]
+    return [tool.with_lifespan(vars(module).get("__lifespan__"), module) for tool in tools]
 
 
 def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
@@ -269,10 +271,17 @@ def _is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bo
         return True
     from fnmatch import fnmatchcase
 
+    tags = [f"{_TAG}{tag}" for tag in tool.tags]
+
     def matches(patterns: Sequence[str]) -> bool:
-        return any(fnmatchcase(name, pattern) for name in tool.spellings for pattern in patterns)
+        words = ((pattern, tags if pattern.startswith(_TAG) else tool.spellings) for pattern in patterns)
+        return any(fnmatchcase(name, pattern) for pattern, names in words for name in names)
 
     return (not include or matches(include)) and not matches(exclude)
+
+
+_TAG = "tag:"
+"""Before a tag where a pattern of names is expected, as in `--include tag:billing`."""
 
 
 def _twice(name: str, here: Target, there: Target) -> str:

@@ -6,7 +6,7 @@ Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire.messages import (
@@ -23,21 +23,35 @@ from toolwire_schemas.wire.messages import (
 
 from ..errors import RequestError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
 
 
-class Identity(msgspec.Struct, frozen=True):
-    """The name and version of the server. `instructions` are for the model."""
+class Identity(msgspec.Struct):
+    """The name and version of the server; *find* returns those that its author does not give.
 
-    name: str
-    version: str
+    `instructions` are for the model.
+    """
+
+    name: str | None
+    version: str | None
     title: str | None = None
     instructions: str | None = None
+    find: Callable[[], tuple[str, str]] | None = None
+    _info: dict[str, str] | None = None
 
     def server_info(self) -> dict[str, str]:
-        """Return the `serverInfo` object of MCP."""
-        info = {"name": self.name, "version": self.version}
-        return info if self.title is None else {**info, "title": self.title}
+        """Return the `serverInfo` object of MCP: the same at every call."""
+        if self._info is None:
+            name, version = self.name, self.version
+            if self.find is not None and (name is None or version is None):
+                found = self.find()
+                name, version = name or found[0], version or found[1]
+            title = {} if self.title is None else {"title": self.title}
+            self._info = {"name": name or "", "version": version or "", **title}
+        return self._info
 
 
 class Eras:

@@ -157,6 +157,16 @@ def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
     assert names(file, include=["a_*", "b_*"], exclude=["a_x"]) == ["a_y", "b_x"]
 
 
+def test_tags_choose_tools_and_are_listed_for_clients(write: Callable[[str, str], str]) -> None:
+    tagged = "from toolwire import tool_api\n@tool_api(tags=['billing', 'a'], meta={'own': 1})\ndef pay(): ...\n"
+    file = write("tagged.py", tagged + "@tool_api\ndef tag_billing(): ...")
+    assert names(file, include=["tag:billing"]) == names(file, include=["tag:b*"]) == ["pay"]
+    assert names(file, exclude=["tag:a"]) == ["tag_billing"]
+    assert names(file, exclude=["*billing"]) == ["pay"]
+    tools = {tool.name: tool.describe().get("_meta") for tool in load([file])}
+    assert tools == {"pay": {"toolwire/tags": ["a", "billing"], "own": 1}, "tag_billing": None}
+
+
 @pytest.mark.parametrize("pattern", ["Search.f*", "Search_f*"])
 def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str, str], str], pattern: str) -> None:
     file = write("kit.py", KIT)

@@ -64,7 +64,9 @@ _REMEDIES = {
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
     "list_page_size": "remove it, and serve with --page-size",
-    **dict.fromkeys(("mount", "import_server", "providers", "add_provider"), "name each server to your host as one of its own"),
+    **dict.fromkeys(
+        ("mount", "import_server", "providers", "add_provider"), "name each server to your host as one of its own"
+    ),
     **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
     **dict.fromkeys(
         ("custom_route", "http_app", "streamable_http_app", "sse_app", "session_manager", "run_http_async"),

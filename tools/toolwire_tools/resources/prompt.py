@@ -97,7 +97,7 @@ class Prompt(Tool):
             "description": self._signature.description if options.description is None else options.description,
             "arguments": arguments,
             "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-            "_meta": options.meta,
+            "_meta": options.shown_meta(),
         }
         return {member: value for member, value in entry.items() if value}
 

@@ -129,7 +129,7 @@ class Resource(Tool):
             "mimeType": media_type,
             "annotations": options.annotations,
             "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-            "_meta": options.meta,
+            "_meta": options.shown_meta(),
         }
         return {member: value for member, value in entry.items() if value}
 

@@ -13,7 +13,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import ADOPT, SET, Option, one_of
+from ..options import ADOPT, EXCLUDE, INCLUDE, SET, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ COMMAND = Command(
     "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
     options=(
         Option("--name NAME", "name of the server (default: that of the target)"),
+        Option("--server-version TEXT", "version of the server (default: that of the module or its distribution)"),
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
-        Option("--include PATTERN", "serve only tools whose name matches; repeatable", many=True),
-        Option("--exclude PATTERN", "leave out tools whose name matches; repeatable", many=True),
+        INCLUDE,
+        EXCLUDE,
         SET,
         ADOPT,
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
@@ -99,7 +100,7 @@ def run(words: Words) -> NoReturn:
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
-    named = {key: given.pop(key) for key in ("name", "instructions") if key in given}
+    named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
     if packages := given.pop("with", ()):
         from ...loading.dependencies import add
 
@@ -121,6 +122,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     return server
 
 
+_IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
 _SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt")}, "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
 
@@ -149,10 +151,18 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
 
 
 def name_of(targets: list[str]) -> str:
-    """Return the default name of a server: that of the one target it serves."""
-    base = os.path.basename(targets[0].rstrip("/\\")) if len(targets) == 1 else ""
+    """Return the default name of a server: that of its target, or of its first few."""
+    if len(targets) == 1:
+        return _name_of(targets[0]) or "tools"
+    from ...identity import joined
+
+    return joined(map(_name_of, targets)) or "tools"
+
+
+def _name_of(target: str) -> str:
+    base = os.path.basename(os.path.abspath(target))
     stem, ending = os.path.splitext(base.partition(":")[0])
-    return (stem if ending in (".py", *YAML) else stem + ending).strip(".") or "toolwire"
+    return (stem if ending in (".py", *YAML) else stem + ending).strip(".")
 
 
 def _refuse(sentence: str) -> NoReturn:

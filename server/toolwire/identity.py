@@ -1,0 +1,98 @@
+"""The name and version of a server whose author gives none: those of the modules of its tools, never Toolwire's.
+
+Imported for the first client that asks, since finding a distribution takes as long as a start.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import Distribution
+    from types import ModuleType
+
+    from toolwire_tools import Tool
+
+UNKNOWN_NAME, UNKNOWN_VERSION = "tools", "0.0.0"
+"""MCP requires both. Registries and some hosts require a version of three numbers."""
+
+_OURS = ("toolwire", "toolwire_tools", "toolwire_schemas", "toolwire_client")
+_MAX_NAMES = 3
+
+
+def identify(tools: Iterable[Tool]) -> tuple[str, str]:
+    """Return the name and the version of a server of *tools*."""
+    modules = list({module.__name__: module for module in _modules(tools)}.values())
+    versions = {version for module in modules if (version := _version(module))}
+    version = versions.pop() if len(versions) == 1 else UNKNOWN_VERSION
+    return joined(map(_name, modules)) or UNKNOWN_NAME, version
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return one name for a server of several modules or targets; "" without any."""
+    first, *more = dict.fromkeys(filter(None, names)) or [""]
+    rest = [f"{len(more) - _MAX_NAMES + 1}-more"] if len(more) >= _MAX_NAMES else []
+    return "-".join([first, *more[: _MAX_NAMES - 1], *rest])
+
+
+def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
+    for tool in tools:
+        module = tool.module or sys.modules.get(_defined_in(tool.function))
+        if module is not None and _top(module) not in _OURS and _top(module) not in sys.stdlib_module_names:
+            yield module
+
+
+def _defined_in(function: Any) -> str:
+    return str((function.func if isinstance(function, partial) else function).__module__)
+
+
+def _top(module: ModuleType) -> str:
+    return module.__name__.partition(".")[0]
+
+
+def _file(module: ModuleType) -> str:
+    return os.path.realpath(getattr(module, "__file__", None) or "")
+
+
+def _name(module: ModuleType) -> str:
+    if module.__package__:
+        return _top(module)
+    stem, ending = os.path.splitext(os.path.basename(_file(module)))
+    return stem if ending else ""  # Python's prompt has no file, and its standard input none with an ending
+
+
+def _version(module: ModuleType) -> str | None:
+    for each in (module, sys.modules.get(_top(module), module)):
+        version = vars(each).get("__version__")
+        if isinstance(version, str) and version:
+            return version
+    is_installed = any(part in ("site-packages", "dist-packages") for part in _file(module).split(os.sep))
+    if not is_installed and not module.__package__:
+        return None  # a file by itself, and the usual case
+    from importlib import metadata
+
+    names = [_top(module), *(metadata.packages_distributions().get(_top(module), ()) if is_installed else ())]
+    for name in names:
+        try:
+            found = metadata.distribution(name)
+        except (metadata.PackageNotFoundError, ValueError):
+            continue
+        if any(_file(module).startswith(os.path.realpath(root) + os.sep) for root in _roots(found)):
+            return found.version
+    return None
+
+
+def _roots(distribution: Distribution) -> Iterator[str]:
+    """Yield the folders that hold the files of *distribution*: of an editable one, its project."""
+    yield str(distribution.locate_file(""))
+    direct = distribution.read_text("direct_url.json")
+    if direct is not None:
+        import json
+        from urllib.parse import urlsplit
+        from urllib.request import url2pathname
+
+        yield url2pathname(urlsplit(json.loads(direct)["url"]).path)

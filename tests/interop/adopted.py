@@ -4,6 +4,7 @@
     python tests/interop/adopted.py                    compare all, some minutes
     python tests/interop/adopted.py structured memory  only those whose names contain one of these words
     python tests/interop/adopted.py --record           write down the outcomes: adopted.json, docs/fastmcp.md
+    python tests/interop/adopted.py --speed            start-up and calls of a few, as ratios
 
 Each file is started twice, by `toolwire serve --adopt` and by `original.py`. Both get the same requests: all lists, and
 a call of each tool, a read of each resource and each prompt, with arguments that their schemas ask for.
@@ -18,9 +19,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from toolwire_schemas.compare.tool_lists import between
@@ -30,6 +33,7 @@ ROOT = HERE.parents[1]
 INSTALLED = Path(os.environ.get("TOOLWIRE_PEERS", ROOT / ".peers"))
 EXAMPLES = INSTALLED / "examples"
 RECORDED = HERE / "adopted.json"
+PAGE = ROOT / "docs" / "fastmcp.md"
 PACKAGES = {"fastmcp-4.1.6": "fastmcp", "mcp-1.30.0": "mcp1", "mcp-2.3.0": "mcp2"}
 """The environments of the examples, by their folder."""
 PATIENCE_SECONDS = 120
@@ -283,22 +287,98 @@ def _steady(data: Any) -> Any:
     return [_steady(item) for item in data] if isinstance(data, list) else data
 
 
-def main(words: list[str]) -> None:
-    record = "--record" in words
-    words = [word for word in words if not word.startswith("-")]
+_KINDS = {"same": "same", "refused": "refused", "not here": "not comparable"}
+
+
+def kind_of(result: str) -> str:
+    return _KINDS.get(result.partition(":")[0], "different")
+
+
+def table(found: dict[str, str]) -> str:
+    """The tables of docs/fastmcp.md: how many examples have which outcome, and what is refused."""
+    columns = ("same", "different", "refused", "not comparable")
+    rows = [f"| examples of | files | {' | '.join(columns)} |", f"| --- |{' ---: |' * (len(columns) + 1)}"]
+    for package in PACKAGES:
+        kinds = Counter(kind_of(result) for example, result in found.items() if example.startswith(package))
+        counts = [str(kinds[column]) for column in columns]
+        rows.append(f"| {package.replace('-', ' ')} | {kinds.total()} | {' | '.join(counts)} |")
+    different = [f"`{example}`: {result}" for example, result in found.items() if kind_of(result) == "different"]
+    reasons = Counter(reason(result) for result in found.values() if kind_of(result) == "refused")
+    rows += ["", "| refused because of | files |", "| --- | ---: |"]
+    rows += [f"| {what} | {count} |" for what, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
+    return "\n".join([*rows, *(["", "Different:", ""] if different else []), *(f"- {one}" for one in different)]) + "\n"
+
+
+_REASONS = {
+    "authentication": r"Provider|Verifier|auth|dependencies|AuthSettings",
+    "HTTP": r"_app\b|streamable|custom_route|JSONRPCMessage|makes no server|session_manager",
+    "sampling, roots": r"Sampling|sample|create_message|list_roots|ServerRequestContext",
+    "completion": r"completion",
+    "errors of the protocol": r"mcp\.shared\.exceptions",
+    "elicitation of a URL, or as a result": r"elicit|InputRequired|Elicit|Resolve",
+    "changes of the lists at run time": r"_list_changed|disable|enable|notify_",
+    "providers, proxies, mounted servers": r"provider|create_proxy|mount",
+    "transforms, apps, extensions, versions": r"transforms|apps|version|extension|server\.context",
+}
+
+
+def reason(result: str) -> str:
+    what = result.partition("does not support ")[2].partition(" (")[0].partition(";")[0] or result
+    return next((name for name, pattern in _REASONS.items() if re.search(pattern, what)), "others")
+
+
+_TIMED = {
+    "fastmcp-4.1.6/testing_demo/server.py": ("add", {"a": 1, "b": 2}),
+    "mcp-1.30.0/snippets/servers/basic_tool.py": ("sum", {"a": 1, "b": 2}),
+    "mcp-2.3.0/snippets/servers/basic_tool.py": ("sum", {"a": 1, "b": 2}),
+}
+
+
+def speed(starts: int = 5, calls: int = 300) -> None:
+    """Print the medians of a start, until the tools are listed, and of a call, for Toolwire and the original."""
+    for example, (name, arguments) in _TIMED.items():
+        medians = []
+        for start in (ours, theirs):
+            started, called = [], []
+            with tempfile.TemporaryDirectory() as home:
+                for _ in range(starts):
+                    began = time.perf_counter()
+                    with start(example, home) as peer:
+                        peer.begin()
+                        peer.list("tools/list")
+                        started.append(time.perf_counter() - began)
+                        for _ in range(calls):
+                            began = time.perf_counter()
+                            peer.ask("tools/call", {"name": name, "arguments": arguments})
+                            called.append(time.perf_counter() - began)
+            medians.append((median(started), median(called)))
+        (here, call_here), (there, call_there) = medians
+        print(
+            f"{example}: starts {there / here:.1f} times as fast ({here * 1000:.0f} ms, {there * 1000:.0f} ms)",
+            end=", ",
+        )
+        print(f"a call {call_there / call_here:.1f} times ({call_here * 1e6:.0f} us, {call_there * 1e6:.0f} us)")
+
+
+def main(given: list[str]) -> None:
+    if "--speed" in given:
+        speed()
+        return
+    words = [word for word in given if not word.startswith("-")]
     chosen = [example for example in examples() if not words or any(word in example for word in words)]
     found = {}
     with ThreadPoolExecutor(2) as pool:
         for example, result in zip(chosen, pool.map(outcome, chosen), strict=True):
             found[example] = result
             print(f"{example}: {result}", flush=True)
-    print(
-        Counter(
-            result.partition(":")[0] if "ed:" in result or "here:" in result else result for result in found.values()
-        )
-    )
-    if record:
+    print(Counter(map(kind_of, found.values())))
+    if "--record" in given:
+        known = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else {}
+        found = dict(sorted({**known, **found}.items()))
         RECORDED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        marks = "<!-- fastmcp examples -->\n", "<!-- /fastmcp examples -->"
+        before, _, rest = PAGE.read_text("utf-8").partition(marks[0])
+        PAGE.write_text(before + marks[0] + table(found) + marks[1] + rest.partition(marks[1])[2], "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""The examples of FastMCP and the SDK are served as their own packages serve them, or refused for the recorded reason."""
+"""The examples of FastMCP and the SDK are served as by their own packages, or refused for the recorded reason."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from interop.adopted import EXAMPLES, PACKAGES, RECORDED, outcome, table
-from interop.peers import installed
-from support.examples import ROOT
+from interop.adopted import EXAMPLES, PACKAGES, PAGE, RECORDED, outcome, table
+from interop.peers import missing, python_driver
 
 # Every kind of outcome, and every feature that most files use; `python tests/interop/adopted.py` compares all files.
 CHOSEN = (
@@ -25,3 +24,21 @@ CHOSEN = (
     "mcp-2.3.0/snippets/servers/oauth_server.py",
     "mcp-2.3.0/snippets/servers/tool_progress.py",
 )
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("example", CHOSEN)
+def test_an_example_has_the_recorded_outcome(example: str) -> None:
+    python_driver(PACKAGES[example.partition("/")[0]], "")
+    if not (EXAMPLES / example).exists():
+        missing("the set of examples")
+
+    assert outcome(example) == json.loads(RECORDED.read_text("utf-8"))[example]
+
+
+def test_the_page_shows_the_recorded_outcomes() -> None:
+    shown = (
+        PAGE.read_text("utf-8").partition("<!-- fastmcp examples -->\n")[2].partition("<!-- /fastmcp examples -->")[0]
+    )
+
+    assert shown == table(json.loads(RECORDED.read_text("utf-8")))

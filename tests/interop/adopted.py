@@ -270,10 +270,11 @@ def meaning(response: dict[str, Any]) -> Any:
 def _block(block: dict[str, Any]) -> Any:
     inner = block.get("content", block) if isinstance(block.get("content"), dict) else block
     if isinstance(inner.get("text"), str):
+        text = re.sub(r"0x[0-9a-f]+", "0x", inner["text"])
         try:
-            return [block.get("role"), _steady(json.loads(inner["text"]))]
+            return [block.get("role"), _steady(json.loads(text))]
         except ValueError:
-            return [block.get("role"), re.sub(r"0x[0-9a-f]+", "0x", inner["text"])]
+            return [block.get("role"), text]
     kept = {key: value for key, value in inner.items() if value is not None and key not in ("_meta", "annotations")}
     return [block.get("role"), kept]
 

@@ -160,6 +160,26 @@ def read_response(frame: bytes) -> Response | None:
     return found if has_outcome and found.method is msgspec.UNSET else None
 
 
+def form_for(schema: dict[str, Any], version: str | None) -> dict[str, Any]:
+    """Return the form *schema* as a legacy client of *version* knows it.
+
+    Raises:
+        CannotAsk: if that revision has no such form.
+    """
+    if version is None or version >= "2025-11-25":
+        return schema
+    return {**schema, "properties": {name: _older(field) for name, field in schema["properties"].items()}}
+
+
+def _older(field: dict[str, Any]) -> dict[str, Any]:
+    if field["type"] == "array":
+        raise CannotAsk("This tool asks for several choices at once, which clients can show since MCP 2025-11-25.")
+    named = field.get("oneOf", ())
+    rest = {key: value for key, value in field.items() if key != "oneOf"}
+    names = {"enum": [one["const"] for one in named], "enumNames": [one["title"] for one in named]}
+    return {**rest, **names} if named else field
+
+
 def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:
     """Return the request to a legacy client of *version*."""
     return messages.request(pending.key, "elicitation/create", _params(pending, version))

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.process
 TOOLS = '''
 import anyio
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 from toolwire import Context, ToolError
 from toolwire_tools import Declined, Dismissed
@@ -82,6 +83,16 @@ async def has_gone_on() -> bool:
     """Tell whether the impatient tool has gone on."""
     await went_on.wait()
     return True
+
+class Size(Enum):
+    SMALL = 1
+    VERY_LARGE = 2
+
+    __repr__ = Enum.__str__
+
+def choose(context: Context, several: bool = False) -> str:
+    """Have the user choose."""
+    return str(context.ask("Which?", list[Size] if several else Size))
 
 def take(anything: Any, context: Context) -> bool:
     """Take anything."""
@@ -161,6 +172,36 @@ def test_clients_before_the_mode_existed_are_not_told_it(process: Process) -> No
     asked = process.ask(call("order", {"what": "tea"}, id=1))
 
     assert asked["params"].keys() == {"message", "requestedSchema"}
+
+
+@pytest.mark.parametrize(
+    ("version", "field"),
+    [
+        ("2025-11-25", {"oneOf": [{"const": "1", "title": "Small"}, {"const": "2", "title": "Very large"}]}),
+        ("2025-06-18", {"enum": ["1", "2"], "enumNames": ["Small", "Very large"]}),
+    ],
+)
+def test_a_choice_has_names_in_the_form_that_the_client_knows(process: Process, version: str, field: Any) -> None:
+    greet(process, version)
+
+    asked = process.ask(call("choose", id=1))
+    form = asked["params"]["requestedSchema"]["properties"]["answer"]
+    chosen = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": "2"}}}
+
+    assert form == {"type": "string", "title": "Answer", **field}
+    assert process.ask(chosen)["result"]["content"][0]["text"] == "Size.VERY_LARGE"
+
+
+def test_several_choices_at_once_are_for_clients_that_can_show_them(process: Process) -> None:
+    greet(process, "2025-06-18")
+    refused = process.ask(call("choose", {"several": True}, id=1))
+    assert refused["result"]["isError"] is True
+    assert "since MCP 2025-11-25" in refused["result"]["content"][0]["text"]
+
+    greet(process, "2025-11-25")
+    asked = process.ask(call("choose", {"several": True}, id=2))
+    chosen = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": ["1", "2"]}}}
+    assert process.ask(chosen)["result"]["content"][0]["text"] == "[Size.SMALL, Size.VERY_LARGE]"
 
 
 def test_a_client_that_refuses_to_ask_makes_the_tool_fail(process: Process) -> None:

@@ -26,6 +26,10 @@ class Colour(enum.Enum):
     BLUE = "blue"
 
 
+SIZES = [{"const": "1", "title": "Small"}, {"const": "2", "title": "Large"}]
+COLOURS = [{"const": "red", "title": "Red"}, {"const": "blue", "title": "Blue"}]
+
+
 @dataclass
 class Order:
     """An order."""
@@ -60,8 +64,12 @@ MOMENT = {
         (float, {"type": "number"}, 3, 3.0),
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, "b", "b"),
         (Literal[1, 2], {"type": "string", "enum": ["1", "2"]}, "2", 2),
-        (Colour, {"type": "string", "enum": ["red", "blue"]}, "blue", Colour.BLUE),
-        (Size, {"type": "string", "enum": ["1", "2"], "description": "1 = SMALL, 2 = LARGE."}, "2", Size.LARGE),
+        (Colour, {"type": "string", "oneOf": COLOURS}, "blue", Colour.BLUE),
+        (Size, {"type": "string", "oneOf": SIZES, "description": "1 = SMALL, 2 = LARGE."}, "2", Size.LARGE),
+        (list[Literal["a", "b"]], {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}, ["b"], ["b"]),
+        (list[Literal[1, 2]], {"type": "array", "items": {"type": "string", "enum": ["1", "2"]}}, ["2"], [2]),
+        (list[Colour], {"type": "array", "items": {"anyOf": COLOURS}}, ["red"], [Colour.RED]),
+        (set[Size], {"type": "array", "items": {"anyOf": SIZES}}, ["1", "2"], {Size.SMALL, Size.LARGE}),
         (date, {"type": "string", "format": "date"}, "2026-03-01", date(2026, 3, 1)),
         (datetime, {**MOMENT, "format": "date-time"}, "2026-03-01T09:00:00", datetime(2026, 3, 1, 9)),
     ],
@@ -85,7 +93,7 @@ def test_several_fields_are_asked_for_at_once() -> None:
             "size": {
                 "type": "string",
                 "title": "Size",
-                "enum": ["1", "2"],
+                "oneOf": SIZES,
                 "description": "1 = SMALL, 2 = LARGE.",
             },
             "note": {"type": "string", "title": "Note"},

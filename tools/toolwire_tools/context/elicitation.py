@@ -7,6 +7,7 @@ could not say is checked all the same.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,12 +26,13 @@ _ANSWER = "answer"
 
 # The keywords of a form's field, by its type (MCP 2025-06-18, elicitation; later revisions only add to it).
 _SHOWN = {
-    "string": ("minLength", "maxLength", "enum", "default"),
+    "array": ("minItems", "maxItems", "default"),
+    "string": ("minLength", "maxLength", "default"),
     "integer": ("minimum", "maximum", "default"),
     "number": ("minimum", "maximum", "default"),
     "boolean": ("default",),
 }
-_REMEDY = "a form can only ask for text, numbers, booleans and choices"
+_REMEDY = "a form can only ask for text, numbers, booleans, choices and lists of choices"
 _FORMATS = ("email", "uri", "date", "date-time")
 
 
@@ -55,8 +57,11 @@ class ElicitationForm(msgspec.Struct, frozen=True):
             raise NotAnswered(f"The client's response is invalid: {given}.")
         meant = dict(content)
         for name, values in self.choices.items():
-            if isinstance(meant.get(name), str):
-                meant[name] = values.get(meant[name], meant[name])
+            chosen = meant.get(name)
+            if isinstance(chosen, str):
+                meant[name] = values.get(chosen, chosen)
+            elif isinstance(chosen, list):
+                meant[name] = [values.get(one, one) if isinstance(one, str) else one for one in chosen]
         try:
             _, bound = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
         except ArgumentsError as error:
@@ -79,6 +84,7 @@ def question(kind: Any) -> ElicitationForm:
     if whole is None:  # `signature.read` hides a parameter for the context
         raise TypeError(f"ask: the answer is a Context; {_REMEDY}")
     single = "properties" not in whole
+    hints = {_ANSWER: kind} if single else _hints(kind)
     fields = {_ANSWER: whole} if single else whole["properties"]
     required = [_ANSWER] if single else whole.get("required", [])
     shown: dict[str, Schema] = {}
@@ -87,7 +93,7 @@ def question(kind: Any) -> ElicitationForm:
         field, optional = _without_null(schema)
         if optional:
             required = [other for other in required if other != name]
-        shown[name] = _shown(name, field, choices)
+        shown[name] = _shown(name, field, choices, _enum_in(hints.get(name)))
     form: Schema = {"type": "object", "properties": shown}
     if required:
         form["required"] = list(required)
@@ -103,24 +109,61 @@ def _without_null(schema: Schema) -> tuple[Schema, bool]:
     return {**options[0], **rest}, True
 
 
-def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Schema:
-    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if values is not None and not all(isinstance(value, str) for value in values):
-        choices[name] = {str(value): value for value in values}
-        schema = {**schema, "type": "string", "enum": list(choices[name])}
-        schema.pop("default", None)
-    elif values is not None:
-        schema = {**schema, "type": "string", "enum": list(values)}
-    kind = schema.get("type")
-    if kind not in _SHOWN:
+def _hints(record: Any) -> dict[str, Any]:
+    from typing import get_type_hints
+
+    try:
+        return get_type_hints(record)
+    except Exception:  # a name that only the type checker knows: the form then shows values without names
+        return {}
+
+
+def _enum_in(hint: Any) -> type[Enum] | None:
+    """Return the Enum that *hint* is, or has inside it, as `list[Size]` and `Size | None` have."""
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint
+    return next(filter(None, map(_enum_in, getattr(hint, "__args__", ()))), None)
+
+
+def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]], names: type[Enum] | None) -> Schema:
+    kind, inner = schema.get("type"), schema.get("items")
+    choice: Schema = {}
+    if kind == "array" and isinstance(inner, dict) and (values := _values(inner)):
+        choice = {"items": _choice(name, values, choices, names, "anyOf")}
+    elif values := _values(schema):
+        choice, kind = _choice(name, values, choices, names, "oneOf"), "string"
+    if kind not in _SHOWN or (kind == "array" and not choice):
         what = f"the field {name!r}" if name != _ANSWER else "the answer"
         raise TypeError(f"ask: the type of {what} is {kind or 'no single one'}; {_REMEDY}")
+    if name in choices:
+        schema = {**schema, "default": None}
     field: Schema = {"type": kind, "title": str(schema.get("title") or name.replace("_", " ").capitalize())}
     if "description" in schema:
         field["description"] = schema["description"]
+    field |= {**choice, "type": kind}
     field.update((key, schema[key]) for key in _SHOWN[kind] if schema.get(key) is not None)
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
     elif schema.get("pattern") == ANY_MOMENT:  # hosts have a picker for this format, which allows less
         field["format"] = "date-time"
     return field
+
+
+def _values(schema: Schema) -> list[Any]:
+    values: list[Any] = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return values
+
+
+def _choice(
+    name: str, values: list[Any], choices: dict[str, dict[str, Any]], names: type[Enum] | None, keyword: str
+) -> Schema:
+    """Return the schema of one choice among *values*, with the names that members of an Enum have.
+
+    A form knows only texts: *choices* gets the values that others stand for.
+    """
+    if not all(isinstance(value, str) for value in values):
+        choices[name] = {str(value): value for value in values}
+    if names is None:
+        return {"type": "string", "enum": [str(value) for value in values]}
+    titles = {str(member.value): member.name.replace("_", " ").capitalize() for member in names}
+    return {keyword: [{"const": str(value), "title": titles.get(str(value), str(value))} for value in values]}

@@ -24,6 +24,7 @@ from .protocol.results import (
     ResourceResult,
     ResourceTemplate,
     ToolDescription,
+    completion_values,
     contents,
     describe,
     described,
@@ -228,6 +229,26 @@ class AsyncClient(ServerDetails):
         """Return the messages of the prompt *name*. A value that is no text is given as JSON."""
         params = {"name": name, "arguments": dict(arguments or {})}
         return prompt_messages(await self._complete("prompts/get", params, on_progress, timeout_seconds))
+
+    async def complete(
+        self,
+        name: str,
+        argument: str,
+        text: str = "",
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> list[str]:
+        """Return the values for *argument* of the prompt or URI template *name*, of which *text* has been typed.
+
+        *arguments* are those that are known already. A server sends at most 100 values. Raises what `request` raises.
+        """
+        is_template = "{" in name
+        ref = {"type": "ref/resource", "uri": name} if is_template else {"type": "ref/prompt", "name": name}
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": text}}
+        if arguments:
+            params["context"] = {"arguments": dict(arguments)}
+        return completion_values(await self.request("completion/complete", params, timeout_seconds=timeout_seconds))
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""

@@ -63,6 +63,7 @@ class Client(ServerDetails):
     read_resource = blocking(AsyncClient.read_resource)
     list_prompts = blocking(AsyncClient.list_prompts)
     get_prompt = blocking(AsyncClient.get_prompt)
+    complete = blocking(AsyncClient.complete)
     ping = blocking(AsyncClient.ping)
     request = blocking(AsyncClient.request)
     set_log_level = blocking(AsyncClient.set_log_level)

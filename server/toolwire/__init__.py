@@ -15,13 +15,24 @@ TYPE_CHECKING = False  # as that of `typing`, which `__main__` imports after it 
 if TYPE_CHECKING:
     from typing import Any
 
-    from toolwire_tools import Context, ToolError, prompt, resource, tool_api
+    from toolwire_tools import Context, ToolError, complete, prompt, resource, tool_api
 
     from .errors import RequestError
     from .server import Server, serve
     from .settings import __version__
 
-__all__ = ["Context", "RequestError", "Server", "ToolError", "__version__", "prompt", "resource", "serve", "tool_api"]
+__all__ = [
+    "Context",
+    "RequestError",
+    "Server",
+    "ToolError",
+    "__version__",
+    "complete",
+    "prompt",
+    "resource",
+    "serve",
+    "tool_api",
+]
 
 _LATER = {
     "Context": "toolwire_tools",
@@ -29,6 +40,7 @@ _LATER = {
     "Server": "toolwire.server",
     "ToolError": "toolwire_tools",
     "__version__": "toolwire.settings",
+    "complete": "toolwire_tools",
     "prompt": "toolwire_tools",
     "resource": "toolwire_tools",
     "serve": "toolwire.server",

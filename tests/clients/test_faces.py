@@ -6,14 +6,14 @@ import asyncio
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.lowlevel
 import pytest
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, ask, nothing_leaks
-from toolwire import Context, Server
+from toolwire import Context, Server, complete, prompt, resource
 from toolwire_client import (
     AsyncClient,
     BrokenRules,
@@ -312,6 +312,26 @@ def test_a_legacy_server_is_asked_for_its_log_only_if_somebody_reads_it(face: st
 
     ask(face, fake("LogsIfAsked", on_log=entries.append), scenario)
     assert entries == [LogEntry("notice", "server", '{"level":"debug"}', {"level": "debug"})]
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_arguments_of_prompts_and_templates_are_completed(face: str, era: Any) -> None:
+    @prompt
+    def travel(start: Literal["Oslo", "Rome"], goal: Annotated[str, complete(lambda text, others: [*others])]) -> str:
+        return f"{start} {goal}"
+
+    @resource("cities://{city}")
+    def city(city: Annotated[str, complete(["Oslo"])]) -> str:
+        return city
+
+    async def scenario(client: AsyncClient) -> None:
+        assert await client.complete("travel", "start", "o") == ["Oslo"]
+        assert await client.complete("travel", "goal", arguments={"start": "Rome"}) == ["start"]
+        assert await client.complete("cities://{city}", "city") == ["Oslo"]
+        with pytest.raises(RequestFailed):
+            await client.complete("travel", "way")
+
+    ask(face, connect(Server([travel, city]), era=era), scenario)
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

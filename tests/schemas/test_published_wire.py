@@ -21,7 +21,7 @@ from toolwire_schemas.wire.messages import (
 SERVER = '''
 import threading
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import toolwire
 from toolwire_tools import Audio, Context, File, Image, Message, ResourceLink, Text, ToolError, tool_api
@@ -85,11 +85,11 @@ def config():
     return {"a": 1}
 
 @toolwire.resource("notes://{name}", media_type="text/markdown")
-def page(name: str):
+def page(name: Annotated[str, toolwire.complete(lambda text: [text + "oday"])]):
     return [Text(name), b"bytes"]
 
 @toolwire.prompt(title="Review")
-def review(code: str, level: int = 1):
+def review(code: str, level: Annotated[int, toolwire.complete(["1", "2", "ten"])] = 1):
     """Review code."""
     return [Message("I review", "assistant"), code, Image(b"x", media_type="image/png")]
 
@@ -112,6 +112,7 @@ PARAMS = {
     "resources/read": "resources-read-params",
     "prompts/list": "prompts-list-params",
     "prompts/get": "prompts-get-params",
+    "completion/complete": "completion-complete-params",
     "elicitation/create": "elicitation-create-params",
     "subscriptions/listen": "subscriptions-listen-params",
     "notifications/subscriptions/acknowledged": "subscriptions-acknowledged-params",
@@ -133,6 +134,7 @@ RESULTS = {
     "resources/read": "resources-read-result",
     "prompts/list": "prompts-list-result",
     "prompts/get": "prompts-get-result",
+    "completion/complete": "completion-complete-result",
     "elicitation/create": "elicitation-create-result",
     "subscriptions/listen": "subscriptions-listen-result",
 }
@@ -223,6 +225,9 @@ def use_everything(host: Host, folder: Path) -> None:
     for uri in ("config://app", "notes://today"):
         assert host.ask("resources/read", uri=uri)["result"]["contents"]
     assert host.ask("prompts/get", name="review", arguments={"code": "x", "level": "2"})["result"]["messages"]
+    for ref in ({"type": "ref/prompt", "name": "review"}, {"type": "ref/resource", "uri": "notes://{name}"}):
+        argument = {"name": "level" if "name" in ref else "name", "value": "t"}
+        assert host.ask("completion/complete", ref=ref, argument=argument)["result"]["completion"]["values"]
     assert host.ask("resources/read", uri="notes://a/b")["error"]["code"] in (-32002, -32602)
     page = host.ask("tools/list")["result"]
     while "nextCursor" in page:

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .errors import ToolError as ToolError
     from .errors import failure as failure
     from .options import Options as Options
+    from .resources.completion import complete as complete
     from .resources.prompt import Message as Message
     from .resources.prompt import Prompt as Prompt
     from .resources.resource import Resource as Resource
@@ -129,6 +130,7 @@ _LATER = {
     ".bundled.scholar": "GoogleScholar",
     ".bundled.web_browser": "WebBrowser WebSearch",
     ".env.env": "Env",
+    ".resources.completion": "complete",
     ".resources.prompt": "Message Prompt",
     ".resources.resource": "Resource ResourceNotFound",
     ".steps.executor": "Executor",

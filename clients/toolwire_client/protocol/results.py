@@ -186,6 +186,14 @@ def prompt_messages(result: Any) -> PromptResult:
     return found
 
 
+def completion_values(result: Any) -> list[str]:
+    """Return the values in a result of `completion/complete`. Raises `BrokenRules` if it is malformed."""
+    try:
+        return msgspec.convert(result["completion"]["values"], list[str])
+    except (msgspec.ValidationError, TypeError, KeyError) as error:
+        raise BrokenRules(f"the server's completion is malformed: {error}") from None
+
+
 def outcome(result: Any) -> CallResult:
     """Return a result of `tools/call` as a value. Raises `BrokenRules` if it is malformed."""
     if not isinstance(result, dict):

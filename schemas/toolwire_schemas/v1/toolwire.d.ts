@@ -16,6 +16,41 @@ export type JSONSchema = JSONSchemaKeywords | boolean | JSONSchemaOfAnotherDiale
  */
 export type JSONRPCId = string | number
 /**
+ * The parameters of `completion/complete` since 2026-07-28.
+ */
+export type CompletionCompleteParams20260728 = CompletionCompleteParams & {
+  _meta: RequestMeta20260728
+}
+/**
+ * The severity of a log message, the least severe first.
+ */
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+/**
+ * The result of `completion/complete` since 2026-07-28.
+ */
+export type CompletionCompleteResult20260728 = CompleteResult20260728 & {
+  completion: Completion
+}
+/**
+ * A complete result.
+ */
+export type CompleteResult20260728 = Result20260728 & {
+  resultType: 'complete'
+}
+/**
+ * A result that a client may cache.
+ */
+export type CacheableResult20260728 = CompleteResult20260728 & {
+  /**
+   * The lifetime in milliseconds; 0 means that the client must not cache the result.
+   */
+  ttlMs: number
+  /**
+   * Whether the cached result is valid for all users or for this user only.
+   */
+  cacheScope: 'public' | 'private'
+}
+/**
  * One part of a tool's result: text, an image, audio, an embedded file, or a link to a resource that the host may fetch.
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
@@ -72,34 +107,11 @@ export type InputRequiredResult = Result20260728 & {
   requestState?: string
 }
 /**
- * A complete result.
- */
-export type CompleteResult20260728 = Result20260728 & {
-  resultType: 'complete'
-}
-/**
- * A result that a client may cache.
- */
-export type CacheableResult20260728 = CompleteResult20260728 & {
-  /**
-   * The lifetime in milliseconds; 0 means that the client must not cache the result.
-   */
-  ttlMs: number
-  /**
-   * Whether the cached result is valid for all users or for this user only.
-   */
-  cacheScope: 'public' | 'private'
-}
-/**
  * Several messages in one array. The response to a batch is one array with the responses to its requests, in any order. A batch without requests gets no response. Of MCP's revisions only 2025-03-26 has batches; Toolwire accepts them in all.
  *
  * @minItems 1
  */
 export type JSONRPCBatch = (JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCErrorResponse)[]
-/**
- * The severity of a log message, the least severe first.
- */
-export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 /**
  * Any message between a client and a tool server that agreed on MCP 2024-11-05, the first revision.
  */
@@ -118,6 +130,7 @@ export type ClientMessage20241105 =
   | ResourcesReadRequest
   | PromptsListRequest
   | PromptsGetRequest
+  | CompletionCompleteRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
@@ -191,6 +204,13 @@ export type PromptsGetRequest = JSONRPCRequest & {
   params: PromptsGetParams
 }
 /**
+ * A request: `completion/complete`.
+ */
+export type CompletionCompleteRequest = JSONRPCRequest & {
+  method: 'completion/complete'
+  params: CompletionCompleteParams
+}
+/**
  * A request: `logging/setLevel`. Its response is that of `ping`.
  */
 export type LoggingSetLevelRequest = JSONRPCRequest & {
@@ -217,6 +237,7 @@ export type ServerMessage20241105 =
   | ResourcesReadResponse
   | PromptsListResponse
   | PromptsGetResponse
+  | CompletionCompleteResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | ListChangedNotification
@@ -278,6 +299,12 @@ export type PromptsGetResponse = JSONRPCResponse & {
   result: PromptsGetResult
 }
 /**
+ * The response to `completion/complete`.
+ */
+export type CompletionCompleteResponse = JSONRPCResponse & {
+  result: CompletionCompleteResult
+}
+/**
  * A notification: `notifications/progress`.
  */
 export type NotificationsProgressNotification = JSONRPCNotification & {
@@ -321,6 +348,7 @@ export type ClientMessage20250326 =
   | ResourcesReadRequest
   | PromptsListRequest
   | PromptsGetRequest
+  | CompletionCompleteRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
 /**
@@ -336,6 +364,7 @@ export type ServerMessage20250326 =
   | ResourcesReadResponse
   | PromptsListResponse
   | PromptsGetResponse
+  | CompletionCompleteResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | ListChangedNotification
@@ -378,6 +407,7 @@ export type ClientMessage20250618 =
   | ResourcesReadRequest
   | PromptsListRequest
   | PromptsGetRequest
+  | CompletionCompleteRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
@@ -401,6 +431,7 @@ export type ServerMessage20250618 =
   | ResourcesReadResponse
   | PromptsListResponse
   | PromptsGetResponse
+  | CompletionCompleteResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | ListChangedNotification
@@ -448,6 +479,7 @@ export type ClientMessage20251125 =
   | ResourcesReadRequest
   | PromptsListRequest
   | PromptsGetRequest
+  | CompletionCompleteRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
@@ -465,6 +497,7 @@ export type ServerMessage20251125 =
   | ResourcesReadResponse
   | PromptsListResponse
   | PromptsGetResponse
+  | CompletionCompleteResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | ListChangedNotification
@@ -495,6 +528,7 @@ export type ClientMessage20260728 =
   | ResourcesReadRequest20260728
   | PromptsListRequest20260728
   | PromptsGetRequest20260728
+  | CompletionCompleteRequest20260728
   | SubscriptionsListenRequest
   | NotificationsCancelledNotification
 /**
@@ -602,6 +636,13 @@ export type PromptsGetParams20260728 = PromptsGetParams & {
   requestState?: string
 }
 /**
+ * A request: `completion/complete`.
+ */
+export type CompletionCompleteRequest20260728 = JSONRPCRequest & {
+  method: 'completion/complete'
+  params: CompletionCompleteParams20260728
+}
+/**
  * A request: `subscriptions/listen`.
  */
 export type SubscriptionsListenRequest = JSONRPCRequest & {
@@ -620,6 +661,7 @@ export type ServerMessage20260728 =
   | ResourcesReadResponse20260728
   | PromptsListResponse20260728
   | PromptsGetResponse20260728
+  | CompletionCompleteResponse20260728
   | NotificationsSubscriptionsAcknowledgedNotification
   | ListChangedNotification20260728
   | SubscriptionsListenResponse
@@ -794,6 +836,12 @@ export type CompletePromptsGetResult20260728 = CompleteResult20260728 & {
   messages: PromptMessage[]
 }
 /**
+ * The response to `completion/complete`.
+ */
+export type CompletionCompleteResponse20260728 = JSONRPCResponse & {
+  result: CompletionCompleteResult20260728
+}
+/**
  * A notification: `notifications/subscriptions/acknowledged`.
  */
 export type NotificationsSubscriptionsAcknowledgedNotification = JSONRPCNotification & {
@@ -839,6 +887,7 @@ export type ClientMessagePlain =
   | ResourcesReadRequest
   | PromptsListRequest
   | PromptsGetRequest
+  | CompletionCompleteRequest
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | CancelRequestNotification
@@ -861,6 +910,7 @@ export type ServerMessagePlain =
   | ResourcesReadResponse
   | PromptsListResponse
   | PromptsGetResponse
+  | CompletionCompleteResponse
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | JSONRPCErrorResponse
@@ -1310,6 +1360,209 @@ export interface ClientCapabilities {
   [k: string]: unknown
 }
 /**
+ * The parameters of `completion/complete`: an argument of a prompt or of a URI template that the user is filling in.
+ */
+export interface CompletionCompleteParams {
+  /**
+   * The prompt, or the resource by its URI template.
+   */
+  ref: PromptReference | ResourceReference
+  /**
+   * The argument.
+   */
+  argument: {
+    /**
+     * Its name.
+     */
+    name: string
+    /**
+     * The text typed so far.
+     */
+    value: string
+  }
+  /**
+   * What is known already. Since 2025-06-18.
+   */
+  context?: {
+    /**
+     * The arguments that are filled in already.
+     */
+    arguments?: {
+      [k: string]: string
+    }
+  }
+  _meta?: RequestMeta
+}
+/**
+ * A prompt.
+ */
+export interface PromptReference {
+  type: 'ref/prompt'
+  /**
+   * The name of the prompt.
+   */
+  name: string
+}
+/**
+ * A resource.
+ */
+export interface ResourceReference {
+  type: 'ref/resource'
+  /**
+   * The URI template of the resource.
+   */
+  uri: string
+}
+/**
+ * The metadata of a request (`_meta`).
+ */
+export interface RequestMeta {
+  /**
+   * Requests progress notifications for the call; they carry this token.
+   */
+  progressToken?: JSONRPCId
+  [k: string]: unknown
+}
+/**
+ * The metadata of every request of 2026-07-28 (`_meta`). Since there is no handshake, each request names its revision and the client's capabilities.
+ */
+export interface RequestMeta20260728 {
+  /**
+   * The revision.
+   */
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28'
+  'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
+  'io.modelcontextprotocol/clientInfo'?: Implementation
+  /**
+   * The least severe level of log messages to send for this request; without it, none are sent.
+   */
+  'io.modelcontextprotocol/logLevel'?: LogLevel
+  /**
+   * Requests progress notifications for the call; they carry this token.
+   */
+  progressToken?: JSONRPCId
+  /**
+   * W3C Trace Context.
+   */
+  traceparent?: string
+  /**
+   * W3C Trace Context.
+   */
+  tracestate?: string
+  /**
+   * W3C Baggage.
+   */
+  baggage?: string
+  [k: string]: unknown
+}
+/**
+ * The name and version of a program that speaks MCP.
+ */
+export interface Implementation {
+  /**
+   * The name, for programs.
+   */
+  name: string
+  /**
+   * The name to show to users. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * The version.
+   */
+  version: string
+  /**
+   * A description of the program. Since 2025-11-25.
+   */
+  description?: string
+  /**
+   * The address of a page about the program. Since 2025-11-25.
+   */
+  websiteUrl?: string
+  /**
+   * Icons to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+}
+/**
+ * An image that hosts show next to a name. Since 2025-11-25.
+ */
+export interface Icon {
+  /**
+   * The address of the image: an https: or http: URL, or a data: URI.
+   */
+  src: string
+  /**
+   * The media type, if the source reports none or a wrong one.
+   */
+  mimeType?: string
+  /**
+   * The sizes for which the image is suitable, such as `48x48`, or `any` for a scalable image.
+   */
+  sizes?: string[]
+  /**
+   * The theme for which the image was drawn; default: any.
+   */
+  theme?: 'light' | 'dark'
+}
+/**
+ * The members of every result of 2026-07-28.
+ */
+export interface Result20260728 {
+  /**
+   * The type of the result: `complete`, or `input_required` if the client has to ask the user and send the call again.
+   */
+  resultType: string
+  _meta?: Meta & {
+    'io.modelcontextprotocol/serverInfo'?: Implementation
+  }
+}
+/**
+ * The values to propose.
+ */
+export interface Completion {
+  /**
+   * The values, the best first.
+   *
+   * @maxItems 100
+   */
+  values: string[]
+  /**
+   * The number of all values, if it is known.
+   */
+  total?: number
+  /**
+   * Whether there are more values than these.
+   */
+  hasMore?: boolean
+}
+/**
+ * The result of `completion/complete`.
+ */
+export interface CompletionCompleteResult {
+  completion: Completion1
+  _meta?: Meta
+}
+/**
+ * The values to propose.
+ */
+export interface Completion1 {
+  /**
+   * The values, the best first.
+   *
+   * @maxItems 100
+   */
+  values: string[]
+  /**
+   * The number of all values, if it is known.
+   */
+  total?: number
+  /**
+   * Whether there are more values than these.
+   */
+  hasMore?: boolean
+}
+/**
  * The audience and the priority of a content block.
  */
 export interface ContentAnnotations {
@@ -1453,27 +1706,6 @@ export interface ResourceLink {
   icons?: Icon[]
   annotations?: ContentAnnotations
   _meta?: Meta
-}
-/**
- * An image that hosts show next to a name. Since 2025-11-25.
- */
-export interface Icon {
-  /**
-   * The address of the image: an https: or http: URL, or a data: URI.
-   */
-  src: string
-  /**
-   * The media type, if the source reports none or a wrong one.
-   */
-  mimeType?: string
-  /**
-   * The sizes for which the image is suitable, such as `48x48`, or `any` for a scalable image.
-   */
-  sizes?: string[]
-  /**
-   * The theme for which the image was drawn; default: any.
-   */
-  theme?: 'light' | 'dark'
 }
 /**
  * The file that `toolwire check --baseline` reads: known gaps of a server, each with a reason.
@@ -2110,35 +2342,6 @@ export interface ElicitationCreateResult {
   _meta?: Meta
 }
 /**
- * The name and version of a program that speaks MCP.
- */
-export interface Implementation {
-  /**
-   * The name, for programs.
-   */
-  name: string
-  /**
-   * The name to show to users. Since 2025-06-18.
-   */
-  title?: string
-  /**
-   * The version.
-   */
-  version: string
-  /**
-   * A description of the program. Since 2025-11-25.
-   */
-  description?: string
-  /**
-   * The address of a page about the program. Since 2025-11-25.
-   */
-  websiteUrl?: string
-  /**
-   * Icons to choose from. Since 2025-11-25.
-   */
-  icons?: Icon[]
-}
-/**
  * The parameters of `initialize`, the first request of a client of the revisions 2024-11-05 to 2025-11-25.
  */
 export interface InitializeParams {
@@ -2149,16 +2352,6 @@ export interface InitializeParams {
   capabilities: ClientCapabilities
   clientInfo: Implementation
   _meta?: RequestMeta
-}
-/**
- * The metadata of a request (`_meta`).
- */
-export interface RequestMeta {
-  /**
-   * Requests progress notifications for the call; they carry this token.
-   */
-  progressToken?: JSONRPCId
-  [k: string]: unknown
 }
 /**
  * The result of `initialize`: the revision of the connection, and the server's capabilities.
@@ -2190,6 +2383,12 @@ export interface ServerCapabilities {
     listChanged?: boolean
   }
   /**
+   * The server completes arguments of prompts or URI templates. Since 2025-03-26.
+   */
+  completions?: {
+    [k: string]: unknown
+  }
+  /**
    * The server sends log messages to clients that request them.
    */
   logging?: {
@@ -2214,18 +2413,6 @@ export interface ServerCapabilities {
     listChanged?: boolean
   }
   [k: string]: unknown
-}
-/**
- * The members of every result of 2026-07-28.
- */
-export interface Result20260728 {
-  /**
-   * The type of the result: `complete`, or `input_required` if the client has to ask the user and send the call again.
-   */
-  resultType: string
-  _meta?: Meta & {
-    'io.modelcontextprotocol/serverInfo'?: Implementation
-  }
 }
 /**
  * One elicitation.
@@ -2964,38 +3151,6 @@ export interface NotificationsProgressParams {
  */
 export interface ServerDiscoverParams {
   _meta: RequestMeta20260728
-}
-/**
- * The metadata of every request of 2026-07-28 (`_meta`). Since there is no handshake, each request names its revision and the client's capabilities.
- */
-export interface RequestMeta20260728 {
-  /**
-   * The revision.
-   */
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28'
-  'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
-  'io.modelcontextprotocol/clientInfo'?: Implementation
-  /**
-   * The least severe level of log messages to send for this request; without it, none are sent.
-   */
-  'io.modelcontextprotocol/logLevel'?: LogLevel
-  /**
-   * Requests progress notifications for the call; they carry this token.
-   */
-  progressToken?: JSONRPCId
-  /**
-   * W3C Trace Context.
-   */
-  traceparent?: string
-  /**
-   * W3C Trace Context.
-   */
-  tracestate?: string
-  /**
-   * W3C Baggage.
-   */
-  baggage?: string
-  [k: string]: unknown
 }
 /**
  * The parameters of `tools/list` since 2026-07-28.

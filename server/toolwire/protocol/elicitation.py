@@ -39,8 +39,10 @@ class Elicitations:
         self._most = most
         self._open: dict[str, PendingElicitation] = {}
 
-    def begin(self, pending: PendingElicitation) -> None:
+    def begin(self, pending: PendingElicitation, version: str | None) -> None:
         """Add an elicitation and set its key; that of a modern client ends the request but not the call.
+
+        The form becomes one that a legacy client of *version* knows.
 
         Raises:
             CannotAsk: if the client cannot ask its user.
@@ -53,6 +55,8 @@ class Elicitations:
             raise CannotAsk("This tool asks the user, but the client that called it does not support elicitation.")
         if call.id is None:
             raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
+        if not call.origin.modern:
+            pending.schema = _form_for(pending.schema, version)
         with self._in_flight.lock:
             if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
                 raise cancelled(call)
@@ -160,7 +164,7 @@ def read_response(frame: bytes) -> Response | None:
     return found if has_outcome and found.method is msgspec.UNSET else None
 
 
-def form_for(schema: dict[str, Any], version: str | None) -> dict[str, Any]:
+def _form_for(schema: dict[str, Any], version: str | None) -> dict[str, Any]:
     """Return the form *schema* as a legacy client of *version* knows it.
 
     Raises:

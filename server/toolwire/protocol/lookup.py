@@ -1,4 +1,4 @@
-"""Which resource or prompt a request means; unknown names; failures of resources and prompts. Imported when needed.
+"""Which resource, prompt or completion a request means; unknown names; their failures. Imported when needed.
 
 A request for a resource or prompt becomes a `Call`, as that of a tool does; see `ServerProtocol`. Its arguments are
 `{"uri": ...}` or those of the prompt, and it fails with a JSON-RPC error.
@@ -32,6 +32,32 @@ def clash(first: Tool, second: Tool) -> str:
     is_by_separator = first.name_with(".") != second.name_with(".")
     dots = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')" if is_by_separator else ""
     return f'{origins}; rename one: @tool_api(name="..."){dots}'
+
+
+CAPABILITIES = {"resources/read": "resources", "prompts/get": "prompts", "completion/complete": "completions"}
+"""The capability that a server with each method declares."""
+
+
+def find(
+    method: str, params: dict[str, Any], resources: Named, templates: Named, prompts: Named, *, modern: bool
+) -> tuple[Tool, dict[str, Any]]:
+    """Return the resource, prompt or completion that a request means, and its arguments.
+
+    Raises:
+        RequestError: if the server does not have it.
+    """
+    if method == "resources/read":
+        return resource(params, resources, templates, modern=modern)
+    if method == "prompts/get":
+        return prompt(params, prompts)
+    return completion(params, prompts, templates)
+
+
+def completions_of(*several: Named) -> dict[str, Any]:
+    """Return the capability `completions`, if any argument of these prompts and templates can be completed."""
+    from toolwire_tools.resources.completion import completers
+
+    return {"completions": {}} if any(completers(tool) for things in several for tool in things.values()) else {}
 
 
 def unknown_tool(name: str, shown: Named) -> RequestError:
@@ -86,6 +112,37 @@ def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
     return prompts[name], arguments or {}
 
 
+def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tuple[Tool, Any]:
+    """Return the completion that a request with *params* means, and its arguments.
+
+    Raises:
+        RequestError: if no prompt or template has the name, or it has no such argument.
+    """
+    ref, argument, context = (params.get(name) for name in ("ref", "argument", "context"))
+    if not isinstance(ref, dict) or ref.get("type") not in ("ref/prompt", "ref/resource"):
+        raise RequestError(INVALID_PARAMS, 'params.ref must have the type "ref/prompt" or "ref/resource"')
+    if not isinstance(argument, dict) or not all(isinstance(argument.get(key), str) for key in ("name", "value")):
+        raise RequestError(INVALID_PARAMS, "params.argument must have a name and a value, which are strings")
+    if ref["type"] == "ref/prompt":
+        owner, _ = prompt(ref, prompts)
+    else:
+        uri = str(ref.get("uri"))
+        found = templates.get(uri) or _by_template(uri, templates)
+        if found is None:
+            raise RequestError(INVALID_PARAMS, _unknown("template", uri, list(templates)))
+        owner = found
+    known, name = owner._signature.arguments.input_schema.get("properties", {}), argument["name"]
+    if name not in known:
+        raise RequestError(INVALID_PARAMS, f"{owner.name}: {_unknown('argument', name, list(known))}")
+    from toolwire_tools.resources.completion import Completion
+
+    others = context.get("arguments") if isinstance(context, dict) else None
+    return Completion(owner, name), {
+        "text": argument["value"],
+        "arguments": others if isinstance(others, dict) else {},
+    }
+
+
 def _unknown(what: str, name: str, known: list[str]) -> str:
     shown = name[:200]  # to compare megabytes would take seconds
     close = closest(shown, known, 3)
@@ -98,12 +155,12 @@ def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
     """Return the response to the *call* of a resource or prompt that failed with *error*."""
     from toolwire_tools import ResourceNotFound
 
-    is_prompt = call.tool.kind == "prompts"
-    data = None if is_prompt else call.arguments
+    what = {"prompts": "prompt", "completions": "completion of"}.get(call.tool.kind, "resource")
+    data = call.arguments if what == "resource" else None
     if isinstance(error, RequestError):  # the answer of a worker process, to which we are a legacy client
         code, text, data = error.code, error.message, error.data
     else:
-        text = failure_text(error, mask, f"The {'prompt' if is_prompt else 'resource'} {call.tool.name}")
+        text = failure_text(error, mask, f"The {what} {call.tool.name}")
         codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}
         code = next((code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR)
     return RequestError(_for_era(code, call.origin.modern), text, data)

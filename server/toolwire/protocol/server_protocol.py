@@ -57,9 +57,6 @@ class Catalog:
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an underscore.
     A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
 
-    Completion of arguments finds the prompt in `prompts` and the template in `templates`, by the name or URI template
-    of its `ref`; `template.names` and the members of `describe()["arguments"]` are what can be completed.
-
     Raises:
         ValueError: if two tools have the same name.
     """
@@ -101,7 +98,12 @@ class Catalog:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
         held = {"tools", *(name for name, kinds in _LISTS.items() if any(map(self._lists.get, kinds)))}
         held |= {"resources"} if keeps_results else set()  # results that were too large to send
-        return {**{name: {"listChanged": True} for name in _LISTS if name in held}, "logging": {}}
+        completions: dict[str, Any] = {}
+        if self.prompts or self.templates:
+            from .lookup import completions_of
+
+            completions = completions_of(self.prompts, self.templates)
+        return {**{name: {"listChanged": True} for name in _LISTS if name in held}, "logging": {}, **completions}
 
     def changes(self, before: Catalog) -> list[str]:
         """Return the capabilities of which a list differs from that of *before*."""
@@ -167,6 +169,7 @@ class ServerProtocol:
             **dict.fromkeys(_METHODS, self._list),
             "resources/read": self._run_other,
             "prompts/get": self._run_other,
+            "completion/complete": self._run_other,
             "ping": self._ping,
             "subscriptions/listen": self._listen,
             "initialize": self._initialize,
@@ -295,7 +298,9 @@ class ServerProtocol:
         if call.token is not None:
             call.last_report = Report(time.monotonic())
         if type(meta) is dict and META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
-            call.log_level = _severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
+            from .log_messages import severity
+
+            call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
             call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
@@ -309,16 +314,13 @@ class ServerProtocol:
         return decisions
 
     def _run_other(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
-        """As `_call_tool`, for a resource or prompt."""
+        """As `_call_tool`, for a resource, a prompt or a completion."""
         from . import lookup
 
-        if request.method == "resources/read":
-            self._require("resources", request.method)
-            templates = {**self.in_flight.kept, **self._catalog.templates}
-            tool, arguments = lookup.resource(params, self._catalog.resources, templates, modern=origin.modern)
-        else:
-            self._require("prompts", request.method)
-            tool, arguments = lookup.prompt(params, self._catalog.prompts)
+        self._require(lookup.CAPABILITIES[request.method], request.method)
+        templates = {**self.in_flight.kept, **self._catalog.templates}
+        known = self._catalog.resources, templates, self._catalog.prompts
+        tool, arguments = lookup.find(request.method, params, *known, modern=origin.modern)
         id = None if request.id is UNSET else request.id
         call = Call(id, tool, arguments, origin, self._eras.capabilities, True, self._host)
         if "_meta" in params:
@@ -370,7 +372,9 @@ class ServerProtocol:
     def _set_log_level(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if origin.modern:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)")
-        self._host.log_level = _severity(params.get("level"), "params.level")
+        from .log_messages import severity
+
+        self._host.log_level = severity(params.get("level"), "params.level")
         return self.answer(request.id, b"{}", origin.batch)
 
     def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
@@ -434,7 +438,7 @@ class ServerProtocol:
         """
         from .elicitation import legacy_request, modern_result
 
-        self.elicitations().begin(pending)
+        self.elicitations().begin(pending, self._eras.version)
         if pending.call.origin.modern:
             return self.in_flight.elicit(pending.call, modern_result(pending))
         return legacy_request(pending, self._eras.version)
@@ -482,12 +486,6 @@ def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
     if batch is not None:
         message = batch.end(message)
     return () if message is None else (Send(message),)
-
-
-def _severity(level: object, where: str) -> int:
-    from .log_messages import severity
-
-    return severity(level, where)
 
 
 def _progress_token(meta: object) -> Id | None:

@@ -123,6 +123,14 @@ class TakesAnyLevel(Fault):
         return message
 
 
+@fails("completion/unknown-prompt", "completion/unknown-reference")
+class CompletesAnything(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        if self.method_of(message) == "completion/complete":
+            return {"jsonrpc": "2.0", "id": message["id"], "result": {"completion": {"values": []}}}
+        return message
+
+
 @fails("modern/error-codes")
 class HasACodeThatWasWithdrawn(Fault):
     def answer(self, message: dict[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 import time
 
-from toolwire import Context, tool_api
+from toolwire import Context, prompt, tool_api
 
 
 @tool_api(read_only=True)
@@ -25,3 +25,9 @@ def wait(context: Context) -> str:
 def greet(name: str = "you") -> dict[str, str]:
     """Greet somebody."""
     return {"greeting": f"Hello, {name}"}
+
+
+@prompt
+def write(excited: bool = False) -> str:
+    """Write to somebody."""
+    return "Dear" + "!" * excited

@@ -188,7 +188,7 @@ def test_a_choice_has_names_in_the_form_that_the_client_knows(process: Process, 
     form = asked["params"]["requestedSchema"]["properties"]["answer"]
     chosen = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": "2"}}}
 
-    assert form == {"type": "string", "title": "Answer", **field}
+    assert form == {"type": "string", "title": "Answer", "description": "1 = SMALL, 2 = VERY_LARGE.", **field}
     assert process.ask(chosen)["result"]["content"][0]["text"] == "Size.VERY_LARGE"
 
 

@@ -159,7 +159,7 @@ def _choice(
 ) -> Schema:
     """Return the schema of one choice among *values*, with the names that members of an Enum have.
 
-    A form knows only texts: *choices* gets the values that others stand for.
+    A form has only texts: *choices* receives the values of other types, by their texts.
     """
     if not all(isinstance(value, str) for value in values):
         choices[name] = {str(value): value for value in values}

@@ -322,7 +322,7 @@ class ServerProtocol:
         known = self._catalog.resources, templates, self._catalog.prompts
         tool, arguments = lookup.find(request.method, params, *known, modern=origin.modern)
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._eras.capabilities, True, self._host)
+        call = Call(id, tool, arguments, origin, self._eras.capabilities, False, self._host)
         if "_meta" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)

@@ -277,3 +277,31 @@ class ReportsLate(Progress):
             late = {**self.late, "params": {**self.late["params"], "progress": 99}}
             return [message, late]
         return message
+
+
+# Resources and prompts
+
+
+@fails("resources/list", "resources/list-modern", "resources/templates", "resources/templates-modern")
+class DescribesResourcesWithoutNames(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        result = message.get("result", {})
+        for entry in (*result.get("resources", ()), *result.get("resourceTemplates", ())):
+            del entry["name"]
+        return message
+
+
+@fails("prompts/list", "prompts/list-modern")
+class DescribesPromptsWithoutNames(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        for entry in message.get("result", {}).get("prompts", ()):
+            del entry["name"]
+        return message
+
+
+@fails("resources/unknown", "resources/unknown-modern", "prompts/unknown")
+class FailsWithACodeOfItsOwn(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        if self.method_of(message) in ("resources/read", "prompts/get") and "error" in message:
+            message["error"]["code"] = 404
+        return message

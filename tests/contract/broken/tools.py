@@ -2,7 +2,7 @@
 
 import time
 
-from toolwire import Context, prompt, tool_api
+from toolwire import Context, prompt, resource, tool_api
 
 
 @tool_api(read_only=True)
@@ -31,3 +31,21 @@ def greet(name: str = "you") -> dict[str, str]:
 def write(excited: bool = False) -> str:
     """Write to somebody."""
     return "Dear" + "!" * excited
+
+
+@resource("notes://all")
+def notes() -> str:
+    """All notes."""
+    return "tea"
+
+
+@resource("notes://note/{name}")
+def note(name: str) -> str:
+    """One note."""
+    return name
+
+
+@prompt
+def shorten(text: str) -> str:
+    """Shorten a text."""
+    return text

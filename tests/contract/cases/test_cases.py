@@ -16,7 +16,7 @@ from toolwire_schemas.published import PREFIX, validator
 # What every runner knows by itself; all other values have to be needed.
 ALWAYS = {"probe", "meta", "revision", "n"}
 # What is needed, but put into no message.
-CONDITIONS = {"tools", "legacy-only", "list-changes", "logging", "completions"}
+CONDITIONS = {"tools", "legacy-only", "list-changes", "logging", "completions", "resources", "prompts"}
 
 
 def texts(value: Any) -> Iterator[str]:

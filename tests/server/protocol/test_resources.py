@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.server_process import MODERN, request, running
 from toolwire import Context, RequestError, Server, ToolError, prompt, resource, tool_api
-from toolwire.protocol.server_protocol import Catalog
 from toolwire_schemas.wire.messages import LEGACY_VERSIONS, META_SERVER_INFO
-from toolwire_tools import Tool
 
 
 @resource("config://app")
@@ -202,28 +199,6 @@ def test_two_resources_of_one_uri_are_refused() -> None:
 
     with pytest.raises(ValueError, match="config://app"):
         Server([config, other])
-
-
-def test_a_kept_resource_is_read_before_all_others_and_is_in_no_list() -> None:
-    class Kept(Tool):
-        kind = "resources"
-
-        def call(self, arguments: Any, caller: Any, strict_arguments: bool = False) -> dict[str, Any]:
-            return {"contents": [{"uri": arguments["uri"], "text": "kept"}]}
-
-    sent: list[bytes] = []
-    with Server(EVERYTHING) as server:
-        session = server.open_session(sent.append)
-        session._protocol.kept["kept://1"] = Kept(lambda: None, name="kept://1")
-        session.feed(json.dumps(request("resources/read", {"uri": "kept://1"})).encode() + b"\n")
-        session.end()
-
-    assert json.loads(sent[0])["result"] == {"contents": [{"uri": "kept://1", "text": "kept"}]}
-    assert Catalog(server._given).describe("resources") == [{"uri": "config://app", **_rest(config)}]
-
-
-def _rest(function: Any) -> dict[str, Any]:
-    return {"name": function.__name__, "description": function.__doc__}
 
 
 FILE = """

@@ -134,7 +134,7 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     declared = of_tools.get("modern", {"listChanged": True})  # otherwise the era is the reason
     changes = isinstance(declared, dict) and declared.get("listChanged") is True
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
-    for name in ("logging", "completions"):
+    for name in ("logging", "completions", "resources", "prompts"):
         is_declared = any(_capability(opening, name) is not None for opening in openings.values())
         tried[name] = is_declared or f"it does not declare the capability {name}"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}

@@ -117,7 +117,7 @@ def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list
 
 
 # These numbers may only fall. They include what watches over calls.
-MOST_MODULES, MOST_LINES = 48, 7700
+MOST_MODULES, MOST_LINES = 48, 7560
 PLAIN = """
 import sys
 

@@ -111,6 +111,27 @@ def return_data(function: Callable[..., Any], options: Options) -> list[dict[str
     return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
 
 
+def with_members(schema: dict[str, Any], members: list[dict[str, Any]], *, is_tuple: bool) -> dict[str, Any]:
+    """Return an output *schema* with the names and texts of *members*, if it says nothing of them itself.
+
+    Their types are left out: nothing but a docstring vouches for them. (A promise that a tool does not keep makes an
+    error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's own BINGMap.)
+    """
+    named = [(member["name"], member.get("description", "")) for member in members if member.get("name")]
+    if not named:
+        return schema
+    if schema == {"type": "object"}:
+        return {**schema, "properties": {name: {"description": text} for name, text in named}}
+    if is_tuple:
+        result = schema["properties"]["result"]
+        places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
+        if len(places) == len(named):
+            texts = [{"title": name, **({"description": text} if text else {})} for name, text in named]
+            told = [{**place, **text} for place, text in zip(places, texts, strict=True)]
+            return {**schema, "properties": {"result": {**result, "prefixItems": told}}}
+    return schema
+
+
 def bulleted(text: str) -> list[DocEntry]:
     """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
 

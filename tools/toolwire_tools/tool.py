@@ -201,18 +201,20 @@ class Tool:
         The same dict at every call: do not change it.
         """
         if self._description is None:
-            self._description = _described(self.name, self.options, self._signature, self._members())
+            self._description = _described(self.name, self.options, self._signature, self._output_schema())
         return self._description
 
-    def _members(self) -> list[dict[str, Any]]:
-        """Return what is said of the members of the result."""
-        if self._return_data is not None:
-            return self._return_data
-        if self.options.explode_return or self.options.returns_named_value:
-            from .api_description import return_data
+    def _output_schema(self) -> dict[str, Any] | None:
+        """Return the output schema as it is shown: with what the author says of the result's members."""
+        options, returns = self.options, self._signature.returns
+        if not options.structured or returns.output_schema is None:
+            return None
+        if self._return_data is None and not (options.explode_return or options.returns_named_value):
+            return returns.output_schema
+        from .api_description import return_data, with_members
 
-            return return_data(self.function, self.options)
-        return []
+        members = return_data(self.function, options) if self._return_data is None else self._return_data
+        return with_members(returns.output_schema, members, is_tuple=returns.is_tuple)
 
     def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Run a synchronous tool and return the MCP result.
@@ -343,7 +345,7 @@ def _lint(name: str, read: Signature) -> list[Finding]:
     return findings
 
 
-def _described(name: str, options: Options, read: Signature, members: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(name: str, options: Options, read: Signature, output_schema: dict[str, Any] | None) -> dict[str, Any]:
     hints = {hint: getattr(options, option) for hint, option in _HINTS.items()}
     annotations = {hint: value for hint, value in hints.items() if value is not None}
     if options.title:
@@ -354,34 +356,12 @@ def _described(name: str, options: Options, read: Signature, members: list[dict[
         "title": options.title,
         "description": options.description if options.description is not None else read.description,
         "inputSchema": read.arguments.input_schema,
-        "outputSchema": _with_members(read.returns, members) if options.structured else None,
+        "outputSchema": output_schema,
         "annotations": annotations,
         "icons": [msgspec.to_builtins(icon) for icon in options.icons],
         "_meta": options.shown_meta(),
     }
     return {member: value for member, value in entry.items() if value}
-
-
-def _with_members(returns: Returns, members: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the output schema with the names and texts of *members*, if it says nothing of them itself.
-
-    Their types are left out: nothing but a docstring vouches for them. (A promise that a tool does not keep makes an
-    error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's own BINGMap.)
-    """
-    schema = returns.output_schema
-    named = [(member["name"], member.get("description", "")) for member in members if member.get("name")]
-    if schema is None or not named:
-        return schema
-    if schema == {"type": "object"}:
-        return {**schema, "properties": {name: {"description": text} for name, text in named}}
-    if returns.is_tuple:
-        result = schema["properties"]["result"]
-        places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
-        if len(places) == len(named):
-            texts = [{"title": name, **({"description": text} if text else {})} for name, text in named]
-            told = [{**place, **text} for place, text in zip(places, texts, strict=True)]
-            return {**schema, "properties": {"result": {**result, "prefixItems": told}}}
-    return schema
 
 
 def _name(function: Any) -> str:

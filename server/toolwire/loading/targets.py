@@ -11,21 +11,21 @@ import os
 import sys
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
-from toolwire_tools.discovery import is_made_for_fastmcp, named_by
+from toolwire_tools.discovery import named_by
 from toolwire_tools.errors import MadeForFastMCP
-from toolwire_tools.options import marked
 
-from .. import log
 from ..errors import LoadError
+from ..log import error as log_error
+from ..log import warning
 from . import importing as imports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -146,7 +146,7 @@ def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Ite
                 return
             faults.append(text)
         if keep_going:
-            log.error(text)
+            log_error(text)
         elif not hasattr(error, "faults"):
             rest = "; name the files to serve, or let `toolwire serve --keep-going` serve the rest"
             raise LoadError(f"{text}{rest}" if others else text) from None
@@ -228,42 +228,13 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
     if target.name is None:
         offer = tools_in(module)
         for skipped in offer.skipped:
-            log.warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
+            warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
         if not offer.tools and not target.may_be_empty:
             raise LoadError(f"{target} offers no tools: define public functions in it, or decorate some with @tool_api")
         return offer.tools
-    head, dot, _ = target.name.partition(".")
-    if not hasattr(module, head):
-        return _tools_named(module, target)
-    thing = getattr(module, head)
-    if isinstance(thing, FunctionType) and marked(thing) is None and is_made_for_fastmcp(module):
-        raise MadeForFastMCP(head)  # it may be a prompt, or take FastMCP's context
-    tools = tools_of(thing)
-    if not dot:
-        return tools
-    named = [tool for tool in tools if target.name in tool.spellings]
-    if not named:
-        raise _unknown(target, "tool", [tool.name for tool in tools])
-    return named
+    from .named_targets import tools_named
 
-
-def _tools_named(module: ModuleType, target: Target) -> list[Tool]:
-    """The tool that is published under the target's name, or those of the toolkit of that name."""
-    tools = tools_in(module).tools
-    whole = f"{target.name}."
-    named = [tool for tool in tools if target.name in tool.spellings or tool.name_with(".").startswith(whole)]
-    if not named:
-        public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
-        own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
-        known = dict.fromkeys([*own, *(tool.name for tool in tools)])
-        raise _unknown(target, "function, toolkit or tool", known)
-    return named
-
-
-def _unknown(target: Target, what: str, known: Iterable[str]) -> LoadError:
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
-
-    return LoadError(f"{target.place}: {unknown_name(what, target.name, known)}")
+    return tools_named(module, target.place, target.name)
 
 
 def _is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:

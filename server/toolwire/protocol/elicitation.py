@@ -111,6 +111,27 @@ class Elicitations:
             self._in_flight.end(pending.call, given_up=True)
         return closed
 
+    def request(self, pending: PendingElicitation, version: str | None) -> bytes | None:
+        """Return the message that asks the client of *version*. `None`: it is part of a batch that is not complete.
+
+        Raises what `begin` raises.
+        """
+        self.begin(pending, version)
+        if pending.call.origin.modern:
+            return self._in_flight.elicit(pending.call, modern_result(pending))
+        return legacy_request(pending, version)
+
+    def end(self, pending: PendingElicitation) -> bytes | None:
+        """Note that the tool continues; return the notification that cancels an elicitation without a reply.
+
+        A modern client's call without a reply ends: the request that led to it has been answered.
+        """
+        call = pending.call
+        call.elicitation = None
+        if not self.close(pending, give_up=call.origin.modern) or call.origin.modern:
+            return None
+        return messages.notification("notifications/cancelled", {"requestId": pending.key})
+
     def close_all(self) -> list[PendingElicitation]:
         """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
         return [pending for pending in list(self._open.values()) if self.close(pending, pending.call.origin.modern)]

@@ -432,31 +432,8 @@ class ServerProtocol:
         return self._elicitations
 
     def elicit(self, pending: PendingElicitation) -> bytes | None:
-        """Return the message that asks the client. `None`: it is part of a batch that is not complete.
-
-        Raises what `Elicitations.begin` raises.
-        """
-        from .elicitation import legacy_request, modern_result
-
-        self.elicitations().begin(pending, self._eras.version)
-        if pending.call.origin.modern:
-            return self.in_flight.elicit(pending.call, modern_result(pending))
-        return legacy_request(pending, self._eras.version)
-
-    def end_elicitation(self, pending: PendingElicitation) -> bytes | None:
-        """Note that the tool continues; return the notification that cancels an elicitation without a reply.
-
-        A modern client's call without a reply ends: the request that led to it has been answered.
-        """
-        call = pending.call
-        call.elicitation = None
-        if not self.elicitations().close(pending, give_up=call.origin.modern) or call.origin.modern:
-            return None
-        return messages.notification("notifications/cancelled", {"requestId": pending.key})
-
-    def close_elicitations(self) -> list[PendingElicitation]:
-        """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
-        return [] if self._elicitations is None else self._elicitations.close_all()
+        """Return the message that asks the client; what `Elicitations.request` returns and raises."""
+        return self.elicitations().request(pending, self._eras.version)
 
     def replace(self, catalog: Catalog) -> list[bytes]:
         """Serve other things from now on; return the notifications of the lists that have changed.

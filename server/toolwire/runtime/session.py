@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import threading
 import time
-from _queue import SimpleQueue
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.framing import AutoFraming
-from toolwire_tools import NotAnswered
 
 from .. import log
-from ..protocol.call import Call, Cancel, ElicitationReply, PendingElicitation, Send
+from ..protocol.call import Call, Cancel, ElicitationReply, Send
 from ..protocol.server_protocol import ServerProtocol
 from ..timers import Timers
 from .worker_pool import WorkerPool
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
     from toolwire_tools import Tool
 
-    from ..protocol.call import Reply
     from ..protocol.lifecycle import Identity
     from ..protocol.server_protocol import Catalog
     from ..settings import Settings
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from .event_loop import EventLoop
     from .heartbeat import Heartbeat
     from .lifespans import Lifespans
+    from .open_elicitations import OpenElicitations
     from .worker_pool import Answers
 
 Outcome = dict[str, Any] | BaseException
@@ -52,8 +50,6 @@ and the progress and log messages of async tools."""
 
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
-
-_GONE = "The client has disconnected, so its user cannot answer."
 
 
 class Session:
@@ -79,6 +75,7 @@ class Session:
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
         self._heartbeat: Heartbeat | None = None
+        self._open_elicitations: OpenElicitations | None = None
         self._reading = False
         self._refusing = False
         self.is_ending = False
@@ -188,7 +185,7 @@ class Session:
                         answers, size = [], 0
                         self._refuse_if_unread()
                 elif type(decision) is Cancel:
-                    self._stop(decision.call)
+                    self.stop(decision.call)
                 elif type(decision) is ElicitationReply:
                     decision.elicitation.wake(decision.reply)
         return answers
@@ -200,7 +197,8 @@ class Session:
         if self._refusing:
             log.rarely("unsent", f"requests are refused until the host reads: {self._writer.unread()}")
 
-    def _stop(self, call: Call) -> None:
+    def stop(self, call: Call) -> None:
+        """Stop the tool of *call*, which has ended. Never blocks."""
         if call.tool.is_async:
             if self._loop is not None:
                 self._loop.cancel(call)
@@ -213,17 +211,11 @@ class Session:
     def _end_open_calls(self) -> None:
         calls = self._in_flight.end_all()
         for call in calls:
-            self._stop(call)
+            self.stop(call)
         if calls:
             names = ", ".join(sorted({call.tool.name for call in calls}))
             running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
             log.warning(f"the server exited before {running} finished ({names}); --grace allows more time")
-
-    def _fail_open_elicitations(self) -> None:
-        for pending in self._protocol.close_elicitations():
-            pending.wake(NotAnswered(_GONE))
-            if pending.call.given_up:
-                self._stop(pending.call)
 
     # Running
 
@@ -366,7 +358,7 @@ class Session:
         message = self._in_flight.expire(call, seconds)
         if message is not None:
             self._writer.enqueue(message)
-            self._stop(call)
+            self.stop(call)
 
     @contextmanager
     def without_limit(self, call: Call) -> Iterator[None]:
@@ -388,59 +380,24 @@ class Session:
 
     def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks the worker of *call* until the reply."""
-        replies: SimpleQueue[Reply] = SimpleQueue()
-        pending = PendingElicitation(call, message, schema, replies.put)
-        with self._waiting(pending, self._writer.write), self._workers.one_more():
-            reply = replies.get()
-        return _checked(reply)
+        return self._elicitations().ask(call, message, schema)
 
     async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        from anyio import Event
+        return await self._elicitations().ask_async(call, message, schema)
 
-        replies: list[Reply] = []
-        replied = Event()
-        loop = self.event_loop()
+    def _elicitations(self) -> OpenElicitations:
+        if self._open_elicitations is None:
+            from .open_elicitations import OpenElicitations
 
-        def wake(reply: Reply) -> None:
-            replies.append(reply)
-            loop.soon(replied.set)
+            self._open_elicitations = OpenElicitations(
+                self, self._protocol, self._writer, self._workers, self._settings.ask_seconds
+            )
+        return self._open_elicitations
 
-        with self._waiting(PendingElicitation(call, message, schema, wake), self._writer.enqueue):
-            await replied.wait()
-        return _checked(replies[0])
-
-    @contextmanager
-    def _waiting(self, pending: PendingElicitation, send: Callable[[bytes], None]) -> Iterator[None]:
-        """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
-        if self.is_ending:
-            raise NotAnswered(_GONE)
-        message = self._protocol.elicit(pending)
-        with self.without_limit(pending.call):
-            too_late = self.timers.after(self._settings.ask_seconds, lambda: self._end_waiting(pending))
-            if message is not None:
-                send(message)
-            try:
-                yield
-            finally:
-                self.timers.cancel(too_late)
-                cancellation = self._protocol.end_elicitation(pending)
-                if cancellation is not None and not self.is_ending:
-                    self._writer.enqueue(cancellation)
-
-    def _end_waiting(self, pending: PendingElicitation) -> None:
-        call = pending.call
-        if not call.origin.modern:
-            seconds = self._settings.ask_seconds
-            pending.wake(NotAnswered(f"The user did not answer within {seconds:g} seconds."))
-        elif self._protocol.elicitations().close(pending, give_up=True) and call.given_up:
-            self._stop(call)
-
-
-def _checked(reply: Reply) -> dict[str, Any]:
-    if isinstance(reply, BaseException):
-        raise reply
-    return reply
+    def _fail_open_elicitations(self) -> None:
+        if self._open_elicitations is not None:
+            self._open_elicitations.fail_all()
 
 
 def _size(outcome: Outcome) -> int:

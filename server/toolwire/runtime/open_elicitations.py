@@ -1,0 +1,121 @@
+"""Tools that wait for the client's user. Imported for the first elicitation."""
+
+from __future__ import annotations
+
+from _queue import SimpleQueue
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolwire_tools import NotAnswered
+
+from ..protocol.call import PendingElicitation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from ..protocol.call import Call, Reply
+    from ..protocol.server_protocol import ServerProtocol
+    from ..timers import Timers
+    from .event_loop import EventLoop
+    from .worker_pool import WorkerPool
+    from .writer import MessageWriter
+
+_GONE = "The client has disconnected, so its user cannot answer."
+
+
+class Runner(Protocol):
+    """What this needs of the session, which runs the calls."""
+
+    timers: Timers
+    is_ending: bool
+
+    def event_loop(self) -> EventLoop:
+        """Return the loop of the asynchronous tools."""
+
+    def without_limit(self, call: Call) -> AbstractContextManager[None]:
+        """Stop the time of *call* inside the `with` block."""
+
+    def stop(self, call: Call) -> None:
+        """Stop the tool of *call*, which has ended. Never blocks."""
+
+
+class OpenElicitations:
+    """Sends the elicitations of a session's tools, and waits for each reply for at most *seconds*."""
+
+    def __init__(
+        self,
+        session: Runner,
+        protocol: ServerProtocol,
+        writer: MessageWriter,
+        workers: WorkerPool,
+        seconds: float,
+    ) -> None:
+        self._session = session
+        self._protocol = protocol
+        self._writer = writer
+        self._workers = workers
+        self._seconds = seconds
+
+    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user; blocks the worker of *call* until the reply."""
+        replies: SimpleQueue[Reply] = SimpleQueue()
+        pending = PendingElicitation(call, message, schema, replies.put)
+        with self._waiting(pending, self._writer.write), self._workers.one_more():
+            reply = replies.get()
+        return _checked(reply)
+
+    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user, on the event loop."""
+        from anyio import Event
+
+        replies: list[Reply] = []
+        replied = Event()
+        loop = self._session.event_loop()
+
+        def wake(reply: Reply) -> None:
+            replies.append(reply)
+            loop.soon(replied.set)
+
+        with self._waiting(PendingElicitation(call, message, schema, wake), self._writer.enqueue):
+            await replied.wait()
+        return _checked(replies[0])
+
+    def fail_all(self) -> None:
+        """Wake every tool that waits: the client has gone."""
+        for pending in self._protocol.elicitations().close_all():
+            pending.wake(NotAnswered(_GONE))
+            if pending.call.given_up:
+                self._session.stop(pending.call)
+
+    @contextmanager
+    def _waiting(self, pending: PendingElicitation, send: Callable[[bytes], None]) -> Iterator[None]:
+        """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
+        session = self._session
+        if session.is_ending:
+            raise NotAnswered(_GONE)
+        message = self._protocol.elicit(pending)
+        with session.without_limit(pending.call):
+            too_late = session.timers.after(self._seconds, lambda: self._end_waiting(pending))
+            if message is not None:
+                send(message)
+            try:
+                yield
+            finally:
+                session.timers.cancel(too_late)
+                cancellation = self._protocol.elicitations().end(pending)
+                if cancellation is not None and not session.is_ending:
+                    self._writer.enqueue(cancellation)
+
+    def _end_waiting(self, pending: PendingElicitation) -> None:
+        call = pending.call
+        if not call.origin.modern:
+            pending.wake(NotAnswered(f"The user did not answer within {self._seconds:g} seconds."))
+        elif self._protocol.elicitations().close(pending, give_up=True) and call.given_up:
+            self._session.stop(call)
+
+
+def _checked(reply: Reply) -> dict[str, Any]:
+    if isinstance(reply, BaseException):
+        raise reply
+    return reply

@@ -87,6 +87,8 @@ def run(words: Words) -> int:
     targets, given = [*words.words, *(words.command or [])], words.options
     if not targets:
         raise UsageError("name what to pack: a file, a folder or a module, as in `pack tools.py`")
+    docstring, author = _written_in(targets[0])
+    author = given.get("author") or author or _git_user()
     contents = Contents(given.get("with", ()))
     for target in targets:
         contents.add_target(target)
@@ -94,7 +96,7 @@ def run(words: Words) -> int:
         contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
     contents.settle()
     with tempfile.TemporaryDirectory() as temporary:
-        return _pack(Path(temporary), contents, targets, given)
+        return _pack(Path(temporary), contents, targets, {"description": docstring, **given, "author": author})
 
 
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
@@ -210,15 +212,14 @@ def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[
         info = client.server_info
         tools = [{key: tool[key] for key in ("name", "description") if tool.get(key)} for tool in client.list_entries()]
         prompts, has_more = _prompts(client)
-    docstring, author = _written_in(targets[0])
     names = ", ".join(tool["name"] for tool in tools)
     title = str(info.get("title") or info.get("name") or name_of(targets))
     return texts.About(
         name=re.sub(r"[^A-Za-z0-9._-]+", "-", str(info.get("name") or name_of(targets))).strip("-.") or "toolwire",
         title=title,
         version=str(info.get("version") or "0.0.0"),
-        description=given.get("description") or docstring or f"{counted(len(tools), 'tool')}: {names}",
-        author=given.get("author") or author or _git_user(),
+        description=given["description"] or f"{counted(len(tools), 'tool')}: {names}",
+        author=given["author"],
         tools=tools,
         prompts=prompts,
         has_more_prompts=has_more,

@@ -87,11 +87,11 @@ def run(words: Words) -> int:
     targets, given = [*words.words, *(words.command or [])], words.options
     if not targets:
         raise UsageError("name what to pack: a file, a folder or a module, as in `pack tools.py`")
-    docstring, author = _written_in(targets[0])
-    author = given.get("author") or author or _git_user()
     contents = Contents(given.get("with", ()))
     for target in targets:
         contents.add_target(target)
+    docstring, author = _written_in(targets[0])
+    author = given.get("author") or author or _git_user()
     for path in given.get("add", ()):
         contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
     contents.settle()

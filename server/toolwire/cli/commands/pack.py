@@ -90,13 +90,11 @@ def run(words: Words) -> int:
     contents = Contents(given.get("with", ()))
     for target in targets:
         contents.add_target(target)
-    docstring, author = _written_in(targets[0])
-    author = given.get("author") or author or _git_user()
     for path in given.get("add", ()):
         contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
     contents.settle()
     with tempfile.TemporaryDirectory() as temporary:
-        return _pack(Path(temporary), contents, targets, {"description": docstring, **given, "author": author})
+        return _pack(Path(temporary), contents, targets, given)
 
 
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
@@ -107,6 +105,9 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
     (folder / "main.py").write_text(texts.entry_point(contents.targets, passed_on(given)), "utf-8")
     if "icon" in given:
         (folder / "icon.png").write_bytes(_icon(given["icon"]))
+    docstring, author = _written_in(targets[0])
+    author = given.get("author") or author or _git_user()
+    given = {"description": docstring, **given, "author": author}
     is_vendored = given.get("vendored", False)
     wheel = _wheel(folder)
     extras = f"[{','.join(sorted(contents.extras))}]" if contents.extras else ""

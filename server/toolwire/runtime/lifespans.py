@@ -229,5 +229,6 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
 
 
 def _name(lifespan: Lifespan) -> str:
-    named = lifespan if hasattr(lifespan, "__qualname__") else type(lifespan)
+    inner = lifespan.func if isinstance(lifespan, partial) else lifespan
+    named = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{named.__module__}.{named.__qualname__}"

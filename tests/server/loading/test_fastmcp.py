@@ -594,3 +594,47 @@ def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(tmp
     assert answer["result"]["structuredContent"] == {"result": ["alive", "alive"]}
     assert (began["serverInfo"], began["instructions"]) == ({"name": "alive", "version": "1.2"}, "Be kind.")
     assert "left" in noise
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("mcp.add_tool(len)", "adding the tool len"),
+        ("mcp.tool(len, name='size')", "adding the tool size"),
+        ("mcp.resource('a://b')(repr)", "adding the resource a://b"),
+        ("mcp.prompt(repr)", "adding the prompt repr"),
+        ("mcp.remove_tool('late')", "removing the tool late"),
+    ],
+)
+def test_a_running_tool_cannot_change_the_lists(tmp_path: Path, change: str, what: str) -> None:
+    with served(tmp_path, f"{SERVER}@mcp.tool\ndef late():\n    {change}\n") as server:
+        result = server.ask(call("late", {}))["result"]
+
+    assert result["isError"]
+    assert (
+        f"tools_file.py:5: Toolwire does not support {what} after the file was loaded; " in result["content"][0]["text"]
+    )
+
+
+@pytest.mark.process
+def test_a_lifespan_that_changes_the_lists_ends_the_server_with_a_sentence(tmp_path: Path) -> None:
+    source = (
+        f"from contextlib import asynccontextmanager\n{SERVER.splitlines()[0]}\n"
+        "@asynccontextmanager\nasync def life(server):\n    server.add_tool(len, name='late')\n    yield\n"
+        "mcp = FastMCP('demo', lifespan=life)\n@mcp.tool\ndef early(): ...\n"
+    )
+    with served(tmp_path, source) as server:
+        server.hang_up()
+        noise = server.stderr()
+
+    assert "tools_file.py:5: Toolwire does not support adding the tool late after the file was loaded; do it" in noise
+    assert "tools_file.life cannot be entered: NotSupported" in noise
+
+
+def test_a_module_may_register_tools_on_the_server_of_one_loaded_before(write: Callable[..., str]) -> None:
+    first = write(f"{SERVER}@mcp.tool\ndef one(): ...\n", "first.py")
+    second = write("import first\nfirst.mcp.add_tool(len, name='two')\nmcp = first.mcp\n", "second.py")
+    load([first])
+
+    assert [tool.name for tool in load([second])][-1] == "two"

@@ -129,7 +129,8 @@ class FastMCP(metaclass=_Refusing):
         self.identity = {key: str(value) for key, value in given.items() if value is not None}
         """The arguments for Toolwire's `Server` that the file gives."""
         self._offered: dict[tuple[str, str], Callable[[], Tool]] = {}
-        self._made: list[Tool] = []
+        self._made: list[Tool] | None = None
+        """The tools, resources and prompts; None until the file is loaded."""
         self._keeps = options.pop("on_duplicate", None) or ("ignore" if _unwarned(options) else "error")
         tools = options.pop("tools", None) or ()
         for option, value in options.items():
@@ -204,13 +205,22 @@ class FastMCP(metaclass=_Refusing):
 
     def remove_tool(self, name: str) -> None:
         """Remove the tool called *name*."""
+        self._check_loading(f"removing the tool {name}")
         del self._offered["tool", name]
 
     def remove_prompt(self, name: str) -> None:
         """Remove the prompt called *name*."""
+        self._check_loading(f"removing the prompt {name}")
         del self._offered["prompt", name]
 
+    def _check_loading(self, what: str) -> None:
+        """Refuse *what* in a tool or the lifespan: Toolwire has made its lists by then."""
+        if self._made is not None and not _is_loaded_by_toolwire():
+            remedy = "do it at the top level of the file, or in a function that is called there"
+            raise NotSupported(f"{what} after the file was loaded", remedy)
+
     def _register(self, kind: str, name: str, make: Callable[..., Tool], *arguments: Any) -> None:
+        self._check_loading(f"adding the {kind} {name}")
         known = (kind, name) in self._offered
         if known and self._keeps == "error":
             problem = f"two {kind}s have this name, the second at {users_line()}"
@@ -227,7 +237,7 @@ class FastMCP(metaclass=_Refusing):
 
     def resources(self) -> list[Resource]:
         """Return the resources that are served, templates last."""
-        found = [made for made in self._made if isinstance(made, Resource)]
+        found = [made for made in self._made or () if isinstance(made, Resource)]
         return sorted(found, key=lambda resource: resource.template.is_template)
 
     # Running

@@ -7,7 +7,7 @@
     python tests/interop/adopted.py --speed            start-up and calls of a few, as ratios
 
 Each file is started twice, by `toolwire serve --adopt` and by `original.py`. Both get the same requests: all lists, and
-a call of each tool, a read of each resource and each prompt, with arguments that their schemas ask for.
+a call of each tool, a read of each resource, each prompt and each completion, with arguments that their schemas want.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Peer:
         raise NotStarted(errors[-1] if errors else "no output")
 
     def begin(self) -> None:
-        self.ask("initialize", _INITIALIZE)
+        self.capabilities = self.ask("initialize", _INITIALIZE)["result"]["capabilities"]
         self._send({"method": "notifications/initialized"})
 
     def list(self, method: str) -> list[dict[str, Any]]:
@@ -163,7 +163,7 @@ def outcome(example: str) -> str:
 
 
 def requests_for(peer: Peer) -> list[tuple[str, dict[str, Any]]]:
-    """A request for each tool, resource, template and prompt that *peer* lists."""
+    """A request for each tool, resource, template, prompt and argument to complete that *peer* lists."""
     found: list[tuple[str, dict[str, Any]]] = []
     for tool in peer.list("tools/list"):
         found.append(("tools/call", {"name": tool["name"], "arguments": value_for(tool["inputSchema"])}))
@@ -173,7 +173,26 @@ def requests_for(peer: Peer) -> list[tuple[str, dict[str, Any]]]:
     for prompt in peer.list("prompts/list"):
         arguments = {argument["name"]: "x" for argument in prompt.get("arguments", ()) if argument.get("required")}
         found.append(("prompts/get", {"name": prompt["name"], "arguments": arguments}))
-    return found
+    return found + (completions_for(peer) if "completions" in peer.capabilities else [])
+
+
+def completions_for(peer: Peer) -> list[tuple[str, dict[str, Any]]]:
+    """A completion of each argument of the prompts and templates that *peer* lists."""
+    references = [
+        *(
+            ({"type": "ref/prompt", "name": prompt["name"]}, [one["name"] for one in prompt.get("arguments", ())])
+            for prompt in peer.list("prompts/list")
+        ),
+        *(
+            ({"type": "ref/resource", "uri": one["uriTemplate"]}, re.findall(r"\{(\w+)\}", one["uriTemplate"]))
+            for one in peer.list("resources/templates/list")
+        ),
+    ]
+    return [
+        ("completion/complete", {"ref": ref, "argument": {"name": name, "value": "py"}})
+        for ref, names in references
+        for name in names
+    ]
 
 
 def value_for(schema: dict[str, Any], root: dict[str, Any] | None = None) -> Any:
@@ -314,7 +333,6 @@ _REASONS = {
     "authentication": r"Provider|Verifier|auth|dependencies|AuthSettings",
     "HTTP": r"_app\b|streamable|custom_route|JSONRPCMessage|makes no server|session_manager",
     "sampling, roots": r"Sampling|sample|create_message|list_roots|ServerRequestContext",
-    "completion": r"completion",
     "errors of the protocol": r"mcp\.shared\.exceptions",
     "elicitation of a URL, or as a result": r"elicit|InputRequired|Elicit|Resolve",
     "changes of the lists at run time": r"_list_changed|disable|enable|notify_",

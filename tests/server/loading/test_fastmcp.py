@@ -605,6 +605,7 @@ def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(tmp
         ("mcp.resource('a://b')(repr)", "adding the resource a://b"),
         ("mcp.prompt(repr)", "adding the prompt repr"),
         ("mcp.remove_tool('late')", "removing the tool late"),
+        ("mcp.completion()(repr)", "adding a completion"),
     ],
 )
 def test_a_running_tool_cannot_change_the_lists(tmp_path: Path, change: str, what: str) -> None:
@@ -638,3 +639,41 @@ def test_a_module_may_register_tools_on_the_server_of_one_loaded_before(write: C
     load([first])
 
     assert [tool.name for tool in load([second])][-1] == "two"
+
+
+COMPLETION = """
+from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+@mcp.prompt
+def review(language: str, code: str): return code
+@mcp.resource("repos://{owner}/{repo}")
+def repository(owner: str, repo: str): return repo
+@mcp.completion()
+async def completed(ref, argument: CompletionArgument, context: CompletionContext | None) -> Completion | None:
+    if isinstance(ref, PromptReference) and (ref.name, argument.name) == ("review", "language"):
+        return Completion(values=[word for word in ("python", "perl", "go") if word.startswith(argument.value)])
+    if isinstance(ref, ResourceTemplateReference) and ref.uri == "repos://{owner}/{repo}" and context:
+        return Completion(values=[f"{context.arguments['owner']}{n}" for n in range(120)], total=900)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ref", "name", "context", "expected"),
+    [
+        ({"type": "ref/prompt", "name": "review"}, "language", {}, {"values": ["python", "perl"]}),
+        ({"type": "ref/prompt", "name": "review"}, "code", {}, {"values": []}),
+        ({"type": "ref/resource", "uri": "repos://{owner}/{repo}"}, "repo", {}, {"values": []}),
+        (
+            {"type": "ref/resource", "uri": "repos://{owner}/{repo}"},
+            "repo",
+            {"arguments": {"owner": "me"}},
+            {"values": [f"me{n}" for n in range(100)], "total": 900, "hasMore": True},
+        ),
+    ],
+)
+def test_the_completer_of_the_file_completes_arguments(
+    write: Callable[..., str], ref: dict[str, str], name: str, context: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    params = {"ref": ref, "argument": {"name": name, "value": "p"}, "context": context}
+
+    with Server(load([write(SERVER + COMPLETION)])) as server:
+        assert server.request("completion/complete", params) == {"completion": expected}

@@ -131,6 +131,8 @@ class FastMCP(metaclass=_Refusing):
         self._offered: dict[tuple[str, str], Callable[[], Tool]] = {}
         self._made: list[Tool] | None = None
         """The tools, resources and prompts; None until the file is loaded."""
+        self.completer: Callable[..., Any] | None = None
+        """The function below `@mcp.completion()`."""
         self._keeps = options.pop("on_duplicate", None) or ("ignore" if _unwarned(options) else "error")
         tools = options.pop("tools", None) or ()
         for option, value in options.items():
@@ -212,6 +214,15 @@ class FastMCP(metaclass=_Refusing):
         """Remove the prompt called *name*."""
         self._check_loading(f"removing the prompt {name}")
         del self._offered["prompt", name]
+
+    def completion(self) -> Callable[[Any], Any]:
+        """Let the function below complete the arguments of all prompts and templates."""
+        self._check_loading("adding a completion")
+        return self._complete_with
+
+    def _complete_with(self, function: Any) -> Any:
+        self.completer = function
+        return function
 
     def _check_loading(self, what: str) -> None:
         """Refuse *what* in a tool or the lifespan: Toolwire has made its lists by then."""

@@ -19,10 +19,15 @@ from .context import Context, check_uses
 from .mcp_types import (
     BlobResourceContents,
     CallToolResult,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
     GetPromptResult,
+    PromptReference,
     PromptResult,
     ResourceContent,
     ResourceResult,
+    ResourceTemplateReference,
     TextResourceContents,
     ToolResult,
 )
@@ -56,7 +61,7 @@ class AdoptedResource(Resource):
 
     def __init__(self, function: Callable[..., Any], server: Any, options: ResourceOptions) -> None:
         super().__init__(function, options=options)
-        _belongs(self, server)
+        _belongs(self, server, ResourceTemplateReference(uri=self.name))
 
     def _read(self, uri: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, ResourceResult):
@@ -75,7 +80,7 @@ class AdoptedPrompt(Prompt):
 
     def __init__(self, function: Callable[..., Any], server: Any, options: PromptOptions) -> None:
         super().__init__(function, options=options)
-        _belongs(self, server)
+        _belongs(self, server, PromptReference(name=self.name))
 
     def _result(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, PromptResult | GetPromptResult):
@@ -90,16 +95,24 @@ def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
     return dict(next(iter(servers.values())).identity) if len(servers) == 1 else {}
 
 
-def _belongs(tool: Tool, server: Any) -> None:
-    """Let *tool* have the context of *server*; refuse it if it uses what Toolwire has not."""
+def _belongs(tool: Tool, server: Any, ref: Any = None) -> None:
+    """Let *tool* have the context and completer of *server*; refuse it if it uses what Toolwire has not."""
     tool.lifespan = server.entered
     vars(tool)["fastmcp"] = server
+    if ref is not None and server.completer is not None:
+        vars(tool)["completer"] = partial(_completed, server.completer, ref)
     inner = unwrap_function(tool.function)
     if hasattr(inner, "__code__"):
         check_names(inner)
     if tool._context:
         check_uses(tool.function, tool._context)
         tool._new_context = partial(Context, server=server)
+
+
+async def _completed(complete: Callable[..., Any], ref: Any, name: str, text: str, arguments: dict[str, str]) -> Any:
+    """Return what the file's completer finds for the argument *name* of *ref*."""
+    context = CompletionContext(arguments=arguments) if arguments else None
+    return await complete(ref, CompletionArgument(name=name, value=text), context) or Completion(values=[])
 
 
 def _contents(value: Any) -> Any:

@@ -6,6 +6,7 @@ argument, all else from a function in its annotation.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,8 @@ class Completion(Tool):
 def completers(tool: Tool) -> dict[str, Any]:
     """Return the values of each argument of *tool* that can be completed, or the function that returns them."""
     schema = tool._signature.arguments.input_schema
+    if (completer := vars(tool).get("completer")) is not None:  # one for all arguments, as FastMCP has it
+        return {name: partial(completer, name) for name in schema.get("properties", {})}
     names = names_of(tool.function)
     hints = getattr(unwrap_function(tool.function), "__annotations__", {})
     found = {}
@@ -102,6 +105,10 @@ def _choices(schema: dict[str, Any]) -> list[str]:
 
 
 def _result(values: Any) -> dict[str, Any]:
+    if hasattr(values, "to_mcp"):  # FastMCP's `Completion`
+        found = _result(values.values)["completion"]
+        more = {"hasMore": True} if found["hasMore"] else {}
+        return {"completion": {**values.to_mcp(), "values": found["values"], **more}}
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise OutputError([("result", f"is {type(values).__name__}; a completer returns a list of texts")])
     total = {"total": len(values)} if hasattr(values, "__len__") else {}

@@ -580,7 +580,7 @@ def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(tmp
         f"from contextlib import asynccontextmanager\nimport sys\n{SERVER.splitlines()[0]}\n"
         "assert sys.argv == [__file__]\n"
         "@asynccontextmanager\nasync def life(server: FastMCP):\n    yield {'name': server.name}\n    print('left')\n"
-        "mcp = FastMCP('alive', 'Be kind.', version='1.2', lifespan=life)\n"
+        "mcp = FastMCP('alive', 'Be rude.', version='1.2', lifespan=life)\nmcp.instructions = 'Be kind.'\n"
         "@mcp.tool\ndef who(c: Context) -> list:\n"
         "    return [c.lifespan_context['name'], c.request_context.lifespan_context['name']]\n"
     )

@@ -125,9 +125,6 @@ class FastMCP(metaclass=_Refusing):
         self.entered = None if lifespan is None else partial(lifespan, self)
         """The lifespan, which takes this object; None without one."""
         self.settings = _Settings()
-        given = {"name": name, "version": self.version, "title": self.title, "instructions": instructions}
-        self.identity = {key: str(value) for key, value in given.items() if value is not None}
-        """The arguments for Toolwire's `Server` that the file gives."""
         self._offered: dict[tuple[str, str], Callable[[], Tool]] = {}
         self._made: list[Tool] | None = None
         """The tools, resources and prompts; None until the file is loaded."""
@@ -140,6 +137,13 @@ class FastMCP(metaclass=_Refusing):
                 refuse(f"{type(self).__name__}({option}=)", option)
         for tool in tools:
             self.add_tool(tool)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The arguments for Toolwire's `Server` that the file gives, in the constructor or later."""
+        name = None if self.name == type(self).__name__ else self.name
+        given = {"name": name, "version": self.version, "title": self.title, "instructions": self.instructions}
+        return {key: str(value) for key, value in given.items() if value is not None}
 
     def __class_getitem__(cls, _: Any) -> type[FastMCP]:  # FastMCP[AppContext]
         return cls

@@ -11,6 +11,7 @@ import uuid
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 import msgspec
+import pydantic
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS
 from toolwire_tools import Tool
 from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.schema.validator import ToolSchemaValidator
 
 
 class Colour(enum.Enum):
@@ -165,6 +167,49 @@ def test_an_author_can_demand_an_offset_or_none() -> None:
         Tool(meet).call({"at": "2026-03-01T09:00:00"}, RecordingCaller())
     with pytest.raises(ArgumentsError, match="without an offset"):
         Tool(wake).call({"at": "2026-03-01T09:00:00Z"}, RecordingCaller())
+
+
+class Stay(pydantic.BaseModel):
+    at: dt.datetime = pydantic.Field(description="when it begins")
+    times: list[dt.time] | None = None
+    length: dt.timedelta | None = None
+    aware: pydantic.AwareDatetime | None = None
+    naive: pydantic.NaiveDatetime | None = None
+
+
+STAYS = [
+    {"at": "2026-03-01T09:00:00"},
+    {"at": "2026-03-01T09:00:00.5+02:00", "times": ["14:30:00", "14:30:00Z"], "length": "-PT0.5S"},
+    {"at": "2026-03-01 09:00", "times": ["14:30"], "length": "P1DT2H30M"},
+    {"at": "2026-03-01T09:00:00Z", "aware": "2026-03-01T09:00:00Z", "naive": "2026-03-01T09:00:00"},
+]
+
+
+@pytest.mark.parametrize("sent", STAYS)
+def test_times_in_a_pydantic_model_are_published_as_they_are_taken_and_returned(sent: Any) -> None:
+    def later(stay: Stay) -> Stay:
+        return stay
+
+    tool = Tool(later)
+    described = tool.describe()
+    result = tool.call({"stay": sent}, RecordingCaller())["structuredContent"]
+    assert Stay.model_validate(result) == Stay.model_validate(sent)
+    for schema, value in ((described["inputSchema"], {"stay": sent}), (described["outputSchema"], result)):
+        assert ToolSchemaValidator(schema).accepts(value)
+        Draft202012Validator(schema, format_checker=FORMATS).validate(value)
+
+
+def test_pydantic_models_publish_a_format_only_where_an_offset_is_demanded() -> None:
+    def stay(stay: Stay) -> Stay: ...
+
+    described = Tool(stay).describe()
+    for schema in (described["inputSchema"]["properties"]["stay"], described["outputSchema"]):
+        properties = schema["properties"]
+        assert [name for name in properties if '"format"' in json.dumps(properties[name])] == ["aware"]
+        assert properties["at"]["description"].startswith("when it begins")
+    for wrong in ({"at": "soon"}, {"at": STAYS[0]["at"], "naive": "2026-03-01T09:00:00Z"}):
+        with pytest.raises(ArgumentsError, match="Date and time"):
+            Tool(stay).call({"stay": wrong}, RecordingCaller())
 
 
 def test_texts_about_a_parameter_come_before_those_of_its_type() -> None:

@@ -2,10 +2,12 @@
 
 Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because the lax one takes
 what the published schema refuses ("5" for an integer). Once jsonschema has passed a value, the lax one may read it.
+Times are published as `scalars` has them: pydantic's own formats demand an offset, which its values may lack.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from contextlib import suppress
 from functools import cache
 from typing import Any, get_args
@@ -13,11 +15,48 @@ from typing import Any, get_args
 import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
+from .scalars import CLOCKS, scalar
 from .shape import JUDGE, Build, Direction, Schema, TypePlan, Unsupported, ValueRefused, any_of, hooked
 from .validator import ToolSchemaValidator
 
+_TIMES: dict[Any, Any] = {"date-time": dt.datetime, "time": dt.time, "duration": dt.timedelta}
 
-def _portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
+
+@cache
+def _generator() -> Any:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Generator(GenerateJsonSchema):
+        """Says about offsets, as `tz`, what pydantic's schemas leave out: that a time may have or lack one."""
+
+        def datetime_schema(self, schema: Any) -> Schema:
+            return _with_tz(super().datetime_schema(schema), schema)
+
+        def time_schema(self, schema: Any) -> Schema:
+            return _with_tz(super().time_schema(schema), schema)
+
+        def timedelta_schema(self, schema: Any) -> Schema:
+            return _with_tz(super().timedelta_schema(schema), schema)
+
+    return Generator
+
+
+def _with_tz(made: Schema, schema: Any) -> Schema:
+    tz = schema.get("tz_constraint", "any")
+    return {**made, "tz": tz} if tz in ("any", "naive") and made.get("format") in _TIMES else made
+
+
+def _time(schema: Schema, direction: Direction) -> Schema:
+    """Return what is published for a time that need not have an offset, or must not."""
+    kind, tz = _TIMES[schema.pop("format")], schema.pop("tz")
+    plan = scalar(kind, direction) if tz == "any" else CLOCKS[kind][False][direction == "output"]
+    assert plan is not None
+    if "description" in schema:
+        schema["description"] = plan.text_about(schema["description"])
+    return {**plan.schema, **schema}
+
+
+def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> Schema:
     """Return *schema* with references written out; those of recursive types stay, their definitions go into *defs*."""
     given: dict[str, Schema] = schema.pop("$defs", {})
     inside: list[str] = []
@@ -31,6 +70,8 @@ def _portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
         if made.setdefault("additionalProperties", "properties" not in made) is True:
             del made["additionalProperties"]
         made = children(made, written)
+        if "tz" in made and made.get("format") in _TIMES:
+            made = _time(made, direction)
         if isinstance(made.get("type"), list):
             made = any_of([{**made, "type": word} for word in made["type"]])
         if "const" in made:
@@ -69,7 +110,7 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     try:
         adapter: Any = TypeAdapter(hint)
         mode: Any = "serialization" if direction == "output" else "validation"
-        schema = _portable(adapter.json_schema(mode=mode), defs)
+        schema = _portable(adapter.json_schema(mode=mode, schema_generator=_generator()), defs, direction)
     except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":

@@ -83,6 +83,27 @@ def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
         return False
 
 
+def unread(errors: list[Any], left: list[Any]) -> list[Any]:
+    """Return those of *errors*, about a value as it was sent, that its last reading did not settle.
+
+    *left* are the errors about that reading; one that only the reading brought, such as equal items, is returned too.
+    """
+    prefixes = [(error, _prefixes(error)) for error in left]
+    wrong: set[Path] = set().union(*(found for _, found in prefixes))
+    kept = [error for error in errors if tuple(error.absolute_path) in wrong]
+    told = {tuple(error.absolute_path) for error in kept}
+    return kept + [error for error, found in prefixes if found.isdisjoint(told)]
+
+
+def _prefixes(error: Any) -> set[Path]:
+    """Return the place of *error*, or of the members that are missing, and all places around it."""
+    here: Path = tuple(error.absolute_path)
+    found = {here[:length] for length in range(len(here) + 1)}
+    if error.validator == "required":
+        found |= {(*here, name) for name in error.validator_value if name not in error.instance}
+    return found
+
+
 def _places_of(value: Any, errors: list[Any]) -> Places:
     found: Places = {}
     texts: dict[Any, Any] = {}

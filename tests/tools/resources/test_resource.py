@@ -86,6 +86,9 @@ def test_variables_arrive_as_the_hints_say() -> None:
     assert seen == [(3, "a/b c", 1.5, None), (3, "a", 2.5, dt.date(2026, 1, 2))]
     with pytest.raises(ArgumentsError, match="day"):
         read(log, "logs://monday/a")
+    with pytest.raises(ArgumentsError) as caught:
+        read(log, "logs://1/a?limit=x")
+    assert caught.value.faults == [("arguments.limit", '"x" is not a number')]
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.json_schema.error_text import place, worded
-from toolwire_schemas.json_schema.lossless import readings
+from toolwire_schemas.json_schema.lossless import readings, unread
 from toolwire_schemas.json_schema.subschemas import target
 
 from ..errors import ArgumentsError
@@ -44,7 +44,8 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
     """Return the arguments of a call with *value*, which was refused; *strict* and *log* are those of `bind`.
 
     Raises:
-        ArgumentsError: if neither the value nor a reading of it fits; it is about the value.
+        ArgumentsError: if neither the value nor a reading of it fits; it is about the value, but silent about what was
+            read without loss.
     """
     errors: list[Any] = []
     try:
@@ -63,15 +64,21 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
 
 
 def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log | None) -> Bound | None:
+    refused: Exception | None = None
     for reading in readings(value, errors, arguments.validator().errors):
         try:
             bound = _converted(arguments, reading.value)
-        except (*NOT_CONVERTED, ValueRefused):
+        except (*NOT_CONVERTED, ValueRefused) as error:
+            refused = error
             continue
         if log is not None:
             log.log("debug", reading.told("arguments"), {}, None)
         return bound
-    return None
+    if refused is None:
+        return None
+    if left := arguments.validator().errors(reading.value):
+        raise ArgumentsError(worded(unread(errors, left), "arguments"))
+    raise refused
 
 
 def _converted(arguments: Arguments, value: Any) -> Bound:

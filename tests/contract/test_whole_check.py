@@ -26,9 +26,30 @@ BY_INTENT = {
 }
 
 
+DOCUMENTS = """
+from typing import Literal
+
+from toolwire import prompt, resource
+
+@resource("notes://all")
+def notes() -> list[str]:
+    return ["tea"]
+
+@resource("notes://note/{name}")
+def note(name: str) -> str:
+    return name
+
+@prompt
+def plan(day: Literal["today", "tomorrow"]) -> str:
+    return f"Plan {day}."
+"""
+
+
 @pytest.fixture(scope="module")
-def own() -> Report:
-    return check([sys.executable, "-P", "-m", "toolwire", "serve", str(example_tools.__file__)])
+def own(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    documents = tmp_path_factory.mktemp("own") / "documents.py"
+    documents.write_text(DOCUMENTS, "utf-8")
+    return check([sys.executable, "-P", "-m", "toolwire", "serve", str(example_tools.__file__), str(documents)])
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
@@ -46,7 +67,7 @@ def test_both_framings_and_every_revision_are_played_with_our_server(own: Report
     played = {(verdict.framing, verdict.revision) for verdict in own.verdicts if verdict.framing}
     revisions = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "")
     assert played == {(framing, revision) for framing in ("lines", "headers") for revision in revisions}
-    assert (own.server, own.revisions) == ("example_tools 0.1.0", ["2026-07-28", "2025-11-25"])
+    assert (own.server, own.revisions) == ("example_tools-documents 0.0.0", ["2026-07-28", "2025-11-25"])
 
 
 def hurried(case: Case) -> Case:

@@ -52,7 +52,7 @@ CHANGELINGS = {
         if re.fullmatch(r"messages-(plain|20(24|25).*)", name)
         for place in (
             *("/result/tools", "/1/result/tools", "/result/resources", "/result/resourceTemplates"),
-            *("/result/contents", "/result/prompts", "/result/messages"),
+            *("/result/contents", "/result/prompts", "/result/messages", "/result/completion"),
         )
     },
     **{

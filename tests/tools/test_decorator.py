@@ -63,7 +63,7 @@ def test_every_option_reaches_the_description() -> None:
             "openWorldHint": False,
         },
         "icons": [icon],
-        "_meta": {"example.org/cost": 1},
+        "_meta": {"toolwire/tags": ["demo", "maths"], "example.org/cost": 1},
     }
     assert tool.timeout_seconds == 3.0
     assert tool.tags == {"maths", "demo"}

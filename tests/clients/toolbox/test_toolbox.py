@@ -220,16 +220,20 @@ def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
 
 
 def test_threads_ask_servers_beside_what_is_here() -> None:
-    with nothing_leaks(), connect(Server([add], name="calc")) as one, connect(Server([add, shout])) as two:
+    with (
+        nothing_leaks(),
+        connect(Server([add], name="calc")) as one,
+        connect(Server([add, shout], name="words")) as two,
+    ):
         toolbox = Toolbox([one, two, add])
-        assert [tool.name for tool in toolbox.list_tools()] == ["calc_add", "toolwire_add", "shout", "local_add"]
+        assert [tool.name for tool in toolbox.list_tools()] == ["calc_add", "words_add", "shout", "local_add"]
         assert toolbox.list_tools()[0].raw["name"] == "calc_add"
         assert toolbox.call_tool("calc_add", {"a": 1}).structured == {"result": 2}
         reports: list[Any] = []
         toolbox.call_tool("shout", {"text": "x"}, on_progress=lambda *report: reports.append(report))
         assert reports == [(1, 2, "inhaling")]
         inner = Toolbox({"box": toolbox, "more": add})
-        assert [tool.name for tool in inner.list_tools()] == ["calc_add", "toolwire_add", "shout", "local_add", "add"]
+        assert [tool.name for tool in inner.list_tools()] == ["calc_add", "words_add", "shout", "local_add", "add"]
         assert inner.call_tool("calc_add", {"a": 1}).text == "2"
         assert inner.origin("calc_add") == ToolOrigin("box", "calc_add")
 
@@ -237,9 +241,9 @@ def test_threads_ask_servers_beside_what_is_here() -> None:
 @pytest.mark.parametrize("loop", LOOPS)
 def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
     async def main() -> None:
-        async with connect(Server([add], name="calc")) as one, connect(Server([add, shout])) as two:
+        async with connect(Server([add], name="calc")) as one, connect(Server([add, shout], name="words")) as two:
             toolbox = AsyncToolbox([one, two, add])
-            assert await names(toolbox) == ["calc_add", "toolwire_add", "shout", "local_add"]
+            assert await names(toolbox) == ["calc_add", "words_add", "shout", "local_add"]
             assert (await toolbox.call_tool("calc_add", {"a": 1})).structured == {"result": 2}
             assert (await toolbox.call_tool("shout", {"text": "x"}, timeout_seconds=WAIT)).text == "X!"
 

@@ -264,7 +264,7 @@ def test_the_tools_of_all_servers_are_offered(command_line: CommandLine, folder:
     done = command_line("ask", "2+3?", *words, "--model", "arithmetic", "--json", *multiply, cwd=folder)
     listed = next(event for event in map(json.loads, done.stdout.splitlines()) if event["type"] == "ToolsListed")
     names = {tool["name"] for tool in listed["tools"]}
-    assert names == {"first_add", "toolwire_add", "wait", "book", "multiply"}
+    assert names == {"first_add", "tools_2_add", "wait", "book", "multiply"}
     assert "bad does not start: cannot start 'no-such'" in done.stderr
 
 

@@ -42,7 +42,12 @@ export function receive(message: ServerMessage20251125): ClientMessage20251125 |
     case 'notifications/progress':
       console.log(message.params.progress.toFixed(), message.params.message?.length)
       return undefined
+    case 'notifications/message':
+      console.log(message.params.level, JSON.stringify(message.params.data))
+      return undefined
     case 'notifications/cancelled':
+    case 'notifications/prompts/list_changed':
+    case 'notifications/resources/list_changed':
     case 'notifications/tools/list_changed':
       return undefined
   }

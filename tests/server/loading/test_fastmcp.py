@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.recording_caller import RecordingCaller
 from support.server_process import call, request, running, served
-from toolwire import Server
+from toolwire import RequestError, Server
 from toolwire.errors import LoadError
 from toolwire.loading.targets import load
 from toolwire_tools import RegistrationError
@@ -283,6 +283,14 @@ async def test_an_elicitation_ends_as_in_fastmcp(
     [
         ("mcp = FastMCP('x', auth=object())", "server.py:3: Toolwire does not support FastMCP(auth=)"),
         ("mcp = FastMCP('x', middleware=[1])", "server.py:3: Toolwire does not support FastMCP(middleware=)"),
+        (
+            "mcp = FastMCP('x', resource_security=None)",
+            "server.py:3: Toolwire does not support FastMCP(resource_security",
+        ),
+        (
+            "@mcp.resource('a://{b}', security=None)\ndef f(b): ...",
+            "server.py:3: Toolwire does not support resource(security=)",
+        ),
         ("mcp.mount(FastMCP('y'))", "server.py:3: Toolwire does not support FastMCP.mount"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),
         ("app = mcp.http_app()", "server.py:3: Toolwire does not support FastMCP.http_app"),
@@ -529,6 +537,35 @@ def server(write: Callable[..., str]) -> Iterator[Server]:
 )
 def test_resources_are_read_as_in_fastmcp(server: Server, uri: str, contents: list[dict[str, Any]]) -> None:
     assert server.request("resources/read", {"uri": uri}) == {"contents": [{"uri": uri, **one} for one in contents]}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [
+        ("a/b.md", True),
+        ("a/../b", True),
+        ("HEAD~3..HEAD", True),
+        ("..", False),
+        ("../b", False),
+        ("a/../../b", False),
+        ("%2E%2E%5Cb", False),
+        ("/etc/passwd", False),
+        ("%5Cb", False),
+        ("c:b", False),
+        ("a%00", False),
+    ],
+)
+def test_a_template_takes_no_path_that_leaves_its_folder(write: Callable[..., str], path: str, is_read: bool) -> None:
+    source = '@mcp.resource("files://{path*}")\ndef file(path: str) -> str: return "read"\n'
+
+    with Server(load([write(SERVER + source)])) as server:
+        uri = f"files://{path}"
+        if is_read:
+            assert server.request("resources/read", {"uri": uri})["contents"][0]["text"] == "read"
+        else:
+            with pytest.raises(RequestError) as caught:
+                server.request("resources/read", {"uri": uri})
+            assert caught.value.code == -32002
 
 
 def test_resources_and_prompts_are_listed_with_what_the_file_says(server: Server) -> None:

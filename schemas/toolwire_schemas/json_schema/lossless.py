@@ -87,7 +87,7 @@ def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list
     """Return those of *errors*, about a value as it was sent, that its last reading did not settle.
 
     *left* are the errors about that reading, and *changes* its places. An error that only the reading brought, such as
-    equal items, is returned too. One at a place that was read, as a number too small, replaces the error about its text.
+    equal items, is returned too. One at a place that was read, as a number too small, replaces that about its text.
     """
     prefixes = [(error, _prefixes(error)) for error in left]
     wrong: set[Path] = set().union(*(found for _, found in prefixes))

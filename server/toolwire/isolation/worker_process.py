@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _METHODS = {
     "tools": "tools/call",
+    "completions": "completion/complete",
     "prompts": "prompts/get",
     "resources": "resources/read",
     "resourceTemplates": "resources/read",
@@ -118,7 +119,8 @@ class WorkerProcess:
         """
         id = 0 if call.id is None else call.id
         method = _METHODS[tool.kind]
-        params = dict(arguments) if method == "resources/read" else {"name": name, "arguments": arguments}
+        has_name = method in ("tools/call", "prompts/get")
+        params = {"name": name, "arguments": arguments} if has_name else dict(arguments)
         meta: dict[str, Any] = {}
         # A modern client repeats the call after an elicitation, possibly with a progress token then.
         if call.token is not None or call.sent:

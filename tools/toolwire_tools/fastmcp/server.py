@@ -14,6 +14,7 @@ from ..errors import RegistrationError
 from ..options import name_of, options_for
 from ..resources.prompt import PromptOptions
 from ..resources.resource import Resource, ResourceOptions
+from ..tool import HINTS
 from .mcp_types import plain
 from .refusals import OWN_PACKAGE, NotSupported, users_line
 from .tools import AdoptedPrompt, AdoptedResource, AdoptedTool
@@ -77,15 +78,6 @@ _REMEDIES = {
     ),
 }
 """What to do about arguments and methods that Toolwire does not have."""
-
-_HINTS = {
-    "title": "title",
-    "readOnlyHint": "read_only",
-    "destructiveHint": "destructive",
-    "idempotentHint": "idempotent",
-    "openWorldHint": "open_world",
-}
-"""Toolwire's options by the members of `ToolAnnotations`."""
 
 _OPTIONS = {"exclude_args": "exclude_arguments", "mime_type": "media_type", "timeout": "timeout_seconds"}
 """Toolwire's options by those of FastMCP that have another name."""
@@ -358,7 +350,7 @@ def _options(kind: str, own: T, given: dict[str, Any]) -> T:
             continue
         if option == "annotations" and kind == "tool":
             hints = value if isinstance(value, Mapping) else value.to_mcp()
-            said = {name: hints[hint] for hint, name in _HINTS.items() if hint in hints} | said
+            said = {name: hints[hint] for hint, name in {"title": "title", **HINTS}.items() if hint in hints} | said
         elif (name := _OPTIONS.get(option, option)) in own.__struct_fields__ and option in _KNOWN[kind]:
             said[name] = plain(value) if option in ("annotations", "icons") else value
         elif value not in (False, (), []):

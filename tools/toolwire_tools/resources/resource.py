@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
-from toolwire_schemas.wire.codec import encode
-
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..errors import OutputError, RegistrationError, ToolError
 from ..options import Options, name_of
 from ..results import blocks_in
 from ..schema.to_json import plain_result
-from ..tool import SEPARATOR, Tool
+from ..signature.return_value import as_text
+from ..tool import SEPARATOR, Tool, entry
 from .uri_template import UriTemplate
 
 if TYPE_CHECKING:
@@ -120,18 +118,9 @@ class Resource(Tool):
 
     def _entry(self, options: ResourceOptions, name: str, media_type: str | None) -> dict[str, Any]:
         """Return the entry in `resources/list` or `resources/templates/list`."""
-        read = self._signature.description if options.description is None else options.description
-        entry = {
-            "uriTemplate" if self.template.is_template else "uri": self.name,
-            "name": name,
-            "title": options.title,
-            "description": read,
-            "mimeType": media_type,
-            "annotations": options.annotations,
-            "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-            "_meta": options.shown_meta(),
-        }
-        return {member: value for member, value in entry.items() if value}
+        names = {"uriTemplate" if self.template.is_template else "uri": self.name, "name": name}
+        own = {"mimeType": media_type, "annotations": options.annotations}
+        return entry(names, options, self._signature, own)
 
 
 def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:
@@ -155,8 +144,7 @@ def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dic
     blocks = blocks_in(value)
     if blocks is not None:
         return [_of_block(block, uri, media_type) for block in blocks]
-    data = plain_result(value)
-    text = data if isinstance(data, str) else encode(data).decode()
+    text = as_text(plain_result(value))
     return [{"uri": uri, "mimeType": media_type or "application/json", "text": text}]
 
 

@@ -510,7 +510,8 @@ def short(topic: str, words: int = 3) -> str: return f"{topic} {words + 1}"
 @mcp.prompt("chat", title="Chat", description="Talks.")
 def talk() -> list[base.Message]: return [base.UserMessage("hi"), base.AssistantMessage("so?")]
 @mcp.prompt()
-def whole(): return PromptResult([Message(TextContent(type="text", text="x"), role="assistant")], description="d")
+def whole():
+    return PromptResult([Message(TextContent(type="text", text="x"), role="assistant")], description="d", meta={"k": 1})
 @mcp.tool
 async def peek(uri: str, c: Context) -> list:
     read = await c.read_resource(uri)
@@ -568,6 +569,34 @@ def test_a_template_takes_no_path_that_leaves_its_folder(write: Callable[..., st
             assert caught.value.code == -32002
 
 
+NOT_FOUND = """
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from fastmcp.exceptions import NotFoundError, ResourceError
+@mcp.resource("notes://{name}")
+def note(name: str) -> str: raise ResourceNotFoundError(f"no note {name}")
+@mcp.tool
+async def look(uri: str, error: str, c: Context) -> str:
+    try:
+        return str(await c.read_resource(uri))
+    except {"NotFoundError": NotFoundError, "ResourceError": ResourceError}[error]:
+        return "not found"
+"""
+
+
+@pytest.mark.parametrize("uri", ["notes://a", "notes://..", "other://a"])
+@pytest.mark.parametrize("error", ["NotFoundError", "ResourceError"])
+def test_a_resource_that_does_not_exist_is_an_error_that_the_packages_have(
+    write: Callable[..., str], uri: str, error: str
+) -> None:
+    with Server(load([write(SERVER + NOT_FOUND)])) as server:
+        looked = server.request("tools/call", {"name": "look", "arguments": {"uri": uri, "error": error}})
+        with pytest.raises(RequestError) as caught:
+            server.request("resources/read", {"uri": uri})
+
+    assert looked["content"][0]["text"] == "not found"
+    assert caught.value.code == -32002
+
+
 def test_resources_and_prompts_are_listed_with_what_the_file_says(server: Server) -> None:
     resources = server.request("resources/list")["resources"]
     (template,) = server.request("resources/templates/list")["resourceTemplates"]
@@ -600,6 +629,12 @@ def test_prompts_are_rendered_as_in_fastmcp(
     result = server.request("prompts/get", {"name": name, "arguments": arguments})
 
     assert [(one["role"], one["content"]["text"]) for one in result["messages"]] == messages
+
+
+def test_a_whole_result_of_a_prompt_keeps_its_description_and_meta(server: Server) -> None:
+    result = server.request("prompts/get", {"name": "whole"})
+
+    assert (result["description"], result["_meta"]) == ("d", {"k": 1})
 
 
 @pytest.mark.parametrize("uri", ["a://text", "a://of/me", "a://json"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..context.context import LEVELS, AsyncContext
 from ..errors import Declined, Dismissed
-from .mcp_types import NotFoundError, Record
+from .mcp_types import Record, ResourceNotFoundError
 from .refusals import NotSupported, line_of
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Context(AsyncContext):
         """Return the contents of a resource of this server.
 
         Raises:
-            ResourceNotFound: if there is no such resource.
+            ResourceNotFoundError: if there is no such resource.
         """
         for resource in self._server.resources():
             if resource.template.match(str(uri)) is not None:
@@ -197,7 +197,7 @@ class Context(AsyncContext):
 
                     read = await to_thread.run_sync(resource.call, arguments, self._caller)
                 return Contents(ReadContent(**content) for content in read["contents"])
-        raise NotFoundError(f"there is no resource {uri}")
+        raise ResourceNotFoundError(f"there is no resource {uri}")
 
     def _state(self) -> dict[str, Any]:
         if "toolwire.worker" in sys.modules:

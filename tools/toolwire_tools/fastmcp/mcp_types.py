@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import content, errors
+from ..resources.resource import ResourceNotFound
 
 if TYPE_CHECKING:
     import os
@@ -357,3 +358,7 @@ class PromptError(ToolError):
 
 class NotFoundError(ToolError):
     """Something that does not exist."""
+
+
+class ResourceNotFoundError(ResourceError, NotFoundError, ResourceNotFound):
+    """A resource that does not exist."""

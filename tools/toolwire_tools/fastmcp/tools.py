@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 from ..content import base64_of
 from ..errors import OutputError
 from ..resources.prompt import Prompt
-from ..resources.resource import Resource, ResourceNotFound
+from ..resources.resource import Resource
 from ..results import by_looks
 from ..schema.annotations import Unresolved, names_of, unwrap_annotation, unwrap_function
 from ..schema.shape import basic
@@ -28,6 +28,7 @@ from .mcp_types import (
     PromptReference,
     PromptResult,
     ResourceContent,
+    ResourceNotFoundError,
     ResourceResult,
     ResourceTemplateReference,
     TextResourceContents,
@@ -68,7 +69,7 @@ class AdoptedResource(Resource):
     def _variables(self, uri: str) -> dict[str, str]:
         values = super()._variables(uri)
         if unsafe := [name for name, value in values.items() if _leaves_folder(value)]:
-            raise ResourceNotFound(f"there is no resource {uri[:200]}: {unsafe[0]!r} is a path out of its folder")
+            raise ResourceNotFoundError(f"there is no resource {uri[:200]}: {unsafe[0]!r} is a path out of its folder")
         return values
 
     def _read(self, uri: str, value: Any) -> dict[str, Any]:

@@ -6,7 +6,9 @@ its value and of its failure differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import msgspec
 
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..errors import OutputError, RegistrationError, ToolError
@@ -27,6 +29,14 @@ class ResourceNotFound(ToolError):
     """There is no resource with the URI. A function with `@resource` may raise it, or return None."""
 
 
+class Annotations(msgspec.Struct):
+    """The members of MCP's annotations that clients check; a wrong one can make them refuse the whole list."""
+
+    audience: list[Literal["user", "assistant"]] | None = None
+    priority: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    lastModified: str | None = None  # noqa: N815 (MCP's name)
+
+
 class ResourceOptions(Options, frozen=True, kw_only=True):
     """The options of `resource`."""
 
@@ -35,6 +45,9 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
     uri: str
     media_type: str | None = None
     annotations: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        msgspec.convert(self.annotations or {}, Annotations)
 
 
 class Resource(Tool):

@@ -229,7 +229,7 @@ def test_a_whole_result_is_checked_against_the_promised_schema(write: Callable[.
 CONTEXT = """
 @mcp.tool
 def work(c: Context) -> str:
-    c.info("begun", extra={"n": 1})
+    c.info("begun", extra={"n": 1, "level": 2, "logger": 3})
     c.log("warning", "hm")
     c.log("so", level="debug")
     c.report_progress(1, 2, message="half")
@@ -249,7 +249,7 @@ def test_the_context_reports_progress_and_logs_with_and_without_await(write: Cal
 
     assert result["content"][0]["text"] == "True stdio demo"
     assert [logged[:3] for logged in caller.logged] == [
-        ("info", "begun", {"n": 1}),
+        ("info", "begun", {"n": 1, "level": 2, "logger": 3}),
         ("warning", "hm", {}),
         ("debug", "so", {}),
     ]

@@ -142,7 +142,7 @@ class Context(AsyncContext):
         if level is None:
             level = next((word for word in words if word in LEVELS), "info")
             words = [word for word in words if word is not level] or words
-        super().log(str(words[0]), level=level, logger=logger_name, **(extra or {}), **fields)
+        self._log(words[0], level, {**(extra or {}), **fields}, logger_name)
         return Done()
 
     def debug(self, message: Any, **fields: Any) -> Done:

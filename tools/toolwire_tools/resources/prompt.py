@@ -43,7 +43,6 @@ class Prompt(Tool):
     `call` takes the arguments by their names and returns the result of `prompts/get`.
     """
 
-    kind = "prompts"
     _describes_result = False
 
     def __init__(
@@ -55,6 +54,8 @@ class Prompt(Tool):
         toolkit: str | None = None,
     ) -> None:
         super().__init__(function, name=name, options=options, toolkit=toolkit)
+        # On the object, since one of another class takes its place in a server with worker processes.
+        self.kind = "prompts"
         schema = self._signature.arguments.input_schema
         if schema.get("additionalProperties"):
             remedy = "name the arguments, since clients show each in a form"

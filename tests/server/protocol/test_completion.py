@@ -241,3 +241,9 @@ def test_the_capability_is_declared_only_if_there_is_something_to_complete(thing
 
 def test_values_may_be_any_iterable_that_is_no_function() -> None:
     assert complete(iter("ab")).values == ["a", "b"]
+    assert complete([1, 2]).values == ["1", "2"]  # type: ignore[list-item]
+
+
+def test_one_text_in_the_place_of_values_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"\['Paris'\]"):
+        complete("Paris")

@@ -40,8 +40,13 @@ def complete(values: Iterable[str] | Callable[..., Any]) -> Completer:
     returns the values, the best first.
 
     Choices (`Literal`, `Enum`, `bool`) need no mark.
+
+    Raises:
+        TypeError: if *values* is one text.
     """
-    return Completer(values if callable(values) else list(values))
+    if isinstance(values, str):
+        raise TypeError(f"complete: write a list, such as [{values!r}], or a function")
+    return Completer(values if callable(values) else [str(value) for value in values])
 
 
 class Completion(Tool):

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.install_command import is_ephemeral
 
 from ...errors import Failed, LoadError, UsageError
 from ...loading import dependencies
@@ -131,7 +132,7 @@ def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
     uv = dependencies.uv()
     if packages and uv is None:
         raise UsageError("--with needs uv (https://docs.astral.sh/uv), which a host would start the server with")
-    if uv is not None and dependencies.is_ephemeral():  # our own environment may be deleted
+    if uv is not None and is_ephemeral():  # our own environment may be deleted
         return [uv, "tool", "run", *wanted, "toolwire"]
     # -P: files in the folder where the host starts the server must not shadow our imports.
     ours = ["-P", "-m", "toolwire"]

@@ -213,7 +213,7 @@ def test_a_result_that_is_none_is_an_error(result: Any) -> None:
 
 
 def nested(levels: int) -> Any:
-    """An object in a list in an object, so many times."""
+    """An object in a list in an object, nested this many *levels*."""
     value: Any = {}
     for _ in range(levels):
         value = {"x": [value]}
@@ -239,7 +239,7 @@ NO_CONTENTS: list[Any] = [
 
 
 def lists(member: str, *entries: Any) -> list[Any]:
-    """Results that are no lists of *member*, also for these *entries*."""
+    """Results whose *member* is no valid list, or is a list of one of these *entries*."""
     return [{member: value} for value in [*NO_LISTS, *([entry] for entry in entries)]] + [{member: [], "nextCursor": 1}]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -32,15 +31,8 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., str]:
-    def write(text: str, name: str = "server.py") -> str:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        importlib.invalidate_caches()
-        return name
-
-    return write
+def write(write: Callable[[str, str], str]) -> Callable[..., str]:
+    return lambda text, name="server.py": write(name, text)
 
 
 def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import sys
@@ -16,18 +15,6 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.usefixtures("own_imports")
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str], str]:
-    def write(name: str, text: str) -> str:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        importlib.invalidate_caches()
-        return name
-
-    return write
 
 
 def names(*targets: str, **options: Any) -> list[str]:

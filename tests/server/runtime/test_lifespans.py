@@ -80,7 +80,7 @@ def serving(folder: Path, lifespan: str, *options: str) -> Iterator[Process]:
 
 
 def notes(folder: Path) -> list[str]:
-    """What happened, without the numbers of the processes."""
+    """The noted events, without process ids."""
     return [line.rpartition(" ")[0] for line in (folder / "notes").read_text().splitlines()]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -21,16 +20,6 @@ from toolwire_tools.toolconfig.reader import config_of, documents
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
 KEYS = list(load("tool-library")["$defs"]["entry"]["properties"])
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    def write(text: str, name: str = "tool.yaml") -> str:
-        path = tmp_path / name
-        path.write_text(dedent(text), "utf-8")
-        return str(path)
-
-    return write
 
 
 def faults(path: str) -> list[str]:

@@ -68,11 +68,11 @@ def run(words: Words) -> int:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
     host, server = hosts.host(named[0]), _server(named[1:], words.options)
     is_for_user = words.options.get("user", False)
+    if words.options.get("force") and "write" not in words.options:
+        raise UsageError("--force goes with --write")
     if "write" in words.options and not host.is_lisp:
         path = words.options["write"] or _path(_places(host, is_for_user=is_for_user)[0])
         status = _write(host, server, path, force=words.options.get("force", False))
-    elif words.options.get("force"):
-        raise UsageError("--force goes with --write")
     else:
         advice = _where(host, server, is_for_user=is_for_user)
         status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)

@@ -54,8 +54,12 @@ def _flow(item: Any) -> str:
     return json.dumps(item, ensure_ascii=False)  # JSON is YAML
 
 
+_NO_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+"""What YAML 1.1 reads as another value; a snippet is made without PyYAML."""
+
+
 def _key(name: str) -> str:
-    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) and loads(name) == name
+    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) and name.lower() not in _NO_TEXT
     return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 

@@ -35,6 +35,15 @@ def write(write: Callable[[str, str], str]) -> Callable[..., str]:
     return lambda text, name="server.py": write(name, text)
 
 
+def test_the_missing_package_is_not_named_as_the_reason_of_another_failure(
+    write: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LoadError, match="ZeroDivisionError"):
+        load([write(f"{SERVER}1 / 0\n")])
+    shown = capsys.readouterr().err
+    assert ("1 / 0" in shown, "fastmcp" in shown) == (True, False)
+
+
 def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[str, Any]:
     tool = {tool.name: tool for tool in load([path])}[name]
     return tool.call(arguments, caller or RecordingCaller())

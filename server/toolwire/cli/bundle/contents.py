@@ -13,6 +13,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from toolwire_tools.bundled import BUNDLED
 from toolwire_tools.fastmcp.names import PACKAGES as ADOPTED
 
 from ...errors import LoadError
@@ -52,6 +53,7 @@ class Contents:
         target = parse(text)
         if target.is_bundled:
             self.targets.append(text)
+            self.extras |= {BUNDLED[target.place].extra} - {""}
         elif target.is_path:
             self._add_path(target)
         else:

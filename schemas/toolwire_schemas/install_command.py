@@ -13,9 +13,7 @@ def install_command(*packages: str) -> str:
 
     prefix = sys.prefix
     if os.path.isfile(os.path.join(prefix, "pipx_metadata.json")):
-        # `pipx inject` skips the package that the environment is for.
-        is_own = any(package.startswith("toolwire[") for package in packages)
-        return join(["pipx", *(["install", "--force"] if is_own else ["inject", os.path.basename(prefix)]), *packages])
+        return join(["pipx", "inject", os.path.basename(prefix), *packages])
     if os.path.isfile(os.path.join(prefix, "uv-receipt.toml")):
         return join(["uv", "tool", "install", "toolwire", *(f"--with={package}" for package in packages)])
     if is_ephemeral():

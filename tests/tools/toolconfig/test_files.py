@@ -301,6 +301,7 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
         ),
         ("command: [echo, hi]\nshell: true", "command: with shell: true it is one text"),
         ("shell: true", "shell: it needs command as well"),
+        ("command: echo hi\nshell: sure", 'shell: "sure" is not a boolean'),
         ("command: 3", "command: 3 is neither an array nor a string"),
         ("command: []", "command: has 0 items, at least 1 are needed"),
         (

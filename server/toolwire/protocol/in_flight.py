@@ -39,6 +39,7 @@ class InFlight:
         self._identity = identity
         self._settings = settings
         self._mask_errors = settings.mask_errors
+        self._max_result_bytes = settings.max_result_bytes
         self._max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
@@ -257,9 +258,9 @@ class InFlight:
                 f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
                 id=call.id,
             )
-        room = call.tool.max_result_bytes or self._settings.max_result_bytes
+        room = call.tool.max_result_bytes or self._max_result_bytes
         if batch is not None:
-            room = min(room, self._settings.max_result_bytes - batch.size)
+            room = min(room, self._max_result_bytes - batch.size)
         if len(message) > room and not last:
             from .large_results import LargeResults
 

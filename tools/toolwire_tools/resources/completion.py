@@ -56,7 +56,7 @@ class Completion(Tool):
     """
 
     def __init__(self, owner: Tool, argument: str) -> None:
-        vars(self).update(vars(owner))
+        self._become(owner)
         self.kind = "completions"
         self._values = completers(owner).get(argument, ())
         self.has_function = callable(self._values)

@@ -153,7 +153,11 @@ class Server:
         """
         with self._changing:
             session = Session(self._catalog, self._identity, self._settings, write)
-            self._enter(session, self._given)
+            try:
+                self._enter(session, self._given)
+            except BaseException:
+                session.end()  # its threads
+                raise
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 

@@ -45,6 +45,7 @@ class InFlight:
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
         self._lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
+        self._returned = threading.Condition(self.lock)  # one of those
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
@@ -121,6 +122,18 @@ class InFlight:
         with self.lock:
             return [*self._calls.values(), *self._lingering]
 
+    def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
+        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*.
+
+        Only the calls that no request waits for any more end the wait early.
+        """
+
+        def have_returned() -> bool:
+            return not any(map(is_awaited, [*self._calls.values(), *self._lingering]))
+
+        with self._returned:
+            self._returned.wait_for(have_returned, max(seconds, 0.0))
+
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""
         return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
@@ -180,6 +193,7 @@ class InFlight:
         if call.lingers:
             call.lingers = False
             self._lingering.remove(call)
+            self._returned.notify_all()
             self._bytes_out += call.origin.size
 
     def _too_many(self) -> RequestError:

@@ -38,17 +38,20 @@ if TYPE_CHECKING:
         def event_loop(self) -> EventLoop:
             """Return the event loop of asynchronous tools."""
 
+        def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
+            """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
+
     Lifespan = Callable[..., Any]
     """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
 
 _ENTER_SECONDS = 60.0
 """The same as the start of a worker process has. Hosts give up a server that is silent for 10 to 60 seconds."""
 
-_LOOK_SECONDS = 0.02
-"""How often calls of replaced tools are looked for."""
+_LOOK_SECONDS = 0.1
+"""How often calls of replaced tools are looked for. The reader may be about to begin one when tools are replaced."""
 
 _EXIT_SECONDS = 0.2
-"""The time for leaving if the process ends in another way than by the end of its session."""
+"""The time for leaving if another lifespan fails, or the process ends in another way than by the end of its session."""
 
 
 def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: object) -> None:
@@ -73,9 +76,12 @@ class Lifespans:
     def __init__(self, server: object, session: Session) -> None:
         self._server = server
         self._session = session
-        self._wanted: list[Lifespan] = []
+        self._wanted: frozenset[Lifespan] = frozenset()  # those of the tools served, and of the next while they enter
+        self._newest = self._wanted
         self._pools: set[Any] = set()
         self._entered: dict[Lifespan, _Entered] = {}
+        self._lock = threading.Lock()  # for what is wanted, what is entered, and whether a timer looks
+        self._looking = False
         self._process = os.getpid()
         atexit.register(self._leave_at_exit)
 
@@ -84,17 +90,20 @@ class Lifespans:
 
         *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited for.
         """
-        new = [lifespan for lifespan in wanted if lifespan not in self._entered]
-        try:
-            for lifespan in new:
-                self._entered[lifespan] = entered = _Entered(lifespan)
+        with self._lock:  # from here on, none of them is left as unused
+            before, self._wanted = self._wanted, self._wanted.union(wanted)
+            new = [_Entered(lifespan) for lifespan in wanted if lifespan not in self._entered]
+        for place, entered in enumerate(new):
+            try:
                 entered.enter(self._server, self._session.event_loop)
-        except LifespanFailed:
-            for lifespan in reversed(new):
-                if (begun := self._entered.pop(lifespan, None)) is not None:
-                    begun.leave()
-            raise
-        self._wanted, self._pools = wanted, pools
+            except LifespanFailed:
+                self._wanted = before
+                entered.leave()
+                _leave(new[:place], time.monotonic() + _EXIT_SECONDS)
+                raise
+        with self._lock:
+            self._entered.update({entered.lifespan: entered for entered in new})
+        self._newest, self._pools = frozenset(wanted), pools
 
     def value(self, lifespan: Lifespan) -> Any:
         """Return the value of *lifespan*."""
@@ -104,18 +113,25 @@ class Lifespans:
         return entered.value
 
     def leave_unused(self) -> None:
-        """Leave those not wanted any more, each as soon as no call may use it. Never blocks."""
-        unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted]
-        used = self._used()
-        for lifespan in reversed(unused):
-            if lifespan not in used:
-                self._entered.pop(lifespan).leave()
-        if not used.isdisjoint(unused):
-            self._session.timers.after(_LOOK_SECONDS, self.leave_unused)
+        """Leave those not wanted any more, each soon after the last call that uses it. Never blocks."""
+        self._wanted = self._newest
+        self._look_later()
 
-    def _used(self) -> set[Lifespan]:
-        tools = [call.tool for call in self._session.running()]
-        return {tool.lifespan for tool in tools if tool.lifespan is not None}
+    def _look_later(self) -> None:
+        with self._lock:
+            if not (self._looking or self._wanted.issuperset(self._entered)):
+                self._session.timers.after(_LOOK_SECONDS, self._leave_unused)
+                self._looking = True
+
+    def _leave_unused(self) -> None:
+        used = {call.tool.lifespan for call in self._session.running()}
+        with self._lock:
+            self._looking = False
+            unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted and lifespan not in used]
+            left = [self._entered.pop(lifespan) for lifespan in reversed(unused)]
+        for entered in left:
+            entered.leave()
+        self._look_later()
 
     def leave(self, deadline: float) -> None:
         """Leave all, the last first; return when that is done, or at *deadline* (monotonic time).
@@ -123,15 +139,18 @@ class Lifespans:
         Half of the time is for calls that were ended and still clean up.
         """
         atexit.unregister(self._leave_at_exit)
-        entered, self._entered = list(self._entered.values()), {}
+        deadline = min(deadline, time.monotonic() + threading.TIMEOUT_MAX)
+        with self._lock:
+            lifespans, self._entered = self._entered, {}
         for pool in self._pools:
             pool.retire()
-        calls_until = (time.monotonic() + deadline) / 2
-        while time.monotonic() < calls_until and not self._used().isdisjoint(each.lifespan for each in entered):
-            time.sleep(_LOOK_SECONDS)
-        for each in reversed(entered):
-            each.leave()
-            each.left.wait(max(0.0, deadline - time.monotonic()))
+
+        def uses_one(call: Call) -> bool:
+            return call.tool.lifespan in lifespans
+
+        self._session.wait_until_returned(uses_one, (deadline - time.monotonic()) / 2)
+        entered = list(lifespans.values())
+        _leave(entered, deadline)
         for pool in self._pools:
             pool.wait(deadline)
         late = [each.name for each in entered if not each.left.is_set()]
@@ -141,6 +160,13 @@ class Lifespans:
     def _leave_at_exit(self) -> None:
         if os.getpid() == self._process:  # a fork has none of the threads
             self.leave(time.monotonic() + _EXIT_SECONDS)
+
+
+def _leave(entered: list[_Entered], deadline: float) -> None:
+    """Leave all, the last first, each for no longer than until *deadline*."""
+    for each in reversed(entered):
+        each.leave()
+        each.left.wait(max(0.0, deadline - time.monotonic()))
 
 
 class _Entered:

@@ -112,6 +112,10 @@ class Session:
             raise RuntimeError(f"{tool.name} has no context.state: define __lifespan__ in its module")
         return self.lifespans.value(tool.lifespan)
 
+    def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
+        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
+        self._in_flight.wait_until_returned(is_awaited, seconds)
+
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""
         self._writer.write_or_enqueue(self._decide(self._framing.feed(data)))

@@ -153,11 +153,7 @@ class Server:
         """
         with self._changing:
             session = Session(self._catalog, self._identity, self._settings, write)
-            try:
-                self._enter(session, self._given)
-            except BaseException:
-                session.end()  # its threads
-                raise
+            self._enter(session, self._given)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 

@@ -170,13 +170,11 @@ class Tool:
         twin = object.__new__(type(self))
         twin._become(self)
         twin.name = name
-        if name != self.name and self._description is not None:
-            twin._description = {**self._description, "name": name}
+        twin._description = None if self._description is None else {**self._description, "name": name}
         return twin
 
     def _become(self, tool: Tool) -> None:
-        """Copy all attributes of *tool*."""
-        # One by one: CPython finds attributes faster in an object whose `__dict__` has never been asked for.
+        """Copy all attributes of *tool*; one by one, since CPython finds them slowly once `vars(self)` was used."""
         for name, value in vars(tool).items():
             setattr(self, name, value)
 

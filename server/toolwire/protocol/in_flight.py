@@ -123,16 +123,11 @@ class InFlight:
             return [*self._calls.values(), *self._lingering]
 
     def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
-        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*.
-
-        Only the calls that no request waits for any more end the wait early.
-        """
-
-        def have_returned() -> bool:
-            return not any(map(is_awaited, [*self._calls.values(), *self._lingering]))
-
+        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
         with self._returned:
-            self._returned.wait_for(have_returned, max(seconds, 0.0))
+            self._returned.wait_for(
+                lambda: not any(map(is_awaited, [*self._calls.values(), *self._lingering])), seconds
+            )
 
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""

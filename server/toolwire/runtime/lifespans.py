@@ -34,12 +34,13 @@ if TYPE_CHECKING:
         lifespans: Lifespans | None
         timers: Timers
         running: Callable[[], list[Call]]
+        wait_until_returned: Callable[..., None]
 
         def event_loop(self) -> EventLoop:
             """Return the event loop of asynchronous tools."""
 
-        def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
-            """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
+        def end(self) -> None:
+            """End the session, and with it its threads."""
 
     Lifespan = Callable[..., Any]
     """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
@@ -60,14 +61,19 @@ def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: obj
     They get *server* if they take an argument. The worker processes of isolated tools enter their own.
 
     Raises:
-        LifespanFailed: if one fails or takes too long; the new ones are left then.
+        LifespanFailed: if one fails or takes too long; the new ones are left then, and a new session ends.
     """
     here = [tool.lifespan for tool in tools if tool.gate is None]
     wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
-    if session.lifespans is None:
-        session.lifespans = Lifespans(server, session)
+    is_new = session.lifespans is None
+    entered = session.lifespans = session.lifespans or Lifespans(server, session)
     pools = {tool.gate for tool in tools if tool.gate is not None and tool.lifespan is not None}
-    session.lifespans.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+    try:
+        entered.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+    except BaseException:
+        if is_new:
+            session.end()
+        raise
 
 
 class Lifespans:
@@ -148,7 +154,7 @@ class Lifespans:
         def uses_one(call: Call) -> bool:
             return call.tool.lifespan in lifespans
 
-        self._session.wait_until_returned(uses_one, (deadline - time.monotonic()) / 2)
+        self._session.wait_until_returned(uses_one, max(0.0, deadline - time.monotonic()) / 2)
         entered = list(lifespans.values())
         _leave(entered, deadline)
         for pool in self._pools:

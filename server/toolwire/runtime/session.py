@@ -70,6 +70,7 @@ class Session:
         self._in_flight = self._protocol.in_flight
         self.is_idle = self._in_flight.is_idle
         self.running = self._in_flight.running
+        self.wait_until_returned = self._in_flight.wait_until_returned
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
@@ -111,10 +112,6 @@ class Session:
         if tool.lifespan is None or self.lifespans is None:
             raise RuntimeError(f"{tool.name} has no context.state: define __lifespan__ in its module")
         return self.lifespans.value(tool.lifespan)
-
-    def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
-        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
-        self._in_flight.wait_until_returned(is_awaited, seconds)
 
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""

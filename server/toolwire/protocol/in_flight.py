@@ -39,13 +39,12 @@ class InFlight:
         self._identity = identity
         self._settings = settings
         self._mask_errors = settings.mask_errors
-        self._max_result_bytes = settings.max_result_bytes
         self._max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
-        self._lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
-        self._returned = threading.Condition(self.lock)  # one of those
+        self.lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
+        self.returned = threading.Condition(self.lock)  # one of those
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
@@ -61,7 +60,7 @@ class InFlight:
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
-        if len(self._calls) + len(self._lingering) >= self._max_calls:
+        if len(self._calls) + len(self.lingering) >= self._max_calls:
             raise self._too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
@@ -120,14 +119,7 @@ class InFlight:
     def running(self) -> list[Call]:
         """Return the calls whose tools have not returned: those in flight, given up or parked."""
         with self.lock:
-            return [*self._calls.values(), *self._lingering]
-
-    def wait_until_returned(self, is_awaited: Callable[[Call], bool], seconds: float) -> None:
-        """Return when the tools of all calls that *is_awaited* have returned, or after *seconds*."""
-        with self._returned:
-            self._returned.wait_for(
-                lambda: not any(map(is_awaited, [*self._calls.values(), *self._lingering])), seconds
-            )
+            return [*self._calls.values(), *self.lingering]
 
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""
@@ -182,13 +174,13 @@ class InFlight:
 
     def _linger(self, call: Call) -> None:
         call.lingers = True
-        self._lingering.add(call)
+        self.lingering.add(call)
 
     def _release(self, call: Call) -> None:
         if call.lingers:
             call.lingers = False
-            self._lingering.remove(call)
-            self._returned.notify_all()
+            self.lingering.remove(call)
+            self.returned.notify_all()
             self._bytes_out += call.origin.size
 
     def _too_many(self) -> RequestError:
@@ -267,9 +259,9 @@ class InFlight:
                 f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
                 id=call.id,
             )
-        room = call.tool.max_result_bytes or self._max_result_bytes
+        room = call.tool.max_result_bytes or self._settings.max_result_bytes
         if batch is not None:
-            room = min(room, self._max_result_bytes - batch.size)
+            room = min(room, self._settings.max_result_bytes - batch.size)
         if len(message) > room and not last:
             from .large_results import LargeResults
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ..protocol.call import Call
+    from ..protocol.in_flight import InFlight
     from ..timers import Timers
     from .event_loop import EventLoop
 
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
         lifespans: Lifespans | None
         timers: Timers
-        running: Callable[[], list[Call]]
-        wait_until_returned: Callable[..., None]
+        in_flight: InFlight
 
         def event_loop(self) -> EventLoop:
             """Return the event loop of asynchronous tools."""
@@ -130,7 +129,7 @@ class Lifespans:
                 self._looking = True
 
     def _leave_unused(self) -> None:
-        used = {call.tool.lifespan for call in self._session.running()}
+        used = {call.tool.lifespan for call in self._session.in_flight.running()}
         with self._lock:
             self._looking = False
             unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted and lifespan not in used]
@@ -151,10 +150,12 @@ class Lifespans:
         for pool in self._pools:
             pool.retire()
 
-        def uses_one(call: Call) -> bool:
-            return call.tool.lifespan in lifespans
-
-        self._session.wait_until_returned(uses_one, max(0.0, deadline - time.monotonic()) / 2)
+        in_flight = self._session.in_flight
+        with in_flight.returned:  # a session that ends has given up all its calls
+            in_flight.returned.wait_for(
+                lambda: not any(call.tool.lifespan in lifespans for call in in_flight.lingering),
+                max(0.0, deadline - time.monotonic()) / 2,
+            )
         entered = list(lifespans.values())
         _leave(entered, deadline)
         for pool in self._pools:

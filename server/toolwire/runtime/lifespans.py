@@ -247,6 +247,11 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
     import inspect
     from contextlib import asynccontextmanager, contextmanager
 
+    if not callable(lifespan):
+        kind = type(lifespan).__name__
+        raise LifespanFailed(
+            f"a lifespan (`__lifespan__`) must be a function that returns a context manager, not {kind}"
+        )
     if inspect.isasyncgenfunction(lifespan):
         lifespan = asynccontextmanager(lifespan)
     elif inspect.isgeneratorfunction(lifespan):

@@ -178,12 +178,23 @@ def test_those_entered_before_one_that_fails_are_left(folder: Path) -> None:
     assert notes(folder) == ["entered", "left"]
 
 
-def test_what_is_no_context_manager_is_reported_with_the_remedy(folder: Path) -> None:
-    with serving(folder, "def __lifespan__():\n    return 5\n") as process:
+@pytest.mark.parametrize(
+    ("lifespan", "told"),
+    [
+        (
+            "def __lifespan__():\n    return 5\n",
+            "tools.__lifespan__ must return a context manager, not int; did you forget `yield`?",
+        ),
+        (
+            "__lifespan__ = 5\n",
+            "a lifespan (`__lifespan__`) must be a function that returns a context manager, not int",
+        ),
+    ],
+)
+def test_what_is_no_context_manager_is_reported_with_the_remedy(folder: Path, lifespan: str, told: str) -> None:
+    with serving(folder, lifespan) as process:
         assert process.wait() == 2
-        assert process.stderr() == (
-            "toolwire: tools.__lifespan__ must return a context manager, not int; did you forget `yield`?\n"
-        )
+        assert process.stderr() == f"toolwire: {told}\n"
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])

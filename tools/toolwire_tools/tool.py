@@ -169,8 +169,9 @@ class Tool:
     def _twin(self, name: str) -> Tool:
         twin = object.__new__(type(self))
         twin._become(self)
-        twin.name = name
-        twin._description = None if self._description is None else {**self._description, "name": name}
+        if name != self.name:  # a resource is found by its URI, but described by another name
+            twin.name = name
+            twin._description = None if self._description is None else {**self._description, "name": name}
         return twin
 
     def _become(self, tool: Tool) -> None:

@@ -55,7 +55,7 @@ ROOMS: dict[str, list[str]] = {
         "errors log timers",
         "settings identity",
         "protocol",
-        "runtime isolation",
+        "runtime upstream",
         "transport",
         "server",
         "loading",

@@ -117,7 +117,7 @@ class Server:
             )
         found = [(tool.with_lifespan(self._lifespan), thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
-            from .isolation.isolated_tool import given
+            from .upstream.isolated_tool import given
 
             return given(found, self._settings, self._lifespan)
         return [tool for tool, _ in found]

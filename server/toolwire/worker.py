@@ -17,13 +17,13 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
 from .errors import LifespanFailed, LoadError
-from .isolation.pipes import NO_LIMIT
-from .isolation.worker_spec import STALE, WorkerSpec, stamp
 from .loading import importing
 from .loading.modules import module_or_installed
 from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
+from .upstream.pipes import NO_LIMIT
+from .upstream.worker_spec import STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -131,8 +131,8 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
     tools = load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
-    from ...isolation.isolated_tool import loaded
     from ...settings import Settings
+    from ...upstream.isolated_tool import loaded
 
     sources: Iterable[str] = ()
     if reloads:

@@ -12,7 +12,7 @@ from toolwire_tools.discovery import finder
 from .. import log
 from ..protocol.call import Call
 from .import_path import import_path_of
-from .pool import ProcessPool
+from .process_pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp
 
 if TYPE_CHECKING:

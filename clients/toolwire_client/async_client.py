@@ -163,7 +163,7 @@ class AsyncClient(ServerDetails):
     async def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
         """Return the entries of `tools/list` as the server sent them, which may be any JSON."""
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         if running.handshake.notifies_of_changes and running.connection.protocol.is_modern:
             running.tool_list.subscribe(running.connection)
         with self._open_request(running) as handle:
@@ -182,7 +182,7 @@ class AsyncClient(ServerDetails):
         Raises what `AsyncPendingCall.result` raises.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             return await AsyncPendingCall(handle, name, arguments).finish(deadline)
 
     async def start(
@@ -193,7 +193,7 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
-        with self._open_request(await self._ready(Deadline(None)), on_progress) as handle:
+        with self._open_request(await self.ready(Deadline(None)), on_progress) as handle:
             return AsyncPendingCall(handle, name, arguments)
 
     async def list_resources(self, *, timeout_seconds: float | None = None) -> list[ResourceDescription]:
@@ -253,7 +253,7 @@ class AsyncClient(ServerDetails):
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         start = time.perf_counter()
         with self._open_request(running) as handle:
             # The modern revision has no `ping`.
@@ -278,7 +278,7 @@ class AsyncClient(ServerDetails):
             BrokenRules: if the response cannot be read.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await handle.result(deadline)
 
@@ -288,7 +288,7 @@ class AsyncClient(ServerDetails):
         Raises what `request` raises.
         """
         self._log_level = level
-        running = await self._ready(Deadline(timeout_seconds))
+        running = await self.ready(Deadline(timeout_seconds))
         if running.connection.protocol.is_modern:  # the level is part of each request
             running.connection.protocol.set_log_level(level)
         else:
@@ -304,7 +304,7 @@ class AsyncClient(ServerDetails):
         self, method: str, member: str, kind: type[Described], word: str, timeout_seconds: float | None
     ) -> list[Described]:
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         if method.partition("/")[0] not in running.handshake.capabilities:
             return []
         with self._open_request(running) as handle:
@@ -315,7 +315,7 @@ class AsyncClient(ServerDetails):
         self, method: str, params: dict[str, Any], on_progress: OnProgress | None, timeout_seconds: float | None
     ) -> Any:
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await completed(handle, method, params, deadline)
 
@@ -324,8 +324,8 @@ class AsyncClient(ServerDetails):
 
     # Starting
 
-    async def _ready(self, deadline: Deadline) -> Running:
-        """The server, restarted if it has ended and the policy allows it."""
+    async def ready(self, deadline: Deadline) -> Running:
+        """Return the server, restarted if it has ended and the policy allows it."""
         if self._closed is not None:
             raise self._closed.again()
         running = self._running

@@ -167,9 +167,10 @@ def _noticed(method: str, params: Any) -> Event:
             granted = members.get("notifications")
             return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
         case "notifications/message":
-            level, data = members.get("level"), members.get("data")
+            level, data, logger = (members.get(name) for name in ("level", "data", "logger"))
             text = data if isinstance(data, str) else _json(data)
-            return LogEntry(level if isinstance(level, str) else "info", "server", text, data)
+            named = logger if isinstance(logger, str) else None
+            return LogEntry(level if isinstance(level, str) else "info", "server", text, data, named)
     return ignored(method, params)
 
 

@@ -68,13 +68,14 @@ class LogEntry(msgspec.Struct, frozen=True):
 
     `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency. `source` is `server` for
     the protocol's log messages, `output` for output lines that are not messages, `client` for remarks of this client.
-    `data` is the JSON value that the server sent.
+    `data` is the JSON value that the server sent, `logger` the name it gave to what wrote it.
     """
 
     level: str
     source: Literal["server", "output", "client"]
     text: str
     data: Any = None
+    logger: str | None = None
 
 
 OnLog = Callable[[LogEntry], object]

@@ -151,7 +151,7 @@ async def completed(handle: RequestHandle, method: str, params: dict[str, Any], 
         result = await handle.result(deadline)
         if not isinstance(result, dict) or result.get("resultType") != "input_required":
             return result
-        more = await _answers(handle, result, params.get("name") or params["uri"], deadline)
+        more = await _answers(handle, result, params.get("name") or params.get("uri", ""), deadline)
         handle.begin(method, {**params, **more})
     raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
 

@@ -14,7 +14,7 @@ from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_REQUEST, OVER
 from toolwire_tools import ArgumentsError, Cancelled, ToolError, failure
 
 from .. import log
-from ..errors import RequestError
+from ..errors import RequestError, UpstreamError
 from .lifecycle import modern_result
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class InFlight:
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
-        elif not isinstance(error, ToolError if call.tool.kind == "tools" else ToolError | RequestError):
+        elif not isinstance(error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)):
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._failure(call, error)
 
@@ -229,7 +229,7 @@ class InFlight:
         return self._message(call, None if call.id is None else messages.error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
-        if call.tool.kind != "tools":
+        if call.tool.kind != "tools" or isinstance(error, UpstreamError):
             from .lookup import error_of
 
             failed = error_of(error, call, mask=self._mask_errors)

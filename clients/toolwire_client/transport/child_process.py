@@ -65,7 +65,8 @@ _STDERR_KEPT_LINES = 20
 class ServerProcess:
     """The transport to the server that *command* starts; see `Transport`.
 
-    *env* is its whole environment. *show_stderr* copies the server's stderr to ours.
+    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to ours; without
+    *keep_stderr* it has ours, and `stderr_tail` nothing. It inherits *descriptors*, too.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -75,14 +76,16 @@ class ServerProcess:
         self,
         command: Sequence[str],
         *,
-        env: dict[str, str],
+        env: dict[str, str] | None,
         cwd: str | os.PathLike[str] | None = None,
         show_stderr: bool = False,
+        keep_stderr: bool = True,
+        descriptors: Sequence[int] = (),
     ) -> None:
         # Closing the writing end wakes the threads, even if another process still holds the server's pipes.
         self._stop, self._stop_writer = os.pipe()
         try:
-            self._process = _spawn(command, env, cwd)
+            self._process = _spawn(command, env, cwd, subprocess.PIPE if keep_stderr else None, descriptors)
         except BaseException:
             os.close(self._stop)
             os.close(self._stop_writer)
@@ -106,15 +109,21 @@ class ServerProcess:
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._on_data, self._on_end = on_data, on_end
+        works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
-            for work in (self._read_stderr, self._read)
+            for work in works
         ]
         for thread in self._threads:
             thread.start()
 
     def send(self, data: bytes) -> None:
         self._writer.send(data)
+
+    @property
+    def has_lost_input(self) -> bool:
+        """Whether some of what was sent has not reached the server's input, since that was closed."""
+        return self._writer.has_dropped
 
     def stderr_tail(self) -> str:
         lines = self._stderr.decode(errors="replace").splitlines()
@@ -165,18 +174,21 @@ class ServerProcess:
                 self.exit_status(patience_seconds)
         finally:  # also if the wait is interrupted
             self._kill()
-            self._process.wait()
+            self._reap()
+
+    def _reap(self) -> None:
+        self._process.wait()
 
     def _let_go(self) -> None:
         os.close(self._stop_writer)
         self._writer.finish()
         self._writer.join()
         for thread in self._threads:
-            if thread is not threading.current_thread():
+            if thread.ident is not None and thread is not threading.current_thread():
                 thread.join()
         for stream in (self._process.stdout, self._process.stderr):
-            assert stream is not None
-            stream.close()
+            if stream is not None:
+                stream.close()
         for descriptor in (self._stop, self._pidfd):
             if descriptor is not None:
                 os.close(descriptor)
@@ -189,7 +201,7 @@ class ServerProcess:
         finally:
             # A dying server often writes its stderr last, and the error quotes it.
             status = self.exit_status(LAST_SECONDS)
-            if status is not None:
+            if status is not None and self._process.stderr is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
             self._on_end(ServerGone(status, self.stderr_tail()))
 
@@ -266,6 +278,8 @@ class PipeWriter:
         self._changed = threading.Condition()
         self._rest = bytearray()
         self._finished = False
+        self.has_dropped = False
+        """Whether data was dropped."""
         self._thread: threading.Thread | None = None
         self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
         if self._is_nonblocking:
@@ -278,8 +292,9 @@ class PipeWriter:
                 return
             self._rest += data
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
+                thread.start()
+                self._thread = thread  # not before: one that could not be started is not waited for
             self._changed.notify()
 
     def finish(self) -> None:
@@ -303,17 +318,19 @@ class PipeWriter:
         except BlockingIOError:
             return False
         except OSError:  # the pipe is closed: waiting requests fail by the end of the process
-            return True
+            self.has_dropped = True
         return True
 
     def _work(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             while data := self._next():
                 self._wait()
                 with contextlib.suppress(BlockingIOError):
                     written = os.write(self._sink.fileno(), data)
                     with self._changed:
                         del self._rest[:written]
+        except OSError:
+            self.has_dropped = True
         with self._changed:
             self._finished = True
         self._close()
@@ -336,23 +353,30 @@ class PipeWriter:
             self._sink.close()
 
 
-def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[str] | None) -> subprocess.Popen[bytes]:
+def _spawn(
+    command: Sequence[str],
+    env: dict[str, str] | None,
+    cwd: str | os.PathLike[str] | None,
+    stderr: int | None,
+    descriptors: Sequence[int],
+) -> subprocess.Popen[bytes]:
     if not command:
         raise NotStarted("the command of the server is empty")
     program, *rest = command
     if os.name == "nt":  # `npx` is `npx.cmd` there, which only a shell finds
         import shutil
 
-        program = shutil.which(program, path=env.get("PATH")) or program
+        program = shutil.which(program, path=None if env is None else env.get("PATH")) or program
     try:
         return subprocess.Popen(
             [program, *rest],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             bufsize=0,
             env=env,
             cwd=cwd,
+            pass_fds=descriptors,
             start_new_session=os.name != "nt",
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )

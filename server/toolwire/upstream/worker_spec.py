@@ -60,19 +60,12 @@ def command(spec: WorkerSpec, life: int, cgroup: str) -> list[str]:
     if sys.dont_write_bytecode and "-B" not in flags:
         flags.append("-B")
     path = [entry for entry in sys.path if isinstance(entry, str)]
+    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
     code = (
-        f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
+        f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
         f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )
-    return [sys.executable, *flags, "-c", _GUARDED.format(subreaper.__file__, life, cgroup) + code]
-
-
-_GUARDED = (
-    "from importlib.util import module_from_spec, spec_from_file_location; "
-    "spec = spec_from_file_location('subreaper', {!a}); subreaper = module_from_spec(spec); "
-    "spec.loader.exec_module(subreaper); subreaper.EXISTS and subreaper.fork_below_subreaper({}, {!a}); "
-)
-"""Forks the subreaper from the worker before anything else is imported."""
+    return [sys.executable, *flags, "-c", code]
 
 
 def describe_exit(status: int, memory_limit: int | None, *, by_us: bool) -> str:

@@ -24,6 +24,8 @@ COMMANDS = {
     "schema": "print the published schemas, for hosts in any language",
     "check": "test whether an MCP server keeps the contract",
     "diff": "compare two lists of tools, and say whom the changes break",
+    "lock": "keep what the tools of a server mean, to refuse changed ones later",
+    "replay": "answer from a recording of a server, for tests and bug reports",
     "demo": "show a server at work: list, call, stream, fail, cancel, solve",
 }
 """The summary of each command, in the order of `toolwire --help`."""

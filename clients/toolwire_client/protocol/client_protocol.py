@@ -46,18 +46,22 @@ class ClientProtocol:
         self.version: str | None = None
         self.probe = 0
         self._info = {"name": name, "version": client_version}
-        self._can_ask = can_ask
-        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
-        self._modern_meta = {
+        self._modern_meta: dict[str, Any] = {
             messages.META_VERSION: messages.MODERN_VERSIONS[-1],
             messages.META_CLIENT_INFO: self._info,
-            messages.META_CLIENT_CAPABILITIES: self._capabilities,
         }
+        self.declare(can_ask=can_ask)
         self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
         return self.version in messages.MODERN_VERSIONS
+
+    def declare(self, *, can_ask: bool) -> None:
+        """Declare elicitation, or withdraw it: from the next `initialize`, or modern request, on."""
+        self._can_ask = can_ask
+        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
+        self._modern_meta = {**self._modern_meta, messages.META_CLIENT_CAPABILITIES: self._capabilities}
 
     def set_log_level(self, level: str) -> None:
         """Request the server's log messages of *level* with each request of the modern revision from now on."""

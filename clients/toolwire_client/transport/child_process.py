@@ -57,7 +57,9 @@ _LAST_WORDS_SECONDS = 0.5
 _PAUSE_SECONDS = 0.01
 """Between checks for the end of the process where it cannot be polled."""
 
-_CHUNK = 256 * 1024
+_CHUNK = 64 * 1024
+"""As much as a pipe holds. Memory for more comes from the system each time, which takes longer than a small read."""
+
 _STDERR_KEPT_BYTES = 16 * 1024
 _STDERR_KEPT_LINES = 20
 
@@ -261,13 +263,11 @@ class ServerProcess:
         self._signal(signal.SIGKILL)
 
 
-_AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
-"""Writes up to this size are atomic (POSIX, `write`)."""
 _WRITE_CHUNK = 64 * 1024
 
 
 class PipeWriter:
-    """Writes to *sink*: short messages at once if the pipe has room, all else from a thread.
+    """Writes to *sink*: at once what the pipe has room for, the rest from a thread.
 
     The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
     """
@@ -288,8 +288,12 @@ class PipeWriter:
     def send(self, data: bytes) -> None:
         """Write *data*, or drop it if the other end is closed."""
         with self._changed:
-            if self._finished or (not self._rest and self._write_at_once(data)):
+            if self._finished:
                 return
+            if not self._rest:
+                data = self._not_written_at_once(data)
+                if not data:
+                    return
             self._rest += data
             if self._thread is None:
                 thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
@@ -310,16 +314,17 @@ class PipeWriter:
         if self._thread is not None:
             self._thread.join()
 
-    def _write_at_once(self, data: bytes) -> bool:
-        if not self._is_nonblocking or len(data) > _AT_ONCE_BYTES:
-            return False
+    def _not_written_at_once(self, data: bytes) -> bytes:
+        """Write as much of *data* as the pipe has room for; return the rest."""
+        if not self._is_nonblocking:
+            return data
         try:
-            os.write(self._sink.fileno(), data)
+            return data[os.write(self._sink.fileno(), data) :]
         except BlockingIOError:
-            return False
+            return data
         except OSError:  # the pipe is closed: waiting requests fail by the end of the process
             self.has_dropped = True
-        return True
+            return b""
 
     def _work(self) -> None:
         try:

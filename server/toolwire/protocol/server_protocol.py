@@ -301,6 +301,8 @@ class ServerProtocol:
             from .log_messages import severity
 
             call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
+        if type(meta) is dict and META_CALL_ID in meta:
+            call.outer_id = meta[META_CALL_ID]
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
             call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
@@ -454,6 +456,9 @@ class ServerProtocol:
 
         return end_all(self.in_flight, self._identity)
 
+
+META_CALL_ID = "toolwire/callId"
+"""In the `_meta` of a request to a worker process: the id that the host gave to the call, for the log."""
 
 _UNREAD = "Overloaded: too many responses have not been read; read them, then send the request again"
 

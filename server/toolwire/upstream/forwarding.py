@@ -49,12 +49,16 @@ BLOCKING = Waiting()
 
 
 def forward(
-    call: Call, connection: Connection, params: dict[str, Any], on_stop: Callable[[], object] = lambda: None
+    call: Call,
+    connection: Connection,
+    params: dict[str, Any],
+    on_stop: Callable[[], object] = lambda: None,
+    waiting: Waiting = BLOCKING,
 ) -> dict[str, Any]:
     """Send the request with *params* that calls the tool of *call* over there, and return its result as it came.
 
     Only for the thread that runs the call. *on_stop* is called, in addition to cancelling the request, if the call
-    ends before; it must not block.
+    ends before; it must not block. *waiting* is the way to wait for the response.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
@@ -65,7 +69,7 @@ def forward(
     wants_progress = call.token is not None or call.sent  # a modern client may repeat a call with a token
     on_progress = call.progress if wants_progress else None
     try:
-        with RequestHandle(connection, BLOCKING, _Questions(call, connection), on_progress) as handle:
+        with RequestHandle(connection, waiting, _Questions(call, connection), on_progress) as handle:
             call.stop = partial(_stop, handle, on_stop)
             if call.ended:
                 raise cancelled(call)

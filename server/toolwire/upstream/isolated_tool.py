@@ -12,6 +12,7 @@ from toolwire_tools.discovery import finder
 from .. import log
 from ..protocol.call import Call
 from .import_path import import_path_of
+from .local_workers import LocalWorkers
 from .process_pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp
 
@@ -39,7 +40,7 @@ class IsolatedTool(Tool):
     def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """As `Tool.call`, for a call of a server."""
         assert isinstance(caller, Call)
-        return self._pool.run(self, self._name_there, arguments, caller)
+        return self._pool.run(self._name_there, arguments, caller)
 
 
 def _is_wanted(tool: Tool, settings: Settings) -> bool:
@@ -139,7 +140,7 @@ def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, source
         log_as_json=as_json,
     )
     end_seconds = settings.grace_seconds if lives else 0.0
-    return ProcessPool(spec, settings.max_processes, limited=limited, end_seconds=end_seconds)
+    return ProcessPool(LocalWorkers(spec, limited=limited), settings.max_processes, end_seconds=end_seconds)
 
 
 _MAX_SOURCES = 400

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .. import log
-from .worker_process import WorkerGone, WorkerProcess
-
 if TYPE_CHECKING:
-    from toolwire_tools import Tool
-
     from ..protocol.call import Call
     from ..timers import Timers
-    from .worker_spec import WorkerSpec
+    from .worker_process import StartWorker, WorkerProcess
 
 
 class ConcurrencyLimit:
@@ -58,102 +54,83 @@ as the imports of its tools; not for ever, since it may hold much memory."""
 
 
 class ProcessPool(ConcurrencyLimit):
-    """Up to *room* processes of *spec*, reused while they are healthy and in use.
+    """Up to *room* worker processes, reused while they are healthy and in use.
 
-    *limited*: some of their tools have a memory limit. *end_seconds* is the time to leave lifespans for a process that
-    ends.
+    *start* returns the transport to a new one, and may block until it has room. *end_seconds* is the time to leave
+    lifespans for a process that ends.
     """
 
-    def __init__(self, spec: WorkerSpec, room: int, *, limited: bool, end_seconds: float) -> None:
+    def __init__(self, start: StartWorker, room: int, *, end_seconds: float = 0.0) -> None:
         super().__init__(room)
+        self._start = start
         self._end_seconds = end_seconds
         self._ending: list[WorkerProcess] = []
-        self._spec = spec
-        self._limited = limited
-        self._has_warned = not limited
-        """Whether the log says that a limit holds for each process, if it does."""
         self._changing = threading.Lock()
         self._idle: list[WorkerProcess] = []
         self._retired = False
 
-    def run(self, tool: Tool, name: str, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*, called in an idle or a new process, where its name is *name*.
+    def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of the tool of *call*, called in an idle or a new process, where its name is *name*.
 
         Raises:
             ToolError: if the process ended.
             Cancelled: if the call ended.
         """
         while True:
-            process = self._take()
-            if process is None:
+            worker = self._take()
+            if worker is None:
+                from .worker_process import started  # with the client, for the first call
+
                 with call.host.pause(call):
-                    process = WorkerProcess(self._spec, self._gone, call, self._cgroup())
-            if not self._has_warned and (tool.memory_limit or self._spec.memory_limit):
-                self._has_warned = True
-                log.info(
-                    "memory_limit applies to each process separately, not to a tool's process and its children: "
-                    "the server has no cgroup (version 2) of its own that it may divide"
-                )
+                    worker = started(self._start, call, self._gone)
             try:
-                return process.call(tool, name, arguments, call)
-            except WorkerGone:
-                continue
+                result = worker.call(name, arguments, call)
             finally:
-                self._put_back(process, call.host.timers)
-
-    def _cgroup(self) -> str:
-        """Return the path of a new cgroup; "" if it is not needed or not possible."""
-        if not self._limited:
-            return ""
-        from toolwire_tools.processes import cgroups
-
-        path = cgroups.new()
-        self._has_warned = self._has_warned or path is not None
-        return path or ""
+                self._put_back(worker, call.host.timers)
+            if result is not None:  # else the idle process had ended before
+                return result
 
     def retire(self) -> None:
         """End the processes, busy ones after their call: these tools are not served any more."""
         with self._changing:
             self._retired, self._ending, self._idle = True, self._idle, []
-        for process in self._ending:
-            process.end(self._end_seconds)
+        for worker in self._ending:
+            worker.end_soon(self._end_seconds)
 
     def wait(self, deadline: float) -> None:
         """Return when the processes that were idle at `retire` have ended, or at *deadline* (monotonic time)."""
-        for process in self._ending:
-            process.wait(deadline)
+        for worker in self._ending:
+            worker.transport.exit_status(max(0.0, deadline - time.monotonic()))
 
     def _take(self) -> WorkerProcess | None:
         with self._changing:
-            process = self._idle.pop() if self._idle else None
-        if process is not None:
-            process.stay()
-        return process
+            worker = self._idle.pop() if self._idle else None
+        if worker is not None:
+            worker.stay()
+        return worker
 
-    def _put_back(self, process: WorkerProcess, timers: Timers) -> None:
+    def _put_back(self, worker: WorkerProcess, timers: Timers) -> None:
         with self._changing:
-            if process.healthy and not self._retired:
+            if worker.is_free and not self._retired:
                 with suppress(RuntimeError):  # the system allows no more threads: it stays
-                    timer = timers.after(_IDLE_SECONDS, partial(self._end_idle, process))
-                    process.stay = partial(timers.cancel, timer)
-                self._idle.append(process)
+                    timer = timers.after(_IDLE_SECONDS, partial(self._end_idle, worker))
+                    worker.stay = partial(timers.cancel, timer)
+                self._idle.append(worker)
                 return
-        process.kill()
-        process.pipes.close()
+        worker.discard()
 
-    def _end_idle(self, process: WorkerProcess) -> None:
+    def _end_idle(self, worker: WorkerProcess) -> None:
         with self._changing:
-            if process not in self._idle:
+            if worker not in self._idle:
                 return
-            self._idle.remove(process)
-        process.end(self._end_seconds)
+            self._idle.remove(worker)
+        worker.end_soon(self._end_seconds)
 
-    def _gone(self, process: WorkerProcess) -> None:
-        """Close *process*, which has ended, unless a call still reads from it."""
+    def _gone(self, worker: WorkerProcess) -> None:
+        """Let go of *worker*, which has ended, unless it runs a call."""
         with self._changing:
-            process.healthy = False
-            if process in self._idle:
-                self._idle.remove(process)
-            elif not process.is_ending:
+            if worker in self._idle:
+                self._idle.remove(worker)
+            elif not worker.is_ending:
                 return
-        process.pipes.close()
+        worker.discard()

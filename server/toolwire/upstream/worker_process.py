@@ -1,59 +1,38 @@
 """Worker processes: started on demand, one call at a time, ended with all their descendants.
 
-Strategy. The thread of a call writes it to a process and reads until the response. A second thread waits for the
-process to end, whatever its descendants keep open, and then kills the rest of its group. So a crash, a kill and a time
-limit look the same to the reader: the pipe ends, and there is an exit status.
-
-On Linux, a subreaper is between the server and the process: it kills everything that the process leaves behind, in
-its group or not, and passes the status on. Three pipes lead there: the worker's standard input and output, and a life
-line on which nothing is written. Only the server holds the end of that one. When the server ends, for any reason, the
-life line is closed, and the subreaper kills the worker.
+Strategy. A worker is our own server, at the other end of a client's connection. A crash, a kill and a time limit look
+the same there: the conversation ends, and there is an exit status.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-import signal
-import sys
 import threading
-import time
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import EncodingError
-from toolwire_schemas.wire.messages import INTERNAL_ERROR, LATEST_LEGACY, META_LOG_LEVEL
-from toolwire_tools import Cancelled, NotAnswered, ToolError
-from toolwire_tools.context.context import LEVELS
-from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.process_group import new_group, signal_group
+from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone
+from toolwire_client.protocol.client_protocol import ClientProtocol
+from toolwire_client.protocol.events import LogEntry
+from toolwire_client.session.connection import Connection
+from toolwire_client.session.handshake import shake_hands
+from toolwire_client.transport.base import Transport
+from toolwire_client.waiting.base import run
+from toolwire_client.waiting.deadline import Deadline
+from toolwire_tools import ToolError
 
 from .. import log
-from ..errors import RequestError
-from ..protocol import log_messages
-from ..protocol.elicitation import COULD_NOT_ASK
+from ..errors import UpstreamError
+from ..protocol.call import Call
+from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
-from .pipes import Pipes
-from .worker_spec import STALE, command, describe_exit
+from ..protocol.server_protocol import META_CALL_ID
+from .forwarding import METHODS, forward, pass_on_log
+from .worker_spec import NO_LIMIT, STALE, describe_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from subprocess import Popen
-
-    from toolwire_tools import Tool
-
-    from ..protocol.call import Call
-    from .pipes import Message
-    from .worker_spec import WorkerSpec
-
-_METHODS = {
-    "tools": "tools/call",
-    "prompts": "prompts/get",
-    "resources": "resources/read",
-    "resourceTemplates": "resources/read",
-}
+    from toolwire_client.protocol.events import Event, Progress
+    from toolwire_client.waiting.base import Inbox, Waiting
 
 _START_SECONDS = 60.0
 """The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
@@ -61,265 +40,206 @@ _START_SECONDS = 60.0
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
 
-_END_SECONDS = 0.15
-"""The time that idle processes have to end with the server: half of that for its exit functions."""
+_KILLED_SECONDS = 6.0
+"""How long a process may take to end after `kill`."""
 
 
-class WorkerGone(Exception):
-    """The process had ended before the call."""
+class WorkerTransport(Transport, Protocol):
+    """The transport to a worker process, here or elsewhere."""
+
+    @property
+    def waiting(self) -> Waiting:
+        """The way to wait for a response: `BLOCKING` if the transport reads on a thread of its own."""
+
+    @property
+    def has_lost_input(self) -> bool:
+        """Whether it is certain that the process has not read all that was sent to it."""
+
+    def kill(self) -> None:
+        """End the process and its descendants. Never blocks; a second call does nothing."""
+
+    def finish_input(self) -> None:
+        """Let the process end by itself. Never blocks."""
+
+    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
+        """Return the exit status, negative for a signal; `None` if it is unknown after the wait."""
 
 
-class WorkerProcess:
-    """One worker process, ready for calls. *gone* is called when it has ended, on its own thread.
+StartWorker = Callable[[Call], WorkerTransport]
+"""Starts a worker process for a call, which waits; raises `NotStarted`. The first call may not be its last."""
 
-    *cgroup* is the path of its cgroup, which is removed with it.
+
+def started(start: StartWorker, call: Call, gone: Callable[[WorkerProcess], None]) -> WorkerProcess:
+    """Return a new worker process, ready for *call*. *gone* is called when it has ended, on its own thread.
 
     Raises:
         ToolError: if it could not be started.
     """
+    name = call.tool.name
+    try:
+        transport = start(call)
+    except NotStarted as error:
+        raise ToolError(f"{name}: the tool's process could not be started: {error}.") from None
+    try:
+        worker = WorkerProcess(transport, gone)
+    except BaseException:  # for example, if the system allows no more threads
+        transport.kill()
+        transport.close()
+        raise
+    if worker.declare(can_ask=can_elicit(call.capabilities)):
+        return worker
+    status = transport.exit_status()
+    if status == STALE:
+        raise ToolError(f"{name}: its source has changed, and this server has not loaded it yet; call it again.")
+    ended = f"failed to start: it {describe_exit(status, None, by_us=False)}"
+    why = f"was not ready within {_START_SECONDS:g} seconds" if worker.is_late else ended
+    raise ToolError(f"{name}: the tool's process {why}; see the server's log.")
 
-    def __init__(self, spec: WorkerSpec, gone: Callable[[WorkerProcess], None], call: Call, cgroup: str = "") -> None:
-        self.healthy = True
-        """Whether it can take another call."""
+
+class WorkerProcess(Connection):
+    """A connection to a worker process, for one call at a time. *gone* is called when the conversation has ended."""
+
+    transport: WorkerTransport
+
+    def __init__(self, transport: WorkerTransport, gone: Callable[[WorkerProcess], None]) -> None:
         self.stay: Callable[[], object] = lambda: None
         """Cancels the timer that ends the process when it has been idle for long."""
-        self.is_ending = False
+        self.is_ending = self.is_late = False
         self._gone = gone
+        self._can_ask = False
+        self._changing = threading.Lock()
         self._call: Call | None = None
-        self._killed = False
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self.pipes = Pipes()
-        try:
-            self._popen: Popen[bytes] = self.pipes.open(partial(_start, spec, cgroup))
-        except OSError as error:
-            self.pipes.close()
-            with suppress(OSError):
-                os.rmdir(cgroup)
-            raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
-        self._can_elicit = can_elicit(call.capabilities)
-        _running.add(self)
-        try:
-            threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
-            if not self._initialize():
-                raise ToolError(self._not_ready(call.tool.name))
-        except BaseException:  # for example, if the system allows no more threads
-            self.kill()
-            self.pipes.close()
-            raise
+        self._is_spent = False
+        self._has_begun = self._has_responded = False  # the current call
+        protocol = ClientProtocol("toolwire", "0")
+        super().__init__(transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note)
 
-    def call(self, tool: Tool, name: str, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*, whose name in the process is *name*.
+    @property
+    def is_free(self) -> bool:
+        """Whether it can take another call."""
+        return self.end is None and not self._is_spent
 
-        Raises:
-            ToolError: if the process ended before the response.
-            NotStarted: if it had ended before the call.
-            Cancelled: if the call has ended.
+    def declare(self, *, can_ask: bool) -> bool:
+        """Declare whether the client can be asked; return whether the process responds, and so has loaded its tools.
+
+        Otherwise it ends.
         """
-        id = 0 if call.id is None else call.id
-        method = _METHODS[tool.kind]
-        params = dict(arguments) if method == "resources/read" else {"name": name, "arguments": arguments}
-        meta: dict[str, Any] = {}
-        # A modern client repeats the call after an elicitation, possibly with a progress token then.
-        if call.token is not None or call.sent:
-            meta["progressToken"] = id
-        if (level := log_messages.wanted_by(call)) is not None:
-            meta[META_LOG_LEVEL] = LEVELS[level]
-        if meta:
-            params["_meta"] = meta
-        try:
-            request = messages.request(id, method, params)
-        except EncodingError as error:
-            raise ToolError(f"The arguments of {tool.name} cannot be sent to its process: {error}.") from None
-        if can_elicit(call.capabilities) != self._can_elicit:
-            self._can_elicit = not self._can_elicit
-            if not self._initialize():
-                raise WorkerGone
-        with self._lock:
-            self._call = call
-        stop = partial(self._stop, call, id, tool.notices_cancellation)
-        call.stop = stop
-        idle = True
-        try:
-            if call.ended:
-                raise Cancelled(f"the call of {tool.name} was cancelled")
-            idle = False
-            if not self.pipes.send(request):
-                raise WorkerGone
-            result = self._result(call, tool, stop)
-            idle = True
-            return result
-        finally:
-            call.stop = None
-            with self._lock:
-                self._call = None
-                self.healthy = self.healthy and idle
-
-    def kill(self) -> None:
-        """Kill the process and its descendants. Never blocks."""
-        with self._lock:
-            self._killed, self.healthy = True, False
-            if not self._ended.is_set():
-                _kill(self._popen)
-
-    def end(self, seconds: float) -> None:
-        """Let the idle process end by itself, within *seconds* or soon. Never blocks."""
-        self.is_ending = True
-        self.hang_up()
-        self._kill_after(max(seconds, _COOPERATION_SECONDS))
-
-    def hang_up(self) -> None:
-        """Close the input of the process. Never blocks."""
-        if not self.pipes.hang_up():
-            self.kill()
-
-    def wait(self, deadline: float) -> None:
-        """Return when the process has ended, or at *deadline* (monotonic time)."""
-        self._ended.wait(max(0.0, deadline - time.monotonic()))
-
-    def _initialize(self) -> bool:
-        """Declare the client's capabilities; return whether the process responds, and so has loaded its tools."""
+        self._can_ask = can_ask
+        self.protocol.declare(can_ask=can_ask)
         too_late = self._kill_after(_START_SECONDS)
-        params = {
-            "protocolVersion": LATEST_LEGACY,
-            "capabilities": {"elicitation": {}} if self._can_elicit else {},
-            "clientInfo": {"name": "toolwire", "version": "0"},
-        }
         try:
-            self.pipes.send(messages.request(0, "initialize", params))
-            while (message := self._receive()) is not None:
-                if message.method is None:
-                    return True
+            run(shake_hands(lambda: self, self.transport.waiting, Deadline(None), "legacy"))
+        except ClientError:
+            self.is_late = too_late.finished.is_set()
             return False
         finally:
             too_late.cancel()
+        return True
 
-    def _not_ready(self, name: str) -> str:
-        if self._popen.returncode == STALE:
-            return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
-        how = describe_exit(self._popen.returncode, None, by_us=self._killed)
-        why = f"was not ready within {_START_SECONDS:g} seconds" if self._killed else f"failed to start: it {how}"
-        return f"{name}: the tool's process {why}; see the server's log."
+    def call(self, name: str, arguments: Any, call: Call) -> dict[str, Any] | None:
+        """Return the result of the tool of *call*, whose name in the process is *name*.
 
-    def _result(self, call: Call, tool: Tool, stop: Callable[[], None]) -> dict[str, Any]:
-        while (message := self._receive()) is not None:
-            params = message.params
-            if message.method == "notifications/progress":
-                call.progress(params["progress"], params.get("total"), params.get("message"))
-            elif message.method == "notifications/message":
-                log_messages.send(call, params)
-            elif message.method == "elicitation/create":
-                assert message.id is not None
-                try:
-                    reply = call.ask(params["message"], params["requestedSchema"])
-                    self.pipes.send(messages.response(message.id, reply))
-                except NotAnswered as error:
-                    # The worker adds the removed words again.
-                    reason = str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")
-                    self.pipes.send(messages.error(message.id, INTERNAL_ERROR, reason))
-                except Cancelled:
-                    stop()
-            elif message.result is not None:
-                return message.result
-            elif message.error is not None and tool.kind != "tools":
-                raise RequestError(message.error["code"], message.error["message"], message.error.get("data"))
-            elif message.error is not None:
-                raise ToolError(f"The tool's process could not call {tool.name}: {message.error.get('message')}.")
-        if call.ended:
-            raise Cancelled(f"the call of {tool.name} was cancelled")
-        problem = f"the tool's process {describe_exit(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
-        log.error(f"{tool.name}: {problem}", id=call.id)
-        raise ToolError(f"{tool.name}: {problem}.")
+        `None` means that the process had ended before the call.
 
-    def _receive(self) -> Message | None:
-        """Return the next message; `None` when the process has ended."""
-        message = self.pipes.receive()
-        # It has ended, or closed the pipe, which makes it useless.
-        if message is None and not self._ended.wait(1):
-            self.kill()
-            self._ended.wait()
-        return message
+        Raises:
+            ToolError: if the process ended before the response.
+            RequestError: if the response is an error.
+            Cancelled: if the call has ended.
+        """
+        tool = call.tool
+        if (can_ask := can_elicit(call.capabilities)) is not self._can_ask and not self.declare(can_ask=can_ask):
+            return None
+        is_uri = METHODS[tool.kind] == "resources/read"
+        params = dict(arguments) if is_uri else {"name": name, "arguments": arguments}
+        if call.id is not None:
+            params["_meta"] = {META_CALL_ID: call.id}
+        self._call = call
+        self._has_begun = self._has_responded = is_done = False
+        try:
+            result = forward(call, self, params, partial(self._stop, call), self.transport.waiting)
+            is_done = True
+            return result
+        except UpstreamError as error:
+            is_done = True
+            if tool.kind != "tools":
+                raise
+            raise ToolError(f"The tool's process could not call {tool.name}: {error.message}.") from None
+        except ToolError:
+            if self.end is None:
+                raise
+            if call.ended:
+                raise cancelled(call) from None
+            if not self._has_begun or (self.transport.has_lost_input and not self._has_responded):
+                return None
+            raise self._failure(call) from None
+        finally:
+            with self._changing:
+                self._call = None
+                self._is_spent = self._is_spent or (self._has_begun and not is_done)
 
-    # The end
+    def end_soon(self, seconds: float) -> None:
+        """Let the idle process end by itself, within *seconds* or soon. Never blocks."""
+        self.is_ending = True
+        self.transport.finish_input()
+        self._kill_after(max(seconds, _COOPERATION_SECONDS))
 
-    def _stop(self, call: Call, id: Any, notices: bool) -> None:
+    def discard(self) -> None:
+        """Kill the process, if it has not ended, and let go of it."""
+        self.transport.kill()
+        self.transport.close()
+
+    def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
+        super().begin(request, inbox)
+        self._has_begun = True
+
+    def fail(self, error: ClientError) -> None:
+        super().fail(error)
+        self._gone(self)
+
+    def _take(self, event: Event) -> None:
+        self._has_responded = True
+        super()._take(event)
+
+    def _report(self, progress: Progress) -> None:
+        # Here, and not by way of the inbox: a tool that reports faster than the host reads has to wait, and its log
+        # messages keep their places.
+        if (call := self._call) is not None:
+            call.progress(progress.done, progress.total, progress.message)
+
+    def _take_note(self, event: Event) -> None:
+        if isinstance(event, LogEntry) and event.source == "server" and (call := self._call) is not None:
+            pass_on_log(call, event)
+        elif isinstance(event, LogEntry) and event.source == "output" and self.transport.exit_status() is None:
+            self.fail(BrokenRules("The tool wrote to a file descriptor that it had not opened."))
+
+    def _stop(self, call: Call) -> None:
         """End *call*, if it still runs, and the process with it. Never blocks."""
-        with self._lock:
-            if self._call is not call:
-                return
-            self.healthy = False
-        if notices and self.pipes.send_at_once(messages.notification("notifications/cancelled", {"requestId": id})):
-            self._kill_after(_COOPERATION_SECONDS)
-        else:
-            self.kill()
+        with self._changing:
+            if self._call is call:
+                self._is_spent = True
+                if call.tool.notices_cancellation:
+                    self._kill_after(_COOPERATION_SECONDS)
+                else:
+                    self.transport.kill()
 
     def _kill_after(self, seconds: float) -> threading.Timer:
-        timer = threading.Timer(seconds, self.kill)
+        timer = threading.Timer(seconds, self.transport.kill)
         timer.daemon = True
         try:
             timer.start()
         except RuntimeError:  # the system allows no more threads
-            self.kill()
+            self.transport.kill()
         return timer
 
-    def _wait(self) -> None:
-        popen = self._popen
-        try:
-            os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
-        except (AttributeError, ChildProcessError):  # some systems cannot wait without reaping
-            popen.wait()
-        with self._lock:
-            if not subreaper.EXISTS:
-                _kill(popen)  # the rest of the group, while its number cannot be reused
-            popen.wait()
-            self._ended.set()
-            pending = None if self._call is None or self._call.origin.modern else self._call.elicitation
-        if pending is not None:
-            pending.wake(NotAnswered("The tool's process has ended."))
-        _running.discard(self)
-        self._gone(self)
-
-
-def _start(spec: WorkerSpec, cgroup: str, stdin: int, stdout: int, life: int) -> Popen[bytes]:
-    import subprocess
-
-    return subprocess.Popen(
-        command(spec, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=spec.folder, **new_group(life)
-    )
-
-
-def _kill(popen: Popen[bytes]) -> None:
-    if not subreaper.EXISTS:
-        signal_group(popen)
-        return
-    with suppress(ProcessLookupError, PermissionError):  # the subreaper kills the others
-        os.kill(popen.pid, signal.SIGTERM)
-        os.kill(popen.pid, signal.SIGCONT)  # a tool may have stopped it
-
-
-_running: set[WorkerProcess] = set()
-
-
-def _end_all() -> None:
-    """End every process, since the server exits."""
-    left = list(_running)
-    for process in left:
-        process.hang_up()
-    deadline = time.monotonic() + _END_SECONDS
-    for process in left:
-        process.wait(deadline)
-        process.kill()
-    if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
-        cgroups.leave()
-
-
-def _abandon_all() -> None:
-    """Close the pipes to the workers in a fork of the server, which must not keep them alive."""
-    for process in _running:
-        process.pipes.abandon()
-    _running.clear()
-
-
-atexit.register(_end_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_abandon_all)
+    def _failure(self, call: Call) -> ToolError:
+        """Return the error for *call*, during which the conversation ended."""
+        if not isinstance(self.end, ServerGone):
+            return ToolError(str(self.end))
+        status = self.transport.exit_status()
+        is_alive = status is None  # but has closed its output, which makes it useless
+        if is_alive:
+            self.transport.kill()
+            status = self.transport.exit_status(_KILLED_SECONDS)
+        problem = f"the tool's process {describe_exit(status, call.tool.memory_limit, by_us=is_alive)}"
+        log.error(f"{call.tool.name}: {problem}", id=call.id)
+        return ToolError(f"{call.tool.name}: {problem}.")

@@ -1,15 +1,13 @@
-"""The content of a worker process, its command line, and its exit statuses."""
+"""The content of a worker process, and its exit statuses."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from typing import Any
 
 import msgspec
 from toolwire_tools.byte_sizes import shown
-from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
@@ -36,6 +34,9 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     log_as_json: bool = False
 
 
+NO_LIMIT = 1 << 62
+"""In bytes: limits hold between server and host, not between server and worker."""
+
 STALE = 110
 """The exit status of a worker whose sources differ from those the server has loaded."""
 
@@ -49,30 +50,13 @@ def stamp(path: str) -> list[int]:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def command(spec: WorkerSpec, life: int, cgroup: str) -> list[str]:
-    """Return the command of a worker: this Python, with the same flags, path and arguments.
-
-    *life* is the descriptor that is closed when the server ends, *cgroup* the path of its own cgroup, if it has one.
-    """
-    import subprocess
-
-    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-    if sys.dont_write_bytecode and "-B" not in flags:
-        flags.append("-B")
-    path = [entry for entry in sys.path if isinstance(entry, str)]
-    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
-    code = (
-        f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
-    )
-    return [sys.executable, *flags, "-c", code]
-
-
-def describe_exit(status: int, memory_limit: int | None, *, by_us: bool) -> str:
+def describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool) -> str:
     """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
 
-    A negative *status* is a signal; *by_us* means that the server sent it.
+    A negative *status* is a signal, `None` is unknown; *by_us* means that the server sent the signal.
     """
+    if status is None:
+        return "broke off the connection"
     limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
     if status == OUT_OF_MEMORY and limit:
         return f"ran out of memory ({limit})"

@@ -125,7 +125,7 @@ class Conversation:
         self.warnings: list[str] = []
         self._language = self.protocol.language
         self._state = ConversationState()
-        self._schemas: dict[tuple[bool, bool], Schema | None] = {}
+        self._schemas: dict[tuple[bool, bool, bool], Schema | None] = {}
 
     @property
     def turn(self) -> Turn:
@@ -143,7 +143,7 @@ class Conversation:
 
         Adjacent messages of one role are merged, since many models' templates require alternating roles.
         """
-        return in_turn([in_role(message, self.roles) for message in (self._system, *self._state.history)])
+        return in_turn([in_role(message, self.roles) for message in (*self._opening, *self._state.history)])
 
     @property
     def offered(self) -> list[Entry]:
@@ -152,9 +152,10 @@ class Conversation:
 
     def reply_schema(self, *, strict: bool = False) -> Schema | None:
         """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None without one."""
-        key = (strict, self._state.is_final)
+        is_final, is_first = self._state.is_final, len(self._state.history) == 1
+        key = (strict, is_final, is_first)
         if key not in self._schemas:
-            self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
+            self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=is_final, first=is_first)
         return self._schemas[key]
 
     # --- what goes to the model ---
@@ -267,8 +268,10 @@ class Conversation:
             raise ValueError(f"not a snapshot of a conversation: {error}") from None
 
     @cached_property
-    def _system(self) -> Message:
-        return {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
+    def _opening(self) -> list[Message]:
+        """The messages before the history."""
+        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
+        return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
 
     def _invalid(self, reading: Invalid) -> Retry | Stop:
         message = Error(self._language.together(self._language.tell(*reading.remarks), self.protocol.how_to_reply()))

@@ -86,10 +86,17 @@ class Protocol(ABC):
         """Return the sentence that ends every error about a reply."""
         return ""
 
-    def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False) -> Schema | None:
+    def example(self, tools: Tools) -> list[Message]:
+        """Return examples of exchanges: messages between the system prompt and the conversation."""
+        return []
+
+    def reply_schema(
+        self, tools: Tools, *, strict: bool = False, final: bool = False, first: bool = False
+    ) -> Schema | None:
         """Return a JSON Schema of replies, for constrained decoding; None if replies are not JSON.
 
-        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed.
+        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed. The *first* reply
+        to the first question has no results to answer from.
         """
         return None
 

@@ -16,14 +16,17 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import NotStarted
-from toolwire_client.transport.child_process import ServerProcess
+from toolwire_client.transport.child_process import LAST_SECONDS, ServerProcess
+from toolwire_client.waiting.base import Inbox, Waiting
 from toolwire_tools.processes import subreaper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from toolwire_client.transport.base import OnData, OnEnd
 
 _KILL_SECONDS = 6.0
 """How long a subreaper may take to kill everything: a little longer than it tries."""
@@ -35,74 +38,52 @@ _END_SECONDS = 0.15
 class GuardedProcess(ServerProcess):
     """The transport to the child that *command* starts; *command* is called with the child's end of the life line.
 
-    That command forks the subreaper. The other parameters are those of `ServerProcess`.
+    That command forks the subreaper. *more* is for `ServerProcess`.
 
     Raises:
         NotStarted: if it cannot be started.
     """
 
-    def __init__(
-        self,
-        command: Callable[[int], Sequence[str]],
-        *,
-        env: dict[str, str] | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        show_stderr: bool = False,
-        keep_stderr: bool = True,
-    ) -> None:
+    def __init__(self, command: Callable[[int], Sequence[str]], **more: Any) -> None:
         self._signalling = threading.Lock()
+        self.was_killed = False
+        pipe: Sequence[int] = ()
         try:
-            life, self._life = os.pipe()
-        except OSError as error:
-            raise NotStarted(f"no process can be started: {error.strerror}") from error
-        try:
-            super().__init__(
-                command(life),
-                env=env,
-                cwd=cwd,
-                show_stderr=show_stderr,
-                keep_stderr=keep_stderr,
-                descriptors=[life] if subreaper.EXISTS else [],
-            )
+            life, self._life = pipe = os.pipe()
+            super().__init__(command(life), descriptors=[life] if subreaper.EXISTS else [], **more)
         except BaseException as error:
-            os.close(self._life)
-            if isinstance(error, OSError):
+            for descriptor in pipe:
+                os.close(descriptor)
+            if isinstance(error, OSError):  # no descriptors are left
                 raise NotStarted(f"no process can be started: {error.strerror}") from error
             raise
-        finally:
-            os.close(life)
+        os.close(life)
         _running.add(self)
 
     def kill(self) -> None:
         """Kill the child and its descendants. Never blocks."""
-        self._tell(signal.SIGTERM if subreaper.EXISTS else signal.SIGKILL)
+        self.was_killed = True
+        self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        self._tell(signal.SIGUSR1 if subreaper.EXISTS and number == signal.SIGTERM else number)
-
-    def _tell(self, number: signal.Signals) -> None:
-        """Send *number* to the subreaper, or to the group where no subreaper exists, unless it was reaped."""
         with self._signalling:
-            if self._process.returncode is not None:
+            if self._process.returncode is not None:  # its number may have been reused
                 return
             if not subreaper.EXISTS:
                 super()._signal(number)
                 return
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGTERM if number == signal.SIGKILL else signal.SIGUSR1)
                 os.kill(self.pid, signal.SIGCONT)  # a tool may have stopped it
 
     def _kill(self) -> None:
-        if not subreaper.EXISTS:
-            super()._kill()
-            return
-        self.kill()
-        if self.exit_status(_KILL_SECONDS) is None:
-            self._tell(signal.SIGKILL)  # which kills the child, though not what has left it
+        super()._kill()
+        if self.exit_status(_KILL_SECONDS) is None and subreaper.EXISTS:
+            os.kill(self.pid, signal.SIGKILL)  # which kills the child, though not what has left it
 
     def _reap(self) -> None:
         self.exit_status(_KILL_SECONDS)
-        with self._signalling:  # its number may be reused afterwards
+        with self._signalling:
             super()._reap()
 
     def _let_go(self) -> None:
@@ -120,21 +101,13 @@ class GuardedProcess(ServerProcess):
                 os.close(-1 if descriptor is None else descriptor)
 
 
-def guarded(
-    command: Sequence[str],
-    *,
-    env: dict[str, str],
-    cwd: str | os.PathLike[str] | None = None,
-    show_stderr: bool = False,
-) -> GuardedProcess:
+def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
     """Return the transport to the server that *command* starts; the parameters are those of `ServerProcess`.
 
     Raises:
         NotStarted: if the command cannot be run.
     """
-    if not command:
-        raise NotStarted("the command of the server is empty")
-    program = command[0]
+    program, cwd = command[0] if command else "", more.get("cwd")
     if cwd is not None and not os.path.isdir(cwd):
         raise NotStarted(f"cannot start {program!r} in {os.fspath(cwd)}: that is no folder")
     # Here, since the error of a command that another process cannot run arrives as its exit status.
@@ -147,7 +120,57 @@ def guarded(
         code += f"subreaper.exec_below_subreaper({life}, sys.argv[1:], has_locale={'LC_CTYPE' in env})"
         return [sys.executable, "-I", "-S", "-c", code, *command] if subreaper.EXISTS else command
 
-    return GuardedProcess(with_guard, env=env, cwd=cwd, show_stderr=show_stderr)
+    return GuardedProcess(with_guard, env=env, **more)
+
+
+class WorkerPipes(GuardedProcess, Waiting):
+    """The transport to a worker process on this machine, and the way to wait for its response.
+
+    The thread that waits reads the output: if another one did, a call would take twice as long. The transport's own
+    thread only waits for the end of the process, which may come while nothing waits for a response.
+    """
+
+    def start(self, on_data: OnData, on_end: OnEnd) -> None:
+        assert self._process.stdout is not None
+        self._receiving = threading.Lock()
+        self._output = self._chunks(self._process.stdout.fileno())
+        super().start(on_data, on_end)
+
+    @property
+    def waiting(self) -> Waiting:
+        return self
+
+    def inbox(self) -> Inbox:
+        return _ReadingInbox(self)
+
+    def receive(self) -> bool:
+        """Wait for output and deliver it; false if there is no more, which the other thread reports."""
+        with self._receiving:
+            if data := next(self._output, b""):
+                self._on_data(data)
+                return True
+        if self.exit_status(LAST_SECONDS) is None:  # it has closed its output, which makes it useless
+            self.kill()
+        return False
+
+    def _read(self) -> None:
+        try:
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        except (AttributeError, ChildProcessError):  # some systems cannot wait without reaping
+            self._process.wait()
+        with self._receiving:
+            super()._read()
+
+
+class _ReadingInbox(Inbox):
+    def __init__(self, worker: WorkerPipes) -> None:
+        super().__init__()
+        self._worker = worker
+
+    async def next(self, seconds: float | None) -> Any:
+        while not len(self) and self._worker.receive():
+            pass
+        return await super().next(seconds)
 
 
 _running: set[GuardedProcess] = set()

@@ -12,9 +12,8 @@ from toolwire_tools.discovery import finder
 from .. import log
 from ..protocol.call import Call
 from .import_path import import_path_of
-from .local_workers import LocalWorkers
 from .process_pool import ProcessPool
-from .worker_spec import WorkerSpec, stamp
+from .worker_spec import LocalWorkers, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator

@@ -79,10 +79,10 @@ class ProcessPool(ConcurrencyLimit):
         while True:
             worker = self._take()
             if worker is None:
-                from .worker_process import started  # with the client, for the first call
+                from .worker_process import WorkerProcess  # with the client, for the first call
 
                 with call.host.pause(call):
-                    worker = started(self._start, call, self._gone)
+                    worker = WorkerProcess(self._start, self._gone, call)
             try:
                 result = worker.call(name, arguments, call)
             finally:

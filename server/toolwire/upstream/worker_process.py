@@ -40,12 +40,12 @@ _START_SECONDS = 60.0
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
 
-_KILLED_SECONDS = 6.0
-"""How long a process may take to end after `kill`."""
-
 
 class WorkerTransport(Transport, Protocol):
-    """The transport to a worker process, here or elsewhere."""
+    """The transport to a worker process, here or elsewhere. No method of its own blocks."""
+
+    was_killed: bool
+    """Whether `kill` was called."""
 
     @property
     def waiting(self) -> Waiting:
@@ -56,85 +56,56 @@ class WorkerTransport(Transport, Protocol):
         """Whether it is certain that the process has not read all that was sent to it."""
 
     def kill(self) -> None:
-        """End the process and its descendants. Never blocks; a second call does nothing."""
+        """End the process and its descendants."""
 
     def finish_input(self) -> None:
-        """Let the process end by itself. Never blocks."""
+        """Let the process end by itself."""
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return the exit status, negative for a signal; `None` if it is unknown after the wait."""
 
 
 StartWorker = Callable[[Call], WorkerTransport]
-"""Starts a worker process for a call, which waits; raises `NotStarted`. The first call may not be its last."""
+"""Starts a worker process, for a call that waits for it. Raises `NotStarted`."""
 
 
-def started(start: StartWorker, call: Call, gone: Callable[[WorkerProcess], None]) -> WorkerProcess:
-    """Return a new worker process, ready for *call*. *gone* is called when it has ended, on its own thread.
+class WorkerProcess(Connection):
+    """A connection to the worker process that *start* starts, ready for calls, one at a time.
+
+    *gone* is called when the conversation has ended, on any thread.
 
     Raises:
         ToolError: if it could not be started.
     """
-    name = call.tool.name
-    try:
-        transport = start(call)
-    except NotStarted as error:
-        raise ToolError(f"{name}: the tool's process could not be started: {error}.") from None
-    try:
-        worker = WorkerProcess(transport, gone)
-    except BaseException:  # for example, if the system allows no more threads
-        transport.kill()
-        transport.close()
-        raise
-    if worker.declare(can_ask=can_elicit(call.capabilities)):
-        return worker
-    status = transport.exit_status()
-    if status == STALE:
-        raise ToolError(f"{name}: its source has changed, and this server has not loaded it yet; call it again.")
-    ended = f"failed to start: it {describe_exit(status, None, by_us=False)}"
-    why = f"was not ready within {_START_SECONDS:g} seconds" if worker.is_late else ended
-    raise ToolError(f"{name}: the tool's process {why}; see the server's log.")
-
-
-class WorkerProcess(Connection):
-    """A connection to a worker process, for one call at a time. *gone* is called when the conversation has ended."""
 
     transport: WorkerTransport
 
-    def __init__(self, transport: WorkerTransport, gone: Callable[[WorkerProcess], None]) -> None:
+    def __init__(self, start: StartWorker, gone: Callable[[WorkerProcess], None], call: Call) -> None:
         self.stay: Callable[[], object] = lambda: None
         """Cancels the timer that ends the process when it has been idle for long."""
-        self.is_ending = self.is_late = False
+        self.is_ending = False
         self._gone = gone
-        self._can_ask = False
         self._changing = threading.Lock()
         self._call: Call | None = None
-        self._is_spent = False
-        self._has_begun = self._has_responded = False  # the current call
-        protocol = ClientProtocol("toolwire", "0")
-        super().__init__(transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note)
+        self._has_begun = self._is_spent = False
+        try:
+            transport = start(call)
+        except NotStarted as error:
+            raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
+        try:
+            protocol = ClientProtocol("toolwire", "0")
+            super().__init__(transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note)
+            if not self._declare(can_elicit(call.capabilities)):
+                raise ToolError(self._not_ready(call.tool.name))
+        except BaseException:  # for example, if the system allows no more threads
+            transport.kill()
+            transport.close()
+            raise
 
     @property
     def is_free(self) -> bool:
         """Whether it can take another call."""
         return self.end is None and not self._is_spent
-
-    def declare(self, *, can_ask: bool) -> bool:
-        """Declare whether the client can be asked; return whether the process responds, and so has loaded its tools.
-
-        Otherwise it ends.
-        """
-        self._can_ask = can_ask
-        self.protocol.declare(can_ask=can_ask)
-        too_late = self._kill_after(_START_SECONDS)
-        try:
-            run(shake_hands(lambda: self, self.transport.waiting, Deadline(None), "legacy"))
-        except ClientError:
-            self.is_late = too_late.finished.is_set()
-            return False
-        finally:
-            too_late.cancel()
-        return True
 
     def call(self, name: str, arguments: Any, call: Call) -> dict[str, Any] | None:
         """Return the result of the tool of *call*, whose name in the process is *name*.
@@ -147,14 +118,14 @@ class WorkerProcess(Connection):
             Cancelled: if the call has ended.
         """
         tool = call.tool
-        if (can_ask := can_elicit(call.capabilities)) is not self._can_ask and not self.declare(can_ask=can_ask):
+        if (can_ask := can_elicit(call.capabilities)) is not self._can_ask and not self._declare(can_ask):
             return None
         is_uri = METHODS[tool.kind] == "resources/read"
         params = dict(arguments) if is_uri else {"name": name, "arguments": arguments}
         if call.id is not None:
             params["_meta"] = {META_CALL_ID: call.id}
         self._call = call
-        self._has_begun = self._has_responded = is_done = False
+        self._has_begun = is_done = False
         try:
             result = forward(call, self, params, partial(self._stop, call), self.transport.waiting)
             is_done = True
@@ -169,7 +140,7 @@ class WorkerProcess(Connection):
                 raise
             if call.ended:
                 raise cancelled(call) from None
-            if not self._has_begun or (self.transport.has_lost_input and not self._has_responded):
+            if not self._has_begun:
                 return None
             raise self._failure(call) from None
         finally:
@@ -189,16 +160,14 @@ class WorkerProcess(Connection):
         self.transport.close()
 
     def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
+        """As `Connection.begin`."""
         super().begin(request, inbox)
-        self._has_begun = True
+        self._has_begun = not self.transport.has_lost_input
 
     def fail(self, error: ClientError) -> None:
+        """As `Connection.fail`."""
         super().fail(error)
         self._gone(self)
-
-    def _take(self, event: Event) -> None:
-        self._has_responded = True
-        super()._take(event)
 
     def _report(self, progress: Progress) -> None:
         # Here, and not by way of the inbox: a tool that reports faster than the host reads has to wait, and its log
@@ -231,15 +200,32 @@ class WorkerProcess(Connection):
             self.transport.kill()
         return timer
 
+    def _declare(self, can_ask: bool) -> bool:
+        """Declare whether the client can be asked; return whether the process responds, and so has loaded its tools."""
+        self._can_ask = can_ask
+        self.protocol.declare(can_ask=can_ask)
+        too_late = self._kill_after(_START_SECONDS)
+        try:
+            run(shake_hands(lambda: self, self.transport.waiting, Deadline(None), "legacy"))
+        except ClientError:
+            return False
+        finally:
+            too_late.cancel()
+        return True
+
+    def _not_ready(self, name: str) -> str:
+        status = self.transport.exit_status()
+        if status == STALE:
+            return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
+        ended = f"failed to start: it {describe_exit(status, None, by_us=False)}"
+        why = f"was not ready within {_START_SECONDS:g} seconds" if self.transport.was_killed else ended
+        return f"{name}: the tool's process {why}; see the server's log."
+
     def _failure(self, call: Call) -> ToolError:
         """Return the error for *call*, during which the conversation ended."""
         if not isinstance(self.end, ServerGone):
             return ToolError(str(self.end))
-        status = self.transport.exit_status()
-        is_alive = status is None  # but has closed its output, which makes it useless
-        if is_alive:
-            self.transport.kill()
-            status = self.transport.exit_status(_KILLED_SECONDS)
-        problem = f"the tool's process {describe_exit(status, call.tool.memory_limit, by_us=is_alive)}"
+        status, by_us = self.transport.exit_status(), self.transport.was_killed
+        problem = f"the tool's process {describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
         log.error(f"{call.tool.name}: {problem}", id=call.id)
         return ToolError(f"{call.tool.name}: {problem}.")

@@ -94,7 +94,7 @@ class Call(msgspec.Struct, eq=False):
     loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time limit,
     `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the arguments
     as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token. `log_level`
-    is the level that this request asks for. In a worker process, `outer_id` is the call's id in the server.
+    is the level that this request asks for, `id_in_log` the host's id of the call in a worker process.
     """
 
     id: Id | None
@@ -117,12 +117,7 @@ class Call(msgspec.Struct, eq=False):
     sent: bytes = b""
     last_report: Report | None = None
     log_level: int | None = None
-    outer_id: Any = None
-
-    @property
-    def id_in_log(self) -> Any:
-        """The id that the host knows."""
-        return self.id if self.outer_id is None else self.outer_id
+    id_in_log: Any = None
 
     @property
     def cancelled(self) -> bool:
@@ -168,7 +163,7 @@ class Call(msgspec.Struct, eq=False):
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""
-        log.write(level, message, {"tool": self.tool.name, "id": self.id_in_log, "logger": logger, **fields})
+        log.write(level, message, {"tool": self.tool.name, "id": self.id_in_log or self.id, "logger": logger, **fields})
         if self.log_level is not None or self.host.log_level is not None:
             data = {**fields, "message": message} if fields else message
             self.host.send_log(self, {"level": level, "logger": logger or self.tool.name, "data": data})

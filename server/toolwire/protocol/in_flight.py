@@ -201,9 +201,11 @@ class InFlight:
         if not self.end(call):
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
-            log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id_in_log)
+            log.traceback(
+                f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id_in_log or call.id
+            )
         elif not isinstance(error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)):
-            log.traceback(f"{call.tool.name} failed", error, id=call.id_in_log)
+            log.traceback(f"{call.tool.name} failed", error, id=call.id_in_log or call.id)
         return self._failure(call, error)
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
@@ -255,7 +257,7 @@ class InFlight:
         if replaced:
             log.warning(
                 f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
-                id=call.id_in_log,
+                id=call.id_in_log or call.id,
             )
         room = call.tool.max_result_bytes or self._settings.max_result_bytes
         if batch is not None:
@@ -270,7 +272,7 @@ class InFlight:
         return message if batch is None else batch.end(message)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:
-        log.error(problem, id=call.id_in_log)
+        log.error(problem, id=call.id_in_log or call.id)
         return self._failure(call, ToolError(problem), last=True)
 
 

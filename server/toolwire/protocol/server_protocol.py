@@ -297,12 +297,12 @@ class ServerProtocol:
         call.token = _progress_token(meta)
         if call.token is not None:
             call.last_report = Report(time.monotonic())
-        if type(meta) is dict and META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
-            from .log_messages import severity
+        if type(meta) is dict:
+            call.id_in_log = meta.get(META_CALL_ID)
+            if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
+                from .log_messages import severity
 
-            call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
-        if type(meta) is dict and META_CALL_ID in meta:
-            call.outer_id = meta[META_CALL_ID]
+                call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
             call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
@@ -457,8 +457,7 @@ class ServerProtocol:
         return end_all(self.in_flight, self._identity)
 
 
-META_CALL_ID = "toolwire/callId"
-"""In the `_meta` of a request to a worker process: the id that the host gave to the call, for the log."""
+META_CALL_ID = "toolwire/callId"  # the host's id of a call, for the log of a worker process
 
 _UNREAD = "Overloaded: too many responses have not been read; read them, then send the request again"
 

@@ -53,10 +53,11 @@ class SmallProtocol(StructuredProtocol):
 
     def example(self, tools: Tools) -> list[Message]:
         say = self.language.say
-        made = [message for entry in tools.entries[:MAX_SAMPLES] for message in self._sample(entry)]
-        made += self._asked(say("example_question"), "get_age", {"name": say("example_name")})
         answer = self.written(FinalAnswer(self._thought(), True, "34"))
-        return [*made, *self.told(ActionResult(True, 34), []), {"role": "assistant", "content": answer}]
+        made = self._asked(say("example_question"), "get_age", {"name": say("example_name")})
+        made += [*self.told(ActionResult(True, 34), []), {"role": "assistant", "content": answer}]
+        # The samples come last, since the model repeats what it saw last, and get_age is none of its tools.
+        return [*made, *(message for entry in tools.entries[:MAX_SAMPLES] for message in self._sample(entry))]
 
     def written(self, message: FromModel) -> str:
         members: dict[str, Any] = json.loads(super().written(message))

@@ -14,7 +14,7 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
-from .protocol.events import Event, LogEntry, SubscriptionConfirmed, ToolsChanged
+from .protocol.events import Event, ListChanged, LogEntry, SubscriptionConfirmed
 from .protocol.results import (
     CallResult,
     Described,
@@ -60,13 +60,19 @@ _NOT_OPEN = "the client is not open: use it inside its `with` block"
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """*launch* starts a server. The others are as in `connect`."""
+    """*launch* starts a server. The others are as in `connect`.
+
+    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`. *log_level* is what the
+    server is asked to send at first, `None` for nothing.
+    """
 
     launch: Callable[[], Transport]
     era: Era = "auto"
     restart: bool | int = False
     on_ask: OnAsk | None = None
     on_log: OnLog | None = None
+    on_list_changed: Callable[[str], object] = lambda what: None
+    log_level: str | None = LOG_LEVEL
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     name: str = OWN_NAME
@@ -127,7 +133,7 @@ class AsyncClient(ServerDetails):
         self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
-        self._log_level = LOG_LEVEL
+        self._log_level = settings.log_level if settings.on_log is not None else None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
 
@@ -361,7 +367,7 @@ class AsyncClient(ServerDetails):
         connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
-            if settings.on_log is not None and "logging" in handshake.capabilities:
+            if self._log_level is not None and "logging" in handshake.capabilities:
                 set_level = connection.protocol.request("logging/setLevel", {"level": self._log_level})
                 connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
@@ -370,7 +376,7 @@ class AsyncClient(ServerDetails):
         settings = self._settings
         can_ask = settings.on_ask is not None
         protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask)
-        if settings.on_log is not None:
+        if self._log_level is not None:
             protocol.set_log_level(self._log_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
@@ -386,8 +392,10 @@ class AsyncClient(ServerDetails):
 
     def _on_event(self, tools: CachedToolList, event: Event) -> None:
         """Handle an event of no request, on the reading thread."""
-        if isinstance(event, ToolsChanged):
-            tools.changed()
+        if isinstance(event, ListChanged):
+            if event.what == "tools":
+                tools.changed()
+            self._settings.on_list_changed(event.what)
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)
         elif isinstance(event, LogEntry) and self._settings.on_log is not None:

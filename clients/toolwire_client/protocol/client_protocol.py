@@ -17,15 +17,19 @@ from .events import (
     ElicitationWithdrawn,
     Event,
     Failure,
+    ListChanged,
     LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
-    ToolsChanged,
 )
 
 LOG_LEVEL = "debug"
 """The level to request: everything, since the reader of the log can filter."""
+
+LISTS = ("tools", "resources", "prompts")
+"""The capabilities of servers that have lists."""
+_CHANGES = {f"notifications/{what}/list_changed": what for what in LISTS}
 
 _NOISE_BYTES = 2000
 """The length at which a line that is not a message is cut."""
@@ -95,7 +99,8 @@ class ClientProtocol:
         return messages.notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
-        return self.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        wanted = {f"{what}ListChanged": True for what in LISTS}
+        return self.request("subscriptions/listen", {"notifications": wanted})
 
     def cancelled(self, number: int, reason: str) -> bytes:
         params: dict[str, Any] = {"requestId": number, "reason": reason}
@@ -160,13 +165,13 @@ def _failure(number: int | None, error: Any) -> Failure:
 
 def _noticed(method: str, params: Any) -> Event:
     members = params if isinstance(params, dict) else {}
+    if method in _CHANGES:
+        return ListChanged(_CHANGES[method])
     match method:
         case "notifications/progress":
             return _progress(members) or ignored(method, params)
         case "notifications/cancelled" if isinstance(identity := members.get("requestId"), str | int):
             return ElicitationWithdrawn(identity)
-        case "notifications/tools/list_changed":
-            return ToolsChanged()
         case "notifications/subscriptions/acknowledged":
             granted = members.get("notifications")
             return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)

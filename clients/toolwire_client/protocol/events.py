@@ -53,8 +53,10 @@ class AutomaticReply(msgspec.Struct, frozen=True):
     message: bytes
 
 
-class ToolsChanged(msgspec.Struct, frozen=True):
-    """The server's list of tools has changed."""
+class ListChanged(msgspec.Struct, frozen=True):
+    """The server's list of `tools`, `resources` or `prompts` has changed."""
+
+    what: str
 
 
 class SubscriptionConfirmed(msgspec.Struct, frozen=True):
@@ -87,7 +89,7 @@ Event = (
     | ElicitationRequest
     | ElicitationWithdrawn
     | AutomaticReply
-    | ToolsChanged
+    | ListChanged
     | SubscriptionConfirmed
     | LogEntry
 )

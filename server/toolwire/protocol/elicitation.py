@@ -191,13 +191,14 @@ def _form_for(schema: dict[str, Any], version: str | None) -> dict[str, Any]:
     Raises:
         CannotAsk: if that revision has no such form.
     """
-    if version is None or version >= "2025-11-25":
+    fields = schema.get("properties")  # which a mounted server may have left out
+    if version is None or version >= "2025-11-25" or not isinstance(fields, dict):
         return schema
-    return {**schema, "properties": {name: _older(field) for name, field in schema["properties"].items()}}
+    return {**schema, "properties": {name: _older(field) for name, field in fields.items()}}
 
 
 def _older(field: dict[str, Any]) -> dict[str, Any]:
-    if field["type"] == "array":
+    if field.get("type") == "array":
         raise CannotAsk("This tool asks for several choices at once, which clients can show since MCP 2025-11-25.")
     named = field.get("oneOf", ())
     rest = {key: value for key, value in field.items() if key != "oneOf"}

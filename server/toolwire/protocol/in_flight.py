@@ -39,7 +39,7 @@ class InFlight:
         self._identity = identity
         self._settings = settings
         self._mask_errors = settings.mask_errors
-        self._max_calls = settings.max_pending_calls
+        self.max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
@@ -59,8 +59,8 @@ class InFlight:
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
-        if len(self._calls) + len(self._lingering) >= self._max_calls:
-            raise self._too_many()
+        if len(self._calls) + len(self._lingering) >= self.max_calls:
+            raise self.too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
             held = self._bytes_in - self._bytes_out
@@ -164,13 +164,6 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _in_use(id)
 
-    def subscribe(self, id: Id, lists: frozenset[str]) -> None:
-        """Add a subscription. Only for the reading thread."""
-        self.check_unused(id)
-        if len(self.subscriptions) >= self._max_calls:
-            raise self._too_many()
-        self.subscriptions[id] = lists
-
     def _linger(self, call: Call) -> None:
         call.lingers = True
         self._lingering.add(call)
@@ -181,8 +174,9 @@ class InFlight:
             self._lingering.remove(call)
             self._bytes_out += call.origin.size
 
-    def _too_many(self) -> RequestError:
-        limit = self._max_calls
+    def too_many(self) -> RequestError:
+        """Return the error for one more call, or subscription, than there may be."""
+        limit = self.max_calls
         log.rarely("pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)")
         return RequestError(
             OVERLOADED,

@@ -11,13 +11,15 @@ from ..errors import RequestError
 from .lifecycle import modern_result
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from toolwire_schemas.wire.messages import Id
 
     from .batch import Batch
     from .in_flight import InFlight
     from .lifecycle import Identity
+
+    Describe = Callable[[str], list[dict[str, Any]]]
 
 
 def begin(
@@ -33,9 +35,19 @@ def begin(
     if not isinstance(wanted, dict):
         raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
     chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
-    in_flight.subscribe(id, chosen)
+    in_flight.check_unused(id)
+    if len(in_flight.subscriptions) >= in_flight.max_calls:
+        raise in_flight.too_many()
+    in_flight.subscriptions[id] = chosen
     granted = {f"{name}ListChanged": True for name in sorted(chosen)}
     return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+
+
+def changes(before: Describe, after: Describe) -> list[str]:
+    """Return the capabilities of which a list differs between two catalogs, given their `describe`."""
+    lists = {"tools": ["tools"], "resources": ["resources", "resourceTemplates"], "prompts": ["prompts"]}
+    old, new = ({name: [*map(one, kinds)] for name, kinds in lists.items()} for one in (before, after))
+    return [name for name in lists if new[name] != old[name]]
 
 
 def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
-from ..options import ADOPT, EXCLUDE, INCLUDE, JSON, SET, Option, one_of
+from ..options import ADOPT, EXCLUDE, INCLUDE, JSON, MOUNT, MOUNT_CONFIG, SET, Option, one_of
 from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
 from . import Command
 
@@ -38,6 +38,8 @@ COMMAND = Command(
         EXCLUDE,
         SET,
         ADOPT,
+        MOUNT,
+        MOUNT_CONFIG,
         Option("--lint", "list what clients and model APIs refuse, with remedies"),
         Option("--notes", "with --lint: also list minor findings"),
         Option(

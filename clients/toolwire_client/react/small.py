@@ -56,7 +56,7 @@ class SmallProtocol(StructuredProtocol):
         answer = self.written(FinalAnswer(self._thought(), True, "34"))
         made = self._asked(say("example_question"), "get_age", {"name": say("example_name")})
         made += [*self.told(ActionResult(True, 34), []), {"role": "assistant", "content": answer}]
-        # The samples come last, since the model repeats what it saw last, and get_age is none of its tools.
+        # The samples come last, since the model repeats what it saw last, and get_age is not one of its tools.
         return [*made, *(message for entry in tools.entries[:MAX_SAMPLES] for message in self._sample(entry))]
 
     def written(self, message: FromModel) -> str:

@@ -21,6 +21,7 @@ from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_schemas.output import printable
+from toolwire_schemas.wire.codec import encode
 from toolwire_tools import ToolError
 from toolwire_tools.context.context import LEVELS
 
@@ -159,11 +160,11 @@ class Mount:
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
-        except ClientError as error:
-            self._failure = error
+        except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            self._failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
             log.warning(printable(f"the mounted server {self.name} does not start: {error}"))
             run(client.close())
-            raise
+            raise self._failure from None
         self.running, self._failure = running, None
         if self._is_closed:
             self.close()
@@ -251,8 +252,8 @@ class _Kept:
     def of(self, page: list[Any]) -> list[Any]:
         kept = []
         for entry in page:
-            size = len(msgspec.json.encode(entry))
             problem = problem_of(entry, self._kind, self._names)
+            size = 0 if problem else len(encode(entry))
             if problem is None and (size > _MAX_ENTRY_BYTES or size > self.left or not self._room):
                 problem = "it or the list is too large"
             if problem is None:
@@ -272,6 +273,8 @@ def wait_for(starts: list[Future[Running]], call: Call, seconds: float | None) -
     """
     ended: SimpleQueue[Any] = SimpleQueue()
     call.stop = partial(ended.put, call)
+    if call.ended:  # before it could be stopped
+        ended.put(call)
     deadline = None if seconds is None else time.monotonic() + seconds
     with call.host.pause(call):
         for start in starts:

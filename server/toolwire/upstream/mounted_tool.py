@@ -19,7 +19,7 @@ from toolwire_schemas.json_schema.lossless import readings
 from toolwire_schemas.lint.audit import about_members
 from toolwire_schemas.lint.portability import lint
 from toolwire_schemas.output import printable
-from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_tools import ArgumentsError, Tool, ToolError
 from toolwire_tools.resources.uri_template import UriTemplate
 
@@ -50,8 +50,9 @@ def problem_of(entry: Any, kind: str, names: set[str]) -> str | None:
     Hosts on the TypeScript SDK would refuse the whole list for it.
     """
     try:
+        encode([[[entry]]])  # as deep as it is in a response
         described(entry, *_KINDS[kind])
-    except (BrokenRules, RecursionError) as error:
+    except (BrokenRules, EncodingError) as error:
         return str(error)
     present = {name: value for name, value in entry.items() if value is not None}
     name = key_of(kind, entry)

@@ -36,6 +36,7 @@ LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
 announced as a change of the list."""
 
+_DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -90,7 +91,12 @@ class Mounts:
         if name is not None and not prefix:
             raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
         self._check_prefix(prefix)
+        given = os.environ.get(_DEPTH, "")
+        depth = int(given) if given.isdecimal() else 0
+        if depth >= _MAX_DEPTH:
+            raise ValueError(f"mounted servers mount servers, {depth} levels deep: does a config file mount itself?")
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
+        environment[_DEPTH] = str(depth + 1)
         settings = ClientSettings(
             launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=True),
             max_message_bytes=self._max_message_bytes,

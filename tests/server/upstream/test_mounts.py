@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import wait_until
+from support.server_process import request, running, wait_until
 from toolwire import RequestError, Server
 from toolwire.upstream import mount as mount_module
 from toolwire.upstream import mounts as mounts_module
@@ -18,6 +21,7 @@ from toolwire_client import connect
 pytestmark = pytest.mark.process
 
 SCRIPT = Path(__file__).parents[2] / "support" / "foreign_server.py"
+SERVE = ("-m", "toolwire", "serve")
 ERAS: Any = ["legacy", "modern"]
 
 
@@ -344,3 +348,195 @@ def test_progress_questions_and_logs_reach_a_host_of_either_era(server: Server, 
         client.call_tool("there_log")
         wait_until(lambda: bool(entries))
     assert [(each.level, each.data, each.logger) for each in entries] == [("warning", {"a": 1}, "them")]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_cancelled_call_is_cancelled_there(server: Server, foreign: Foreign, era: Any) -> None:
+    foreign.list(tools=[tool("hang"), tool("echo")])
+    server.mount(foreign.command, "there")
+    with connect(server, era=era) as client:
+        call = client.start("there_hang")
+        wait_until(lambda: bool(foreign.received("tools/call")))
+        call.cancel()
+        wait_until(lambda: bool(foreign.received("notifications/cancelled")))
+        assert client.call_tool("there_echo", {"a": 1}).structured == {"given": {"a": 1}}
+
+
+def test_the_time_limit_holds_for_mounted_tools_but_not_for_the_start(foreign: Foreign) -> None:
+    foreign.list(tools=[tool("hang")])
+    (foreign.folder / "wait").touch()
+    with Server([], timeout_seconds=0.2) as server:
+        server.mount(foreign.command, "there")
+        releasing = threading.Timer(0.5, (foreign.folder / "go").touch)
+        releasing.start()
+
+        result = server.call("there_hang")
+
+        assert "did not finish within 0.2 seconds" in result["content"][0]["text"]
+        wait_until(lambda: bool(foreign.received("notifications/cancelled")))
+        releasing.join()
+
+
+def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(server: Server, foreign: Foreign) -> None:
+    (foreign.folder / "wait").touch()
+    server.mount(foreign.command, "there")
+    with connect(server, era="legacy") as client:
+        call = client.start("there_echo")
+        wait_until(lambda: bool(foreign.received("initialize")))
+        call.cancel()
+        session = server._sessions[-1]
+        wait_until(lambda: not session.running())
+        (foreign.folder / "go").touch()
+        assert client.call_tool("there_echo").raw["unknown"] == [2]
+        assert len(foreign.received("tools/call")) == 1
+
+
+def test_noise_on_the_output_is_logged_and_stops_nothing(
+    server: Server, foreign: Foreign, capfd: pytest.CaptureFixture[str]
+) -> None:
+    foreign.list(tools=[tool("noise")])
+    server.mount(foreign.command, "there")
+
+    assert server.call("there_noise")["unknown"] == [2]
+
+    logged = capfd.readouterr().err
+    assert "that is no message: \\u001b[2Jnot a message" in logged
+    assert "\x1b" not in logged
+
+
+def test_a_large_result_is_cut_like_that_of_an_own_tool(foreign: Foreign) -> None:
+    with Server([], max_result_bytes=4096, on_large_result="truncate", structured=False) as server:
+        server.mount(foreign.command, "there")
+
+        text = server.call("there_echo", {"a": "x" * 10_000})["content"][0]["text"]
+
+        assert len(text) < 4096
+        assert "of text shown" in text
+
+
+# Resources and prompts
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Foreign:
+    return Foreign(
+        tmp_path / "documents",
+        tools=[],
+        resources=[{"uri": "doc://one", "name": "one", "x": 1}],
+        resourceTemplates=[{"uriTemplate": "doc://{name}/part", "name": "part"}],
+        prompts=[{"name": "greet", "arguments": [{"name": "whom", "required": True}]}],
+    )
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_resources_and_prompts_of_a_mounted_server_are_served(server: Server, documents: Foreign, era: Any) -> None:
+    server.mount(documents.command, "there")
+    with connect(server, era=era) as client:
+        assert client.read_resource("doc://one").text == "held"
+        assert client.read_resource("doc://two/part").text == "held"
+        assert [each.raw for each in client.list_resources()] == [{"uri": "doc://one", "name": "one", "x": 1}]
+        assert [each.uri_template for each in client.list_resource_templates()] == ["doc://{name}/part"]
+        assert [each.name for each in client.list_prompts()] == ["there_greet"]
+        got = json.loads(client.get_prompt("there_greet", {"whom": "you"}).messages[0].text)
+        assert (got["name"], got["arguments"]) == ("greet", {"whom": "you"})
+        assert client.complete("there_greet", "whom", "y") == ["greet"]
+        assert client.complete("doc://{name}/part", "name", "y") == ["doc://{name}/part"]
+
+
+def test_a_uri_that_no_list_has_is_asked_for_where_its_scheme_is_listed(
+    server: Server, documents: Foreign, tmp_path: Path
+) -> None:
+    other = Foreign(tmp_path / "other", resources=[{"uri": "note://one", "name": "one"}])
+    server.mount(documents.command, "there")
+    server.mount(other.command, "other")
+
+    assert server.request("resources/read", {"uri": "note://unlisted"})["contents"][0]["text"] == "held"
+    with pytest.raises(RequestError) as raised:
+        server.request("resources/read", {"uri": "doc://missing"})
+
+    assert raised.value.code == -32002
+    assert [params["uri"] for params in other.received("resources/read")] == ["note://unlisted"]
+    assert [params["uri"] for params in documents.received("resources/read")] == ["doc://missing"]
+
+
+def test_of_two_servers_with_one_uri_the_first_is_read(server: Server, documents: Foreign, tmp_path: Path) -> None:
+    other = Foreign(tmp_path / "other", resources=[{"uri": "doc://one", "name": "another"}])
+    server.mount(documents.command, "there")
+    server.mount(other.command, "other")
+
+    server.request("resources/read", {"uri": "doc://one"})
+
+    assert (len(documents.received("resources/read")), len(other.received("resources/read"))) == (1, 0)
+    assert [each["name"] for each in server.request("resources/list")["resources"]] == ["one"]
+
+
+# The command line
+
+
+def test_a_server_of_nothing_but_mounted_ones_is_served_and_ends_with_its_host(
+    foreign: Foreign, tmp_path: Path
+) -> None:
+    config = tmp_path / "hosts.json"
+    python, *rest = foreign.command
+    config.write_text(
+        json.dumps({"mcpServers": {"my files": {"command": python, "args": rest}, "web": {"url": "https://x"}}}),
+        "utf-8",
+    )
+    with running(*SERVE, "--mount-config", str(config), "--exclude", "*die", "--eager") as process:
+        listed = process.ask(request("tools/list"))["result"]["tools"]
+        process.hang_up()
+        assert process.wait() == 0
+        logged = process.stderr()
+
+    assert [each["name"] for each in listed] == [
+        f"my_files_{name}" for name in ("echo", "ask", "count", "log", "change")
+    ]
+    assert "server 'web': it is reached over the network" in logged
+
+
+def test_a_config_that_names_itself_ends(tmp_path: Path) -> None:
+    config = tmp_path / "hosts.json"
+    words = ["-m", "toolwire", "serve", "--mount-config", str(config)]
+    config.write_text(json.dumps({"mcpServers": {"me": {"command": sys.executable, "args": words}}}), "utf-8")
+
+    with running(*SERVE, "--mount-config", str(config)) as process:
+        listed = process.ask(request("tools/list"))["result"]["tools"]
+        process.hang_up()
+        assert "does a config file mount itself?" in process.stderr()
+
+    assert listed == []
+
+
+def test_mounted_processes_end_with_a_server_that_is_killed(foreign: Foreign) -> None:
+    program = f"import os, runpy, sys; open({str(foreign.folder / 'pid')!r}, 'w').write(str(os.getpid())); "
+    program += f"sys.argv[1:] = [{str(foreign.folder)!r}]; runpy.run_path({str(SCRIPT)!r})"
+    with running(*SERVE, "--mount", f"there={shlex.join([sys.executable, '-c', program])}", "--eager") as process:
+        process.ask(request("tools/list"))
+        pid = int((foreign.folder / "pid").read_text())
+        process.popen.kill()
+        process.wait()
+        wait_until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--mount", "a="], "has no command"),
+        (["--mount", "a='x"], "no closing quotation"),
+        (["--mount-config", "nowhere.json"], "nowhere.json"),
+        (["--eager"], "name what to serve"),
+        (["--mount", "a=x", "--mount", "a=y"], "the same name"),
+    ],
+)
+def test_a_wrong_mount_is_refused(tmp_path: Path, words: list[str], problem: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "serve", *words],
+        cwd=tmp_path,
+        input="",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert problem in done.stderr

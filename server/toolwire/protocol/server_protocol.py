@@ -459,6 +459,8 @@ class ServerProtocol:
             catalog.capabilities(self._keeps_results),
         )
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
+        if catalog.late is not None:
+            changed = catalog.late.news(self._host, changed)
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
     def end_subscriptions(self) -> list[bytes]:

@@ -33,7 +33,7 @@ from .forwarding import BLOCKING, forward, pass_on_log
 from .mounted_tool import MountedTool, problem_of, report_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from toolwire_client.async_client import Running
@@ -59,7 +59,7 @@ _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
 _CHANGE_SECONDS = 0.2
-"""The pause after a list was read again: a server that never stops changing it costs little."""
+"""The least time between two readings of a list: a server that never stops changing it costs little."""
 
 
 class Mount:
@@ -92,7 +92,10 @@ class Mount:
         self._failure: ClientError | None = None
         self._open: set[Call] = set()
         self._log_level: str | None = None
-        self._is_stale = self._is_reading = self._is_closed = False
+        self.reading: Future[None] | None = None
+        """The latest reading of its lists after a change."""
+        self._read_at = 0.0
+        self._is_stale = self._is_closed = False
 
     @property
     def is_resting(self) -> bool:
@@ -198,23 +201,22 @@ class Mount:
 
     def _list_changed(self, what: str) -> None:
         with self._lock:
-            self._is_stale, is_reading, self._is_reading = True, self._is_reading, True
-        if not is_reading:
-            in_daemon_thread(self._read_again)
+            self._is_stale = self.reading is not None and not self.reading.done()
+            if not self._is_stale:
+                self.reading = in_daemon_thread(self._read_again)
 
     def _read_again(self) -> None:
-        while True:
-            with self._lock:
-                running = self.running
-                if not self._is_stale or running is None or running.connection.end is not None:
-                    self._is_reading = False
-                    return
-                self._is_stale = False
-            try:
+        time.sleep(max(0.0, self._read_at + _CHANGE_SECONDS - time.monotonic()))
+        self._read_at = time.monotonic()
+        running = self.running
+        try:
+            if running is not None and running.connection.end is None:
                 self._read_lists(running)
-            except ClientError as error:
-                log.warning(printable(f"the lists of the mounted server {self.name} cannot be read: {error}"))
-            time.sleep(_CHANGE_SECONDS)
+        except Exception as error:  # the outer edge of a thread
+            log.warning(printable(f"the lists of the mounted server {self.name} cannot be read: {error}"))
+        with self._lock:
+            if self._is_stale:
+                self._is_stale, self.reading = False, in_daemon_thread(self._read_again)
 
     # Log messages
 
@@ -265,7 +267,7 @@ class _Kept:
         return kept
 
 
-def wait_for(starts: list[Future[Running]], call: Call, seconds: float | None) -> None:
+def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:
     """Return when all *starts* have ended, or after *seconds*; the time limit of *call* is paused until then.
 
     Raises:

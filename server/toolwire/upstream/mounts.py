@@ -6,6 +6,7 @@ import os
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from toolwire_client.async_client import ClientSettings
 from toolwire_client.transport.child_process import server_environment
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from toolwire_client.protocol.events import LogEntry
     from toolwire_tools import Caller
 
-    from ..protocol.call import Call
+    from ..protocol.call import Call, Host
     from ..protocol.server_protocol import Catalog
     from ..runtime.session import Session
     from ..settings import Settings
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
 announced as a change of the list."""
+
+CHANGE_PATIENCE_SECONDS = 1.0
+"""How long a list, or an unknown name, waits for lists that have just changed."""
 
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -136,6 +140,8 @@ class Mounts:
         can_ask = can_elicit(call.capabilities)
         missing = [mount for mount in mounts if not (mount.is_listed or mount.is_resting)]
         wait_for([mount.start(can_ask) for mount in missing], call, seconds)
+        changing = [mount.reading for mount in mounts if mount.reading is not None and not mount.reading.done()]
+        wait_for(changing, call, CHANGE_PATIENCE_SECONDS)
 
     def of_uri(self, uri: str) -> list[MountedTool]:
         """Return what may read *uri*, which no list has: of the only server with resources, or those of its scheme."""
@@ -164,6 +170,9 @@ class Mounts:
                 session.enqueue_notification(partial(bytes, message), len(message))
 
 
+_CAPABILITIES = {"resourceTemplates": "resources"}
+
+
 class Late(Tool):
     """Answers requests for which the mounted servers must be listed: a list, or what has an unknown name."""
 
@@ -172,6 +181,11 @@ class Late(Tool):
     def __init__(self, mounts: Mounts) -> None:
         super().__init__(_list, name="list")
         self._mounts = mounts
+        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+
+    def news(self, host: Host, changed: list[str]) -> list[str]:
+        """Return those of the *changed* lists that the client of *host* has seen: others are no news."""
+        return [name for name in changed if name in self._listed.get(host, ())]
 
     def asked(self, method: str, params: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
         """Return itself, and the request as its arguments."""
@@ -188,6 +202,7 @@ class Late(Tool):
         kind = next((kind for kind, each in LISTS.items() if each == method), None)
         if kind is not None:
             self._mounts.complete(call, None, LIST_PATIENCE_SECONDS)
+            self._listed.setdefault(call.host, set()).add(_CAPABILITIES.get(kind, kind))
             page = self._mounts.catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
         name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)

@@ -180,8 +180,10 @@ def test_a_host_is_notified_of_each_list(server: Server, foreign: Foreign, param
     session = server.open_session(sent.append)
     initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     session.feed(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}).encode() + b"\n")
-    session.feed(b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n')
-    wait_until(lambda: any(b'"id":2' in each for each in sent))
+    for id, what in enumerate(("tools", "resources", "prompts"), 10):
+        session.feed(b'{"jsonrpc":"2.0","id":%d,"method":"%s/list"}\n' % (id, what.encode()))
+        wait_until(lambda id=id: any(b'"id":%d' % id in each for each in sent))
+    assert not any(b"list_changed" in each for each in sent)
     sent.clear()
     new: dict[str, Any] = {"tools": [tool("change"), tool("n")], "resources": [{"uri": "x://y", "name": "y"}]}
     old: dict[str, Any] = {"tools": [tool("change")], "resources": [], "prompts": []}
@@ -193,6 +195,16 @@ def test_a_host_is_notified_of_each_list(server: Server, foreign: Foreign, param
     found = {json.loads(line)["method"] for each in sent for line in each.splitlines() if b"list_changed" in line}
     session.end()
     assert found == {f"notifications/{params}/list_changed"}
+
+
+def test_a_tool_that_a_call_has_added_can_be_called_at_once(server: Server, foreign: Foreign) -> None:
+    server.mount(foreign.command, "there")
+    names(server)
+    foreign.list(tools=[tool("new")])
+
+    server.call("there_change")
+
+    assert server.call("there_new")["unknown"] == [2]
 
 
 def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(

@@ -454,13 +454,9 @@ class ServerProtocol:
         """
         from .subscriptions import changes, notifications
 
-        changed, self._capabilities = (
-            changes(self._catalog.describe, catalog.describe),
-            catalog.capabilities(self._keeps_results),
-        )
+        changed = changes(self._catalog, catalog, self._host)
+        self._capabilities = catalog.capabilities(self._keeps_results)
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
-        if catalog.late is not None:
-            changed = catalog.late.news(self._host, changed)
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
     def end_subscriptions(self) -> list[bytes]:

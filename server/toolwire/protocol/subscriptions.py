@@ -11,15 +11,14 @@ from ..errors import RequestError
 from .lifecycle import modern_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     from toolwire_schemas.wire.messages import Id
 
     from .batch import Batch
+    from .call import Host
     from .in_flight import InFlight
     from .lifecycle import Identity
-
-    Describe = Callable[[str], list[dict[str, Any]]]
 
 
 def begin(
@@ -43,11 +42,12 @@ def begin(
     return _notification("subscriptions/acknowledged", id, {"notifications": granted})
 
 
-def changes(before: Describe, after: Describe) -> list[str]:
-    """Return the capabilities of which a list differs between two catalogs, given their `describe`."""
+def changes(before: Any, after: Any, host: Host) -> list[str]:
+    """Return the capabilities of which a list differs between two catalogs, as far as the client of *host* cares."""
     lists = {"tools": ["tools"], "resources": ["resources", "resourceTemplates"], "prompts": ["prompts"]}
-    old, new = ({name: [*map(one, kinds)] for name, kinds in lists.items()} for one in (before, after))
-    return [name for name in lists if new[name] != old[name]]
+    old, new = ({name: [*map(one.describe, kinds)] for name, kinds in lists.items()} for one in (before, after))
+    changed = [name for name in lists if new[name] != old[name]]
+    return changed if after.late is None else after.late.news(host, changed)
 
 
 def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from toolwire_client.transport.base import OnData, OnEnd
 
-_KILL_SECONDS = 6.0
-"""How long a subreaper may take to kill everything: a little longer than it tries."""
+_KILL_SECONDS = 1.0
+"""How long a subreaper may take to kill everything, before it gets help."""
 
 _END_SECONDS = 0.15
 """The time that children have to end with this process: half of that for its exit functions."""
@@ -61,8 +61,12 @@ class GuardedProcess(ServerProcess):
         _running.add(self)
 
     def kill(self) -> None:
-        """Kill the child and its descendants. Never blocks."""
-        self.was_killed = True
+        """Kill the child and its descendants. Never blocks. A second call is for a child that stops the subreaper."""
+        is_again, self.was_killed = self.was_killed, True
+        if is_again and subreaper.EXISTS and self.exit_status() is None:
+            for process in subreaper.descendants(self.pid):
+                with suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -78,8 +82,9 @@ class GuardedProcess(ServerProcess):
 
     def _kill(self) -> None:
         super()._kill()
-        if self.exit_status(_KILL_SECONDS) is None and subreaper.EXISTS:
-            os.kill(self.pid, signal.SIGKILL)  # which kills the child, though not what has left it
+        if self.exit_status(_KILL_SECONDS) is None:
+            self.was_killed = True
+            self.kill()
 
     def _reap(self) -> None:
         self.exit_status(_KILL_SECONDS)
@@ -116,8 +121,8 @@ def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> Guar
         raise NotStarted(f"cannot start {program!r}: no such program, or it may not be run")
 
     def with_guard(life: int) -> Sequence[str]:
-        code = f"{subreaper.LOAD}import sys; "
-        code += f"subreaper.exec_below_subreaper({life}, sys.argv[1:], has_locale={'LC_CTYPE' in env})"
+        run = f"subreaper.exec_below_subreaper({life}, sys.argv[1:], {env.get('LC_CTYPE')!a})"
+        code = f"{subreaper.LOAD}import sys; {run}"
         return [sys.executable, "-I", "-S", "-c", code, *command] if subreaper.EXISTS else command
 
     return GuardedProcess(with_guard, env=env, **more)

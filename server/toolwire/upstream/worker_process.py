@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -39,6 +40,10 @@ _START_SECONDS = 60.0
 
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
+
+
+_STUBBORN_SECONDS = 2.0
+"""When a process is killed again that keeps the subreaper from it."""
 
 
 class WorkerTransport(Transport, Protocol):
@@ -190,6 +195,8 @@ class WorkerProcess(Connection):
                     self._kill_after(_COOPERATION_SECONDS)
                 else:
                     self.transport.kill()
+                with suppress(RuntimeError):  # the system allows no more threads
+                    call.host.timers.after(_STUBBORN_SECONDS, self.transport.kill)
 
     def _kill_after(self, seconds: float) -> threading.Timer:
         timer = threading.Timer(seconds, self.transport.kill)

@@ -50,7 +50,7 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
 
     signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no status to wait for
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # none may end the subreaper
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
@@ -77,11 +77,12 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     _end_as(status)
 
 
-def exec_below_subreaper(life: int, command: list[str], *, has_locale: bool) -> NoReturn:
-    """Run *command* instead of this program, as `fork_below_subreaper` does; *has_locale*: LC_CTYPE was set for it."""
+def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> NoReturn:
+    """Run *command* instead of this program, as `fork_below_subreaper` does; *locale* is its LC_CTYPE, if any."""
     fork_below_subreaper(life)
-    if not has_locale:  # Python sets it in the C locale (PEP 538)
-        os.environ.pop("LC_CTYPE", None)
+    os.environ.pop("LC_CTYPE", None)  # Python has replaced it if it was C (PEP 538)
+    if locale is not None:
+        os.environ["LC_CTYPE"] = locale
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     try:

@@ -52,7 +52,7 @@ class Run:
 def no_descriptor_is_lost() -> Iterator[None]:
     before = len(os.listdir("/proc/self/fd"))
     yield
-    wait_until(lambda: len(os.listdir("/proc/self/fd")) == before)
+    wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)  # earlier tests may leave some to the collector
 
 
 def is_alive(path: Path) -> bool:

@@ -1,0 +1,203 @@
+"""Engines: what runs the jobs that start workers on nodes, as executors of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
+from contextlib import suppress
+from functools import cache, partial
+from importlib.util import find_spec
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+from toolwire_tools import ToolError
+
+from ...protocol.in_flight import cancelled
+from ...settings import __version__
+from . import node
+from .connections import NodeTransport, listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...protocol.call import Call
+    from ..worker_spec import WorkerSpec
+
+    Connected = tuple[Any, str]
+    """An executor, and the address of its scheduler; "" if that is on this machine."""
+
+_CONNECT_SECONDS = 10
+
+_SECONDS = {"wait": 600.0, "idle": 5.0}
+"""How long a call waits for a place in the engine, and how long an idle worker keeps its place from others."""
+
+
+@cache
+def engine(where: str | Executor) -> Engine:
+    """Return the engine that *where* means, one for all servers of this process.
+
+    Raises:
+        ValueError: if there is no such engine, or if its package is not installed.
+    """
+    if isinstance(where, Executor):
+        scheduler = getattr(getattr(where, "_client", None), "scheduler", None)  # of Dask's ClientExecutor
+        return Engine(type(where).__name__, {}, lambda: (where, getattr(scheduler, "address", "")))
+    kind, _, rest = where.partition(":")
+    place, _, query = rest.partition("?")
+    if kind not in _KINDS or not place:
+        raise ValueError(f"{where!r} is no engine: write dask:tcp://HOST:PORT, dask:local, submitit:slurm or process")
+    package, extra, connect = _KINDS[kind]
+    if find_spec(package) is None:
+        raise ValueError(f"{kind} needs the package {package}: pip install 'toolwire[{extra}]'")
+    options = dict(parse_qsl(query))
+    return Engine(f"{kind}:{place}", options, partial(connect, place, options))
+
+
+class Engine:
+    """Starts workers by jobs of the executor that *connect* returns when it is first needed."""
+
+    def __init__(self, name: str, options: dict[str, str], connect: Callable[[], Connected]) -> None:
+        self.name = name
+        self._listen = options.pop("listen", "")
+        self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
+        self._connect = connect
+        self._connected: Connected | None = None
+        self._connecting = threading.Lock()
+        self._failed: tuple[float, Exception] = (0.0, ConnectionError())
+
+    def start(self, spec: WorkerSpec, call: Call) -> NodeTransport:
+        """Return the transport to a new worker of *spec*, for which *call* waits.
+
+        Raises:
+            ToolError: if none could be started.
+            Cancelled: if the call has ended.
+        """
+        news: SimpleQueue[Any] = SimpleQueue()
+        call.stop = partial(news.put, None)
+        secret, job = b"", None
+        try:
+            executor, scheduler = self._executor()
+            door = listener(self._listen or _address_towards(scheduler))
+            secret = door.expect(news.put)
+            words = {"version": __version__, "address": door.address, "secret": secret}
+            job = executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
+            job.add_done_callback(news.put)
+            return NodeTransport(self._connection(news, call), job.cancel)
+        except BaseException as error:
+            if job is not None:
+                job.cancel()
+            if not isinstance(error, Exception):
+                raise
+            if job is None or isinstance(error, CancelledError):
+                self._connected = None
+            raise ToolError(f"{call.tool.name}: no worker on {self.name}: {_reason(error)}") from None
+        finally:
+            call.stop = None
+            if secret:
+                door.forget(secret)
+
+    def _connection(self, news: SimpleQueue[Any], call: Call) -> socket.socket:
+        try:
+            found = None if call.ended else news.get(timeout=self._wait_seconds)
+        except Empty:
+            raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
+        if found is None:
+            raise cancelled(call)
+        if isinstance(found, Future):
+            found.result()
+            raise RuntimeError("its job ended before it had connected")
+        assert isinstance(found, socket.socket)
+        return found
+
+    def _executor(self) -> Connected:
+        asked = time.monotonic()
+        with self._connecting:
+            if self._connected is None and self._failed[0] < asked:
+                try:
+                    self._connected = self._connect()
+                except Exception as error:  # a package may raise any
+                    self._failed = (time.monotonic(), error)
+            if self._connected is None:  # now, or while this call waited for the lock
+                raise self._failed[1]
+            return self._connected
+
+
+def _reason(error: Exception) -> str:
+    """Return why there is no worker; submitit's errors have the traceback of a job, with our error as a line of it."""
+    if isinstance(error, CancelledError):
+        return "its scheduler is gone"
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    ours = [line.removeprefix("RuntimeError: ") for line in lines if line.startswith("RuntimeError: ")]
+    return (ours or lines)[0][:500]
+
+
+def _address_towards(scheduler: str) -> str:
+    """Return the address of this machine on the interface that leads to *scheduler*."""
+    url = urlsplit(scheduler if "://" in scheduler else f"//{scheduler}")
+    if not url.hostname or url.scheme == "inproc":
+        return "127.0.0.1"
+    family, *_, address = socket.getaddrinfo(url.hostname, url.port or 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect(address)  # which sends nothing
+        return str(probe.getsockname()[0])
+
+
+def _dask(place: str, options: dict[str, str]) -> Connected:
+    from distributed import Client, LocalCluster
+
+    if options:
+        raise ValueError(f"Dask has no option {', '.join(options)}")
+    # Threads are enough, since tools run in Toolwire's processes, and open no ports.
+    local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, "dashboard_address": None}
+    cluster = LocalCluster(**local, silence_logs="ERROR") if place == "local" else place
+    client = Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
+    return client.get_executor(pure=False, retries=0), client.scheduler.address
+
+
+class _Submitit:
+    """Submits each job from a folder of its own, which only this user can read: the secret is there."""
+
+    def __init__(self, cluster: str, options: dict[str, str]) -> None:
+        self._cluster = cluster
+        self._folder = options.pop("folder", os.path.expanduser("~/.cache/toolwire/jobs"))
+        self._options = {key: int(value) if value.isdigit() else value for key, value in options.items()}
+
+    def submit(self, function: Callable[..., None], words: dict[str, Any]) -> Future[None]:
+        from submitit import AutoExecutor
+
+        os.makedirs(self._folder, exist_ok=True)
+        folder = tempfile.mkdtemp(dir=self._folder)
+        future: Future[None] = Future()
+        try:
+            executor = AutoExecutor(folder, cluster=self._cluster)
+            executor.update_parameters(**self._options)
+            job = executor.submit(function, words)
+            threading.Thread(target=_settle, args=(future, job, folder), daemon=True).start()
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        future.add_done_callback(lambda future: job.cancel(check=False) if future.cancelled() else None)
+        return future
+
+
+def _settle(future: Future[None], job: Any, folder: str) -> None:
+    with suppress(InvalidStateError):  # it was cancelled
+        try:
+            future.set_result(job.result())
+        except Exception as error:
+            future.set_exception(error)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _submitit(cluster: str, options: dict[str, str]) -> Connected:
+    return _Submitit(cluster, options), "" if cluster in ("local", "debug") else socket.gethostname()
+
+
+_KINDS = {"dask": ("distributed", "dask", _dask), "submitit": ("submitit", "slurm", _submitit)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial, wraps
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
@@ -15,6 +15,7 @@ from .schema.shape import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from concurrent.futures import Executor
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
@@ -34,7 +35,7 @@ def tool_api(
     idempotent: bool | None = None,
     open_world: bool | None = None,
     timeout_seconds: float | None = None,
-    runs_in: Literal["process"] | None = None,
+    runs_in: str | Executor | None = None,
     memory_limit: int | str | None = None,
     tags: Collection[str] = (),
     icons: Sequence[dict[str, Any]] = (),
@@ -69,7 +70,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         idempotent: calling it again with the same arguments changes nothing more.
         open_world: it reaches beyond this machine.
         timeout_seconds: when a call is given up, instead of the server's limit.
-        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call.
+        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call. An executor, or
+            a name that `serve --run-on` gives an engine such as a Dask cluster, starts that process there.
         memory_limit: what that process may use beyond what loading the tools takes, in bytes or like `"512 MiB"`.
         tags: words to choose tools by, as in `--include tag:billing`.
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
@@ -110,7 +112,7 @@ def resource(
     meta: dict[str, Any] | None = None,
     tags: Collection[str] = (),
     timeout_seconds: float | None = None,
-    runs_in: Literal["process"] | None = None,
+    runs_in: str | Executor | None = None,
     memory_limit: int | str | None = None,
 ) -> Callable[[Function], Function]:
     """The function itself, marked as a resource: `@resource("config://app")` or `@resource("notes://{name}")`.
@@ -156,7 +158,7 @@ def prompt(
     meta: dict[str, Any] | None = None,
     tags: Collection[str] = (),
     timeout_seconds: float | None = None,
-    runs_in: Literal["process"] | None = None,
+    runs_in: str | Executor | None = None,
     memory_limit: int | str | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
@@ -317,6 +319,10 @@ def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
                 raise ValueError(f"{of}: {option}: must be printable, without spaces around it, not {text!r}")
+    place = options.runs_in
+    if not (place.isidentifier() if isinstance(place, str) else place is None or hasattr(place, "submit")):
+        wrong = ValueError if isinstance(place, str) else TypeError
+        raise wrong(f"{of}: runs_in must be 'process', another name or an executor, not {place!r}")
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError(f'{of}: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:

@@ -80,8 +80,8 @@ class Tool:
         """What callers call it."""
         self.tags = options.tags
         """Words to choose tools by."""
-        self.runs_in: str | None = options.runs_in
-        """`"process"` if it is to run in a process of its own; None: in the server."""
+        self.runs_in: Any = options.runs_in
+        """`"process"`, the name of an engine of the server, or an executor; None: in the server."""
         self.memory_limit = options.memory_limit
         """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
         self.timeout_seconds = options.timeout_seconds

@@ -3683,9 +3683,9 @@ export interface ToolLibraryEntry {
    */
   timeout_seconds?: number
   /**
-   * Runs the tool in a separate process.
+   * Runs the tool in a separate process: `process` on this machine, another name where the server's option `--run-on` says.
    */
-  runs_in?: 'process'
+  runs_in?: string
   /**
    * The memory that the process may use in addition to what it uses at its start: in bytes, or as in `256 MiB`.
    */

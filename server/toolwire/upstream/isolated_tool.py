@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
 from toolwire_tools.discovery import finder
 
@@ -53,8 +56,8 @@ def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sourc
     """
     if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
-    pool = _pool(loading, tools, settings, sources)
-    return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], pool, settings)
+    spec = _spec(loading, tools, settings, sources)
+    return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], spec, settings)
 
 
 def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None) -> list[Tool]:
@@ -63,7 +66,8 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
     Those to be isolated run in processes that import these objects, and *lifespan*.
 
     Raises:
-        RegistrationError: if one cannot be imported.
+        RegistrationError: if one cannot be imported, or is to run in an engine that the server does not have.
+        ValueError: if an engine cannot be used.
     """
     tools = [tool for tool, _ in found]
     wanted = {tool: _target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
@@ -74,13 +78,59 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
         loading["lifespan"] = import_path_of(lifespan)
         if loading["lifespan"] is None:
             raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
-    pool = _pool(loading, tools, settings)
-    return _isolated(tools, wanted, pool, settings)
+    return _isolated(tools, wanted, _spec(loading, tools, settings), settings)
 
 
-def _isolated(tools: list[Tool], wanted: Container[Tool], pool: ProcessPool, settings: Settings) -> list[Tool]:
+def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
     separator = settings.separator
-    return [IsolatedTool(tool, pool, tool.name_with(separator)) if tool in wanted else tool for tool in tools]
+    limited = _has_memory_limits(tools, settings)
+    pools: dict[Any, ProcessPool] = {}
+    for tool in tools:
+        if tool in wanted and (where := _where(tool, settings)) not in pools:
+            pools[where] = _pool(where, spec, settings, limited=limited)
+    return [
+        IsolatedTool(tool, pools[_where(tool, settings)], tool.name_with(separator)) if tool in wanted else tool
+        for tool in tools
+    ]
+
+
+def _where(tool: Tool, settings: Settings) -> Any:
+    """Return `"process"` if *tool* runs on this machine, else the engine that it runs on."""
+    name = tool.runs_in or "process"
+    if name == "process" or not isinstance(name, str):
+        return name
+    if name not in settings.run_on:
+        remedy = f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine"
+        raise RegistrationError(f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy)
+    return settings.run_on[name]
+
+
+def _pool(where: Any, spec: WorkerSpec, settings: Settings, *, limited: bool) -> ProcessPool:
+    end_seconds = spec.settings.get("grace_seconds", 0.0)
+    if where == "process":
+        return ProcessPool(LocalWorkers(spec, limited=limited), settings.max_processes, end_seconds=end_seconds)
+    from .cluster.engines import Waiting, engine, interrupt
+
+    there = engine(where)
+    path = [entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))]
+    spec = msgspec.structs.replace(spec, path=path, sources={})  # a copy of a file has another stamp
+    waiting: Waiting = deque()
+    return ProcessPool(
+        partial(there.start, spec, waiting),
+        settings.max_processes,
+        end_seconds=end_seconds,
+        idle_seconds=there.idle_seconds,
+        on_idle=partial(interrupt, waiting),
+    )
+
+
+def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
+    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
+    # Windows has no RLIMIT_AS; macOS accepts and ignores it.
+    if limited and sys.platform in ("win32", "darwin"):
+        log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
+        return False
+    return limited
 
 
 def _things(found: Any) -> Iterator[Any]:
@@ -118,17 +168,12 @@ _AT_THE_TOP = (
 )
 
 
-def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, sources: Iterable[str] = ()) -> ProcessPool:
-    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
-    # Windows has no RLIMIT_AS; macOS accepts and ignores it.
-    if limited and sys.platform in ("win32", "darwin"):
-        log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
-        limited = False
+def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, sources: Iterable[str] = ()) -> WorkerSpec:
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
     stamps = {path: stamp(path) for path in sources}
     lives = any(tool.lifespan is not None for tool in tools)
-    spec = WorkerSpec(
+    return WorkerSpec(
         **loading,
         folder=_folder(),
         settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
@@ -138,8 +183,6 @@ def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, source
         log_level=level,
         log_as_json=as_json,
     )
-    end_seconds = settings.grace_seconds if lives else 0.0
-    return ProcessPool(LocalWorkers(spec, limited=limited), settings.max_processes, end_seconds=end_seconds)
 
 
 _MAX_SOURCES = 400

@@ -9,7 +9,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_tools import ToolError
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..protocol.call import Call
     from ..timers import Timers
     from .worker_process import StartWorker, WorkerProcess
@@ -57,13 +61,24 @@ class ProcessPool(ConcurrencyLimit):
     """Up to *room* worker processes, reused while they are healthy and in use.
 
     *start* returns the transport to a new one, and may block until it has room. *end_seconds* is the time to leave
-    lifespans for a process that ends.
+    lifespans for a process that ends, *idle_seconds* how long an idle one is kept. *on_idle* is called when
+    one has become idle; it interrupts a *start* that waits.
     """
 
-    def __init__(self, start: StartWorker, room: int, *, end_seconds: float = 0.0) -> None:
+    def __init__(
+        self,
+        start: StartWorker,
+        room: int,
+        *,
+        end_seconds: float = 0.0,
+        idle_seconds: float | None = None,
+        on_idle: Callable[[], object] = lambda: None,
+    ) -> None:
         super().__init__(room)
         self._start = start
         self._end_seconds = end_seconds
+        self._idle_seconds = _IDLE_SECONDS if idle_seconds is None else idle_seconds
+        self._on_idle = on_idle
         self._ending: list[WorkerProcess] = []
         self._changing = threading.Lock()
         self._idle: list[WorkerProcess] = []
@@ -76,15 +91,23 @@ class ProcessPool(ConcurrencyLimit):
             ToolError: if the process ended.
             Cancelled: if the call ended.
         """
+        is_repeated = False
         while True:
             worker = self._take()
             if worker is None:
                 from .worker_process import WorkerProcess  # with the client, for the first call
 
                 with call.host.pause(call):
-                    worker = WorkerProcess(self._start, self._gone, call)
+                    try:
+                        worker = WorkerProcess(self._start, self._gone, call)
+                    except InterruptedError:  # the wait for a place, since a worker is idle
+                        continue
             try:
                 result = worker.call(name, arguments, call)
+            except ToolError:
+                if is_repeated or not (call.tool.options.idempotent and worker.is_lost):
+                    raise
+                is_repeated, result = True, None
             finally:
                 self._put_back(worker, call.host.timers)
             if result is not None:  # else the idle process had ended before
@@ -113,9 +136,10 @@ class ProcessPool(ConcurrencyLimit):
         with self._changing:
             if worker.is_free and not self._retired:
                 with suppress(RuntimeError):  # the system allows no more threads: it stays
-                    timer = timers.after(_IDLE_SECONDS, partial(self._end_idle, worker))
+                    timer = timers.after(self._idle_seconds, partial(self._end_idle, worker))
                     worker.stay = partial(timers.cancel, timer)
                 self._idle.append(worker)
+                self._on_idle()
                 return
         worker.discard()
 

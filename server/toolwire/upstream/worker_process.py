@@ -71,7 +71,10 @@ class WorkerTransport(Transport, Protocol):
 
 
 StartWorker = Callable[[Call], WorkerTransport]
-"""Starts a worker process, for a call that waits for it. Raises `NotStarted`."""
+"""Starts a worker process, for a call that waits for it.
+
+Raises `NotStarted`, or `InterruptedError` if the pool has reported an idle worker.
+"""
 
 
 class WorkerProcess(Connection):
@@ -112,6 +115,11 @@ class WorkerProcess(Connection):
         """Whether it can take another call."""
         return self.end is None and not self._is_spent
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it ended with the connection to its node, and not by itself."""
+        return isinstance(self.end, ServerGone) and self.transport.exit_status() is None
+
     def call(self, name: str, arguments: Any, call: Call) -> dict[str, Any] | None:
         """Return the result of the tool of *call*, whose name in the process is *name*.
 
@@ -149,6 +157,8 @@ class WorkerProcess(Connection):
                 return None
             raise self._failure(call) from None
         finally:
+            if self._is_spent and call.ended:  # until `_stop` kills it, the tool may clean up
+                self.transport.exit_status(_COOPERATION_SECONDS)
             with self._changing:
                 self._call = None
                 self._is_spent = self._is_spent or (self._has_begun and not is_done)

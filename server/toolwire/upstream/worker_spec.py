@@ -38,6 +38,8 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     lifespan: str | None = None
     """The target of the lifespan that a `Server` was given."""
     folder: str = "."
+    path: list[str] = []
+    """For a node: the entries of the server's import path that do not belong to its Python."""
     settings: dict[str, Any] = {}
     memory_limit: int | None = None
     sources: dict[str, list[int]] = {}
@@ -103,9 +105,7 @@ class LocalWorkers:
 
         cgroup = self._cgroup(call.tool)
         try:
-            return WorkerPipes(
-                partial(_command, self._spec, cgroup), env=None, cwd=self._spec.folder, keep_stderr=False
-            )
+            return WorkerPipes(partial(command, self._spec, cgroup), env=None, cwd=self._spec.folder, keep_stderr=False)
         except BaseException:
             with suppress(OSError):
                 os.rmdir(cgroup)
@@ -127,7 +127,7 @@ class LocalWorkers:
         return path or ""
 
 
-def _command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
+def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
     """Return the command of a worker: this Python, with the same flags, path and arguments.
 
     *life* is its end of the life line, *cgroup* the path of its own cgroup, if it has one.
@@ -137,7 +137,7 @@ def _command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
     flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     if sys.dont_write_bytecode and "-B" not in flags:
         flags.append("-B")
-    path = [entry for entry in sys.path if isinstance(entry, str)]
+    path = list(dict.fromkeys(entry for entry in (*sys.path, *spec.path) if isinstance(entry, str)))
     guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
     code = (
         f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "

@@ -62,6 +62,7 @@ COMMAND = Command(
         Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
         Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
+        Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True),
         Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB"),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
         Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
@@ -113,6 +114,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     reloads = given.pop("reload", False)
     given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
+    settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
     loading = partial(_tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts))
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import hashlib
 import os
@@ -39,7 +40,7 @@ _END_SECONDS = 6.0
 
 @cache
 def listener(host: str) -> Listener:
-    """Return the listener of this process on *host*, an address of this machine. Raises an `OSError` for another one."""
+    """Return the listener of this process on *host*; raises an `OSError` if that is no address of this machine."""
     return Listener(host)
 
 
@@ -107,6 +108,7 @@ class NodeTransport:
     """Never certain: another machine knows."""
 
     def __init__(self, connection: socket.socket, lost: Callable[[], object]) -> None:
+        self.was_killed = False
         self._connection = connection
         self._lost = lost
         self._unsent: SimpleQueue[bytes] = SimpleQueue()
@@ -129,8 +131,8 @@ class NodeTransport:
 
     def kill(self) -> None:
         """Have the node kill the worker. Never blocks."""
-        with suppress(OSError):
-            self._connection.shutdown(socket.SHUT_WR)
+        self.was_killed = self.was_killed or not self._ended.is_set()
+        self._shut(socket.SHUT_WR)
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return the exit status; `None` if the worker still runs after the wait, or was lost."""
@@ -140,8 +142,7 @@ class NodeTransport:
     def close(self) -> None:
         self.kill()
         self._ended.wait(_END_SECONDS)
-        with suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RDWR)
+        self._shut(socket.SHUT_RDWR)
         self._unsent.put(b"")
         for thread in self._threads:
             if thread is not threading.current_thread():
@@ -161,11 +162,15 @@ class NodeTransport:
                     lines.feed(text_of(data))
             else:
                 self._status = int(data)
-                self.kill()  # the job waits for that, so that nothing is lost on the way
+                self._shut(socket.SHUT_WR)  # the job waits for that, so that nothing is lost on the way
         self._ended.set()
         if self._status is None:
             self._lost()
         on_end(ServerGone(self._status, self.stderr_tail()))
+
+    def _shut(self, how: int) -> None:
+        with suppress(OSError):
+            self._connection.shutdown(how)
 
     def _write(self) -> None:
         with suppress(OSError):
@@ -183,5 +188,15 @@ def _abandon() -> None:
     listener.cache_clear()
 
 
+def _end_all() -> None:
+    """End the jobs, since this process exits: first of all, as their executors wait for them."""
+    for connection in list(_sockets):
+        with suppress(OSError):
+            if not connection.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+atexit.register(_end_all)
+threading._register_atexit(_end_all)  # type: ignore[attr-defined]
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
-import shutil
 import socket
 import tempfile
 import threading
 import time
-from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
+from collections import deque
+from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from functools import cache, partial
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
-from toolwire_tools import ToolError
+from toolwire_client.errors import NotStarted
 
 from ...protocol.in_flight import cancelled
 from ...settings import __version__
@@ -26,6 +27,7 @@ from .connections import NodeTransport, listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor
 
     from ...protocol.call import Call
     from ..worker_spec import WorkerSpec
@@ -33,7 +35,12 @@ if TYPE_CHECKING:
     Connected = tuple[Any, str]
     """An executor, and the address of its scheduler; "" if that is on this machine."""
 
-_CONNECT_SECONDS = 10
+Waiting = deque[SimpleQueue[Any]]
+"""The calls of a pool that wait for a worker, each by the queue in which it receives news."""
+
+_INTERRUPTION = object()
+
+_CONNECT_SECONDS = 5
 
 _SECONDS = {"wait": 600.0, "idle": 5.0}
 """How long a call waits for a place in the engine, and how long an idle worker keeps its place from others."""
@@ -46,18 +53,29 @@ def engine(where: str | Executor) -> Engine:
     Raises:
         ValueError: if there is no such engine, or if its package is not installed.
     """
-    if isinstance(where, Executor):
+    if not isinstance(where, str) and hasattr(where, "submit"):
+        atexit.register(_end, where)
         scheduler = getattr(getattr(where, "_client", None), "scheduler", None)  # of Dask's ClientExecutor
         return Engine(type(where).__name__, {}, lambda: (where, getattr(scheduler, "address", "")))
-    kind, _, rest = where.partition(":")
+    kind, _, rest = str(where).partition(":")
     place, _, query = rest.partition("?")
     if kind not in _KINDS or not place:
-        raise ValueError(f"{where!r} is no engine: write dask:tcp://HOST:PORT, dask:local, submitit:slurm or process")
+        known = "dask:tcp://HOST:PORT, dask:local, submitit:slurm or process"
+        raise ValueError(f"{where!r} is no engine; write --run-on NAME={known}")
     package, extra, connect = _KINDS[kind]
     if find_spec(package) is None:
         raise ValueError(f"{kind} needs the package {package}: pip install 'toolwire[{extra}]'")
     options = dict(parse_qsl(query))
     return Engine(f"{kind}:{place}", options, partial(connect, place, options))
+
+
+def _end(executor: Any) -> None:
+    """Let go of *executor* at the exit, which may not wait: the processes of a pool would stay."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    if hasattr(executor, "shutdown"):
+        executor.shutdown(wait=False)
+    for process in processes:
+        process.kill()
 
 
 class Engine:
@@ -72,15 +90,17 @@ class Engine:
         self._connecting = threading.Lock()
         self._failed: tuple[float, Exception] = (0.0, ConnectionError())
 
-    def start(self, spec: WorkerSpec, call: Call) -> NodeTransport:
-        """Return the transport to a new worker of *spec*, for which *call* waits.
+    def start(self, spec: WorkerSpec, waiting: Waiting, call: Call) -> NodeTransport:
+        """Return the transport to a new worker of *spec*, for which *call* waits in *waiting*.
 
         Raises:
-            ToolError: if none could be started.
+            NotStarted: if it could not be started.
+            InterruptedError: if `interrupt` was called.
             Cancelled: if the call has ended.
         """
         news: SimpleQueue[Any] = SimpleQueue()
         call.stop = partial(news.put, None)
+        waiting.append(news)
         secret, job = b"", None
         try:
             executor, scheduler = self._executor()
@@ -93,13 +113,15 @@ class Engine:
         except BaseException as error:
             if job is not None:
                 job.cancel()
-            if not isinstance(error, Exception):
+            if isinstance(error, InterruptedError) or not isinstance(error, Exception):
                 raise
             if job is None or isinstance(error, CancelledError):
                 self._connected = None
-            raise ToolError(f"{call.tool.name}: no worker on {self.name}: {_reason(error)}") from None
+            raise NotStarted(f"{self.name}: {_reason(error)}") from None
         finally:
             call.stop = None
+            with suppress(ValueError):  # it was interrupted
+                waiting.remove(news)
             if secret:
                 door.forget(secret)
 
@@ -110,6 +132,8 @@ class Engine:
             raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
         if found is None:
             raise cancelled(call)
+        if found is _INTERRUPTION:
+            raise InterruptedError
         if isinstance(found, Future):
             found.result()
             raise RuntimeError("its job ended before it had connected")
@@ -127,6 +151,12 @@ class Engine:
             if self._connected is None:  # now, or while this call waited for the lock
                 raise self._failed[1]
             return self._connected
+
+
+def interrupt(waiting: Waiting) -> None:
+    """Have one of the calls in *waiting* look for an idle worker, if there is one. Never blocks."""
+    with suppress(IndexError):
+        waiting.popleft().put(_INTERRUPTION)
 
 
 def _reason(error: Exception) -> str:
@@ -173,27 +203,22 @@ class _Submitit:
         from submitit import AutoExecutor
 
         os.makedirs(self._folder, exist_ok=True)
-        folder = tempfile.mkdtemp(dir=self._folder)
+        folder = tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True)
+        executor = AutoExecutor(folder.name, cluster=self._cluster)
+        executor.update_parameters(**self._options)
+        job = executor.submit(function, words)
         future: Future[None] = Future()
-        try:
-            executor = AutoExecutor(folder, cluster=self._cluster)
-            executor.update_parameters(**self._options)
-            job = executor.submit(function, words)
-            threading.Thread(target=_settle, args=(future, job, folder), daemon=True).start()
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
         future.add_done_callback(lambda future: job.cancel(check=False) if future.cancelled() else None)
+        threading.Thread(target=_settle, args=(future, job, folder), daemon=True).start()
         return future
 
 
-def _settle(future: Future[None], job: Any, folder: str) -> None:
-    with suppress(InvalidStateError):  # it was cancelled
+def _settle(future: Future[None], job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+    with folder, suppress(InvalidStateError):  # it was cancelled
         try:
             future.set_result(job.result())
         except Exception as error:
             future.set_exception(error)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _submitit(cluster: str, options: dict[str, str]) -> Connected:

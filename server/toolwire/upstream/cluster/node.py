@@ -30,7 +30,7 @@ DATA, STDERR, END = b"d", b"e", b"x"
 """The kinds of frames: standard input or output, stderr, and the end: of the input, or with the exit status."""
 
 _HANDSHAKE_SECONDS = 30.0
-_KILL_SECONDS = 6.0
+_KILL_SECONDS = 2.0
 
 
 def job(words: dict[str, Any]) -> None:
@@ -51,6 +51,7 @@ def job(words: dict[str, Any]) -> None:
                     worker.send(data) if kind == DATA else worker.finish_input()
             finally:
                 worker.kill()
+                worker.exit_status(_KILL_SECONDS)  # before its input is closed: it would end by itself, and log that
                 worker.close()
     except (OSError, NotStarted) as error:
         raise RuntimeError(f"{here}: {error} (the server is at {words['address']})") from None
@@ -60,7 +61,7 @@ class _Worker(GuardedProcess):
     """A worker process of *spec*, whose output goes to *connection*."""
 
     def __init__(self, spec: WorkerSpec, connection: socket.socket) -> None:
-        super().__init__(lambda life: command(spec, life, ""), cwd=spec.folder)
+        super().__init__(lambda life: command(spec, "", life), env=None, cwd=spec.folder)
         self._connection = connection
         self._sending = threading.Lock()
 

@@ -22,8 +22,8 @@ Status = Literal["answered", "unsolvable", "needs_input", "turn_limit", "budget"
 """How a run ended.
 
 `answered` and `unsolvable` are the model's own verdicts. `needs_input` waits for the user and can be resumed.
-`turn_limit` and `budget` ran out of turns, tokens or time. `model_error` got no reply, or no usable one. `cancelled`
-was ended from outside.
+`turn_limit` ran out of turns or repeated a call, `budget` ran out of tokens or time. `model_error` got no reply, or no
+usable one. `cancelled` was ended from outside.
 """
 
 

@@ -64,7 +64,8 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
     `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
     model does not report them). `seconds` is the time since the question, without waits for the user; the first
-    question of a session includes the listing of the tools. The last turn may take `final_seconds` more.
+    question of a session includes the listing of the tools. The run ends after `final_seconds` more, which are kept for
+    the last turn; the first reply may use them too.
     """
 
     turns: int | None = 20
@@ -235,15 +236,17 @@ class RunState:
             case FinalAnswer(thought=thought, ok=ok, result=result):
                 status: events.Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
                 return self.ending(status, result, self._forced.reason if self._forced else "", thought)
-            case Stop(reason="no_final_answer") if self._forced:
+            case Stop() if self._forced:
                 return self.ending(self._forced.status, reason=self._forced.reason)
+            case Stop(reason="repeated_action"):
+                return events.FinalForced(reason=self.words("repeats"), status="turn_limit")
             case Stop(detail=detail):
                 return self.ending("model_error", reason=detail)
 
     def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
         if not failed.out_of_time:
             return self.ending("model_error", reason=failed.reason)
-        return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
+        return self._ending_in_time() if self._forced or not self._turns else None
 
     def _waited(self) -> None:
         self._since += self.now - self._asked_at
@@ -294,10 +297,14 @@ class RunState:
                 return AskUser(ask)
             case Action() as action:
                 return self._next_of_call(action)
+        left = self._left
+        in_all = None if left is None else left + self.budgets.final_seconds
+        if in_all is not None and in_all <= 0:
+            return RecordEvent(self._ending_in_time())
         if not self._forced and (forced := self._exhausted()):
             return RecordEvent(forced)
-        left = self._left
-        return AskModel(max(0.0, left) + self.budgets.final_seconds if self._forced and left is not None else left)
+        # A model that has not replied has nothing to answer from in a last turn: its first reply may take all the time.
+        return AskModel(in_all if self._forced or not self._turns else left)
 
     def _next_of_call(self, action: Action) -> Step:
         left = self._left
@@ -331,9 +338,16 @@ class RunState:
             return events.FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
         if budgets.tokens is not None and self._tokens >= budgets.tokens:
             return events.FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
-        if left is not None and left <= 0:
-            return events.FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
+        if left is not None and left <= 0 and self._turns:
+            return self._forced_by_time()
         return None
+
+    def _forced_by_time(self) -> events.FinalForced:
+        return events.FinalForced(reason=self.words("seconds", limit=f"{self.budgets.seconds:.3g}"), status="budget")
+
+    def _ending_in_time(self) -> events.Ended:
+        forced = self._forced or self._forced_by_time()
+        return self.ending(forced.status, reason=forced.reason)
 
 
 _INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"

@@ -157,7 +157,7 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Resumed: (events.ToolsListed, *_GOES_ON),
     events.QuestionAsked: _TURN,
     events.ModelAsked: (events.ModelReplied, events.ModelFailed),
-    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused),
+    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused, events.FinalForced),
     events.ModelFailed: _TURN,
     events.ReplyRefused: _TURN,
     events.ActionChosen: _CALL,

@@ -14,6 +14,7 @@ The whole memory is one frozen `ConversationState`, which another process can re
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,9 +67,9 @@ Decision = Ask | Action | FinalAnswer | Retry | Stop
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a conversation.
 
-    `max_errors` invalid replies in a row are answered by an error; the next one stops. The same action since the last
-    question gets a warning from the `warn_at`th time on, and stops at the `stop_at`th. Results are cut to
-    `max_result_chars`.
+    `max_errors` invalid replies in a row are answered by an error; the next one stops, and so does one that repeats the
+    one before it. The same action since the last question gets a warning from the `warn_at`th time on, and stops at the
+    `stop_at`th; an action that is refused stops at the second. Results are cut to `max_result_chars`.
     """
 
     max_errors: int = 3
@@ -85,6 +86,7 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     pending: Ask | Action | None = None
     note: str = ""
     errors: int = 0
+    invalid: str = ""
     actions: dict[str, int] = {}
     is_final: bool = False
     version: Literal[1] = 1
@@ -170,7 +172,7 @@ class Conversation:
         self._expect("question", "reply", "stopped")
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
-        self._tell(Question(text), errors=0, actions={}, is_final=False)
+        self._tell(Question(text), errors=0, invalid="", actions={}, is_final=False)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
@@ -211,7 +213,8 @@ class Conversation:
     def force_final(self, reason: str) -> Error:
         """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
-        message = Error(self._language.say("final", reason=reason))
+        how = self.protocol.how_to_reply(self.tools, final=True)
+        message = Error(self._language.together(self._language.say("final", reason=reason), how))
         self._tell(message, is_final=True)
         return message
 
@@ -233,12 +236,14 @@ class Conversation:
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
             content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
+            if reply.finish_reason == "length":  # what was cut off misleads the model, and fills its context
+                content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
             self._add_reply({**said, "content": content})
             self.warnings = []
-            return self._invalid(reading)
+            return self._invalid(reading, _fingerprint(reply))
         self._add_reply(said)
         self.warnings = [self._language.tell(warning) for warning in reading.warnings]
-        self._change(errors=0)
+        self._change(errors=0, invalid="")
         match reading.message:
             case FinalAnswer() as answer:
                 self._change(turn="question", is_final=False)
@@ -273,13 +278,14 @@ class Conversation:
         messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
         return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
 
-    def _invalid(self, reading: Invalid) -> Retry | Stop:
-        message = Error(self._language.together(self._language.tell(*reading.remarks), self.protocol.how_to_reply()))
-        errors = self._state.errors + 1
-        self._change(errors=errors)
+    def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
+        how = self.protocol.how_to_reply(self.tools)
+        message = Error(self._language.together(self._language.tell(*reading.remarks), how))
+        errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
+        self._change(errors=errors, invalid=fingerprint)
         if self._state.is_final:
             return self._stop("no_final_answer", message)
-        if errors > self.limits.max_errors:
+        if errors > self.limits.max_errors or is_same:
             return self._stop("invalid_replies", message)
         self._tell(message)
         return Retry(message)
@@ -289,15 +295,17 @@ class Conversation:
         count = self._state.actions.get(key, 0) + 1
         limits = self.limits
         say = self._language.say
+        too_often = ActionResult(False, say("repeated_too_often", count=count))
         if count >= limits.stop_at:
-            return self._stop("repeated_action", ActionResult(False, say("repeated_too_often", count=count)))
+            return self._stop("repeated_action", too_often)
         note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
         self._change(actions={**self._state.actions, key: count}, note=note)
+        params, faults = self.tools.fitted(action.tool, action.params) if action.tool in self.tools.names else ({}, [])
+        refusal = say("bad_params", tool=action.tool, faults=join_errors(faults)) if faults else ""
         if action.tool not in self.tools.names:
-            return self._refuse(action, _unknown(action.tool, self.tools, self._language))
-        params, faults = self.tools.fitted(action.tool, action.params)
-        if faults:
-            return self._refuse(action, say("bad_params", tool=action.tool, faults=join_errors(faults)))
+            refusal = _unknown(action.tool, self.tools, self._language)
+        if refusal:
+            return self._stop("repeated_action", too_often) if count > 1 else self._refuse(action, refusal)
         if trouble := self.tools.trouble(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
@@ -335,6 +343,14 @@ class Conversation:
 
 
 _MOST_NAMES = 50
+_CUT_CHARS = 500
+"""Characters of a reply that was cut off by a limit of tokens, as the model sees it later."""
+
+
+def _fingerprint(reply: ModelReply) -> str:
+    """Return what two replies have in common only if they say the same; the ids of calls always differ."""
+    calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
 
 
 def _unknown(tool: str, tools: Tools, language: Language) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .tool_lookup import Entry, Tools
 
 _ASK = "ask_user"
+_UNREADABLE_CHARS = 500
+"""Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them later."""
 
 
 class NativeProtocol(Protocol):
@@ -68,8 +70,12 @@ class NativeProtocol(Protocol):
             return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
         return [{**told, "role": "user"}]
 
-    def how_to_reply(self) -> str:
-        return self.language.say("format_native")
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        if final or (call := tools.sample()) is None:
+            return ""
+        name, params = call
+        tool = Names(tools.names, "openai").theirs[name]
+        return self.language.say("format_native", tool=tool, params=json.dumps(params, ensure_ascii=False))
 
     def _message(self, reply: ModelReply, tools: Tools) -> Ask | Action | FinalAnswer:
         if not reply.tool_calls:
@@ -109,7 +115,7 @@ def _written(call: ToolCall, place: int) -> dict[str, Any]:
     try:
         arguments = _arguments(call)
     except Unreadable:
-        arguments = {"unreadable": str(call.arguments)}
+        arguments = {"unreadable": str(call.arguments)[:_UNREADABLE_CHARS]}
     function = {
         "name": Names([call.name], "openai").theirs[call.name],
         "arguments": json.dumps(arguments, ensure_ascii=False),

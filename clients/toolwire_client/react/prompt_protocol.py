@@ -82,8 +82,8 @@ class Protocol(ABC):
             case Question(content=content) | UserResponse(content=content) | Error(msg=content):
                 return [{"role": "user", "content": content}]
 
-    def how_to_reply(self) -> str:
-        """Return the sentence that ends every error about a reply."""
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        """Return the end of every error about a reply: a filled-in sample. With *final*, of the final answer."""
         return ""
 
     def example(self, tools: Tools) -> list[Message]:

@@ -88,8 +88,14 @@ class StructuredProtocol(Protocol):
     def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
         return [{"role": "user", "content": to_json(message, self.result_key)}]
 
-    def how_to_reply(self) -> str:
-        return self.language.say("format_structured")
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        say = self.language.say
+        thought = "" if self.thought == "none" else say("sample_thought")
+        samples: list[FromModel] = [FinalAnswer(thought, True, say("sample_answer"))]
+        if not final:
+            called = [Action(thought, *call)] if (call := tools.sample()) else []
+            samples = [*called, *samples, Ask(thought, say("sample_question"))]
+        return say("format_structured", samples="\n".join(map(self.written, samples)))
 
     def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False, first: bool = False) -> Schema:
         return reply_schema(tools, strict=strict, final=final, thought=self.thought)

@@ -74,7 +74,8 @@ class WorkerTool(Tool):
     """A tool inside its process. The server outside enforces its limits of time, by killing the process, and size."""
 
     def __init__(self, tool: Tool, memory: Memory) -> None:
-        vars(self).update(vars(tool), runs_in=None, timeout_seconds=None, max_result_bytes=None)
+        self._become(tool)
+        self.runs_in = self.timeout_seconds = self.max_result_bytes = None
         self._tool = tool
         self._memory = memory
 

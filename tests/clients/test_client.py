@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
@@ -17,7 +18,10 @@ from toolwire_client import (
     LogEntry,
     NotStarted,
     PendingConnection,
+    PromptArgument,
+    PromptDescription,
     RequestFailed,
+    ResourceContent,
     ServerGone,
     TimedOut,
     connect,
@@ -206,6 +210,89 @@ def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
 def test_a_result_that_is_none_is_an_error(result: Any) -> None:
     with fake("Garbled") as client, pytest.raises(BrokenRules):
         client.call_tool("x", {"result": result})
+
+
+def nested(levels: int) -> Any:
+    """An object in a list in an object, nested this many *levels*."""
+    value: Any = {}
+    for _ in range(levels):
+        value = {"x": [value]}
+    return value
+
+
+NO_RESULTS: list[Any] = [None, 1, "x", [], [1], {}, {"resultType": "input_required", "inputRequests": [1]}]
+NO_LISTS: list[Any] = [None, 1, "x", {}, [None], [1], ["x"], [[]], [{}], [{"name": 1}], [{"name": "x", "title": 1}]]
+NO_MESSAGES: list[Any] = [
+    {"role": "user"},
+    {"role": "system", "content": {"type": "text", "text": "x"}},
+    {"role": "user", "content": "x"},
+    {"role": "user", "content": {"type": "text"}},
+    {"role": "user", "content": {"type": "text", "text": 1}},
+]
+NO_CONTENTS: list[Any] = [
+    {"uri": "x:y"},
+    {"uri": 1, "text": "x"},
+    {"uri": "x:y", "text": 1},
+    {"uri": "x:y", "text": None, "blob": None},
+    *({"uri": "x:y", "blob": blob} for blob in (1, "x", "=", "é", ["QQ=="], {})),
+]
+
+
+def lists(member: str, *entries: Any) -> list[Any]:
+    """Results whose *member* is no valid list, or is a list of one of these *entries*."""
+    return [{member: value} for value in [*NO_LISTS, *([entry] for entry in entries)]] + [{member: [], "nextCursor": 1}]
+
+
+MALFORMED: dict[str, tuple[list[Any], list[Any]]] = {
+    "list_resources": ([], lists("resources", {"name": "x"}, {"name": "x", "uri": "x:y", "size": "x"})),
+    "list_resource_templates": ([], lists("resourceTemplates", {"name": "x", "uriTemplate": 1})),
+    "list_prompts": (
+        [],
+        lists("prompts", *({"name": "x", "arguments": it} for it in (1, "x", {"x": 1}, ["x"], [{"name": 1}]))),
+    ),
+    "read_resource": (["x:y"], [{"contents": it} for it in (None, 1, "x", {"x": 1}, *([it] for it in NO_CONTENTS))]),
+    "get_prompt": (["x"], [{"messages": it} for it in (None, 1, "x", {}, *([it] for it in NO_MESSAGES), ["x"])]),
+    "complete": (["x", "a"], [{"completion": it} for it in (None, 1, [], {}, *({"values": v} for v in (1, [1], {})))]),
+}
+
+
+@pytest.mark.parametrize("method", MALFORMED)
+def test_malformed_answers_about_resources_and_prompts_are_errors(method: str) -> None:
+    arguments, malformed = MALFORMED[method]
+    results = NO_RESULTS + malformed
+    with garbling(*results, {}) as client:
+        accepted = [result for result in results if not _raises_broken_rules(getattr(client, method), arguments)]
+        assert client.request("anything") == {}  # the connection survives
+    assert accepted == []
+
+
+def _raises_broken_rules(method: Any, arguments: list[Any]) -> bool:
+    try:
+        method(*arguments, timeout_seconds=WAIT)
+    except BrokenRules:
+        return True
+    return False
+
+
+def garbling(*results: Any) -> PendingConnection:
+    return connect([sys.executable, str(FAKE), "Garbles", json.dumps(results)], on_ask=lambda question: {})
+
+
+def test_answers_that_are_odd_but_clear_are_understood() -> None:
+    resource = {"uri": "x:y", "name": "x", "title": None, "size": 0, "annotations": [], "icons": nested(300)["x"]}
+    prompt = {"name": "x", "arguments": [{"name": "a", "description": None, "required": None}]}
+    part = {"uri": "x:y", "mimeType": None, "text": "", "blob": None, "data": "?"}
+    results = [{"resources": [resource]}, {"prompts": [prompt]}, {"contents": []}, {"contents": [part]}]
+    with garbling(*results, {"messages": [], "description": None}, {"completion": {"values": []}}) as client:
+        [found] = client.list_resources()
+        assert (found.uri, found.title, found.size, found.annotations) == ("x:y", None, 0, {})
+        assert client.list_prompts() == [
+            PromptDescription(name="x", arguments=[PromptArgument(name="a")], raw=prompt),
+        ]
+        assert client.read_resource("x:y").contents == []
+        assert client.read_resource("x:y").contents == [ResourceContent(uri="x:y", text="")]
+        assert client.get_prompt("x").messages == []
+        assert client.complete("x", "a") == []
 
 
 def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end(

@@ -50,7 +50,7 @@ def test_a_folder_that_is_not_set_is_an_error(serve: Serve, tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sparse files of a terabyte")
-def test_a_cancelled_search_ends_and_others_are_answered_meanwhile(serve: Serve, folder: Path) -> None:
+def test_a_cancelled_search_ends_and_concurrent_calls_are_answered(serve: Serve, folder: Path) -> None:
     """Two files of a terabyte, which hold no data, would be read for an hour."""
     for name in ("x.img", "y.img"):
         with open(folder / name, "wb") as file:

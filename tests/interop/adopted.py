@@ -221,7 +221,7 @@ def value_for(schema: dict[str, Any], root: dict[str, Any] | None = None) -> Any
 
 
 def differences_of(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
-    """Return what the lists differ in, by what they mean."""
+    """Return the differences in meaning between the lists."""
     found = []
     for method, original in theirs.items():
         key = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}.get(method, "name")
@@ -265,7 +265,7 @@ def _sorted(items: list[dict[str, Any]]) -> list[Any]:
 
 
 def difference_of(request: tuple[str, Any], theirs: dict[str, Any], ours: dict[str, Any]) -> str | None:
-    """Return what two responses differ in, by what they mean."""
+    """Return the differences in meaning between two responses."""
     there, here = meaning(theirs), meaning(ours)
     if there == here:
         return None

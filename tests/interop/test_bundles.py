@@ -24,7 +24,6 @@ TOOLS = '''# /// script
 """The sizes of things in a shop."""
 
 __version__ = "1.2.3"
-__author__ = "Jane"
 
 import os
 
@@ -70,7 +69,7 @@ def pack(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "API_KEY": "!",
         **{k: v for k, v in offline(home).items() if k[0] == "U"},
     }
-    return peers.run([sys.executable, "-m", "toolwire", "pack", "shop.py", *words], home, more=more)
+    return peers.run([sys.executable, "-m", "toolwire", "pack", "shop.py", "--author", "Jane", *words], home, more=more)
 
 
 def started(home: Path, folder: Path, value: dict[str, Any]) -> list[Any]:
@@ -99,7 +98,7 @@ def test_a_bundle_is_valid_and_serves_the_tools_where_it_is_unpacked(home: Path,
     manifest = json.loads((unpacked / "manifest.json").read_text())
     assert (manifest["server"]["type"], manifest["author"], manifest["icon"]) == (kind, {"name": "Jane"}, "icon.png")
     assert manifest["tools"] == [{"name": "size", "description": "Return the size of a thing."}]
-    assert [prompt["text"] for prompt in manifest["prompts"]] == ["Praise the size of ${arguments.thing}."]
+    assert manifest["prompts_generated"] is True
     assert manifest["description"] == "The sizes of things in a shop."
     assert started(home, unpacked, manifest) == [["size"], "it is large, madam?"]
 

@@ -87,7 +87,7 @@ def is_of(check: Check, pattern: Check) -> bool:
 
 
 def failed(results: Results) -> dict[Check, bool]:
-    """Return of each check whether it failed, or warned."""
+    """Return for each check whether it failed or warned."""
     return {check: any(status in BAD for status in statuses) for check, statuses in results.items()}
 
 

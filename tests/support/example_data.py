@@ -1,4 +1,4 @@
-"""Data to show the examples with: a database, a repository, pictures and a log, in a folder."""
+"""Example data in a folder: a database, a repository, pictures and a log."""
 
 from __future__ import annotations
 

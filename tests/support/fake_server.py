@@ -240,6 +240,20 @@ class Garbled(Server):
         answer(request, request["params"]["arguments"].get("result"))
 
 
+class Garbles(Modern):
+    """Answers each request after the handshake with the next of the results in its second argument."""
+
+    results = json.loads(sys.argv[2]) if sys.argv[2:] else []
+
+    def discover(self, request: dict[str, Any]) -> None:
+        capabilities: dict[str, Any] = {"resources": {}, "prompts": {}, "completions": {}}
+        answer(request, {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": capabilities})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if "id" in message:
+            answer(message, self.results.pop(0))
+
+
 class Deaf(Server):
     """Reads nothing more after the handshake."""
 

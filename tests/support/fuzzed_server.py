@@ -91,12 +91,12 @@ def accepts_and_crashes(given: dict[str, Any], wrong: str) -> Any:
 
 
 def converts(given: dict[str, Any], wrong: str) -> Any:
-    """As servers do whose types are lax: "1.5" is as good as 1."""
+    """Converts like servers with lax types: "1.5" is accepted for 1."""
     return accepts_everything(given, wrong) if set(given) == {"text", "times"} and given["times"] == "1.5" else None
 
 
 def reads(given: dict[str, Any], wrong: str) -> Any:
-    """As servers do that know models: "5" is 5, and null is no times at all."""
+    """Converts what models send: "5" is 5, and null means absent."""
     times = given.get("times", 0)
     if isinstance(times, str) and times.isdigit() and str(int(times)) == times:
         given = {**given, "times": int(times)}

@@ -25,7 +25,7 @@ ISSUES = [
 
 
 class Tracker(ThreadingHTTPServer):
-    """Answers as GitHub does. *status* is what the next requests get; 0 means no answer at all."""
+    """Answers as GitHub does. The next requests get *status*; 0 means no answer."""
 
     daemon_threads = True
 

@@ -16,6 +16,23 @@ from .schema.shape import refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from concurrent.futures import Executor
+    from typing import TypedDict, Unpack
+
+    class _Shared(TypedDict, total=False):
+        """The options of all three decorators."""
+
+        name: str | None
+        title: str | None
+        description: str | None
+        timeout_seconds: float | None
+        runs_in: str | Executor | None
+        memory_limit: int | str | None
+        tags: Collection[str]
+        icons: Sequence[dict[str, Any]]
+        meta: dict[str, Any] | None
+
+
+_SHARED = ("name", "title", "description", "timeout_seconds", "runs_in", "memory_limit", "tags", "icons", "meta")
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
@@ -27,28 +44,20 @@ def tool_api(function: Function, /) -> Function: ...
 @overload
 def tool_api(
     *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
     read_only: bool | None = None,
     destructive: bool | None = None,
     idempotent: bool | None = None,
     open_world: bool | None = None,
-    timeout_seconds: float | None = None,
-    runs_in: str | Executor | None = None,
-    memory_limit: int | str | None = None,
-    tags: Collection[str] = (),
-    icons: Sequence[dict[str, Any]] = (),
     input_schema: dict[str, Any] | None = None,
     output_schema: dict[str, Any] | None = None,
     structured: bool = True,
     max_result_bytes: int | str | None = None,
-    meta: dict[str, Any] | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
     explode_param: bool = True,
     explode_return: bool = False,
     returns_named_value: bool = False,
+    **options: Unpack[_Shared],
 ) -> Callable[[Function], Function]: ...
 
 
@@ -103,17 +112,9 @@ def resource(
     uri: str,
     /,
     *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
     media_type: str | None = None,
     annotations: dict[str, Any] | None = None,
-    icons: Sequence[dict[str, Any]] = (),
-    meta: dict[str, Any] | None = None,
-    tags: Collection[str] = (),
-    timeout_seconds: float | None = None,
-    runs_in: str | Executor | None = None,
-    memory_limit: int | str | None = None,
+    **options: Unpack[_Shared],
 ) -> Callable[[Function], Function]:
     """The function itself, marked as a resource: `@resource("config://app")` or `@resource("notes://{name}")`.
 
@@ -136,12 +137,12 @@ def resource(
         ValueError: for a value out of range.
         RegistrationError: for something that cannot be marked, such as a class.
     """
-    given = {option: value for option, value in locals().items() if value not in (None, ())}
     if not isinstance(uri, str):
         raise TypeError('resource: its URI comes first, as in @resource("notes://{name}")')
     from .resources.resource import ResourceOptions
 
-    return partial(_marked, options=checked(given, ResourceOptions, "resource"))
+    own = {"uri": uri, "media_type": media_type, "annotations": annotations}
+    return partial(_marked, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED)))
 
 
 @overload
@@ -151,17 +152,9 @@ def prompt(function: Function, /) -> Function: ...
 @overload
 def prompt(
     *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    icons: Sequence[dict[str, Any]] = (),
-    meta: dict[str, Any] | None = None,
-    tags: Collection[str] = (),
-    timeout_seconds: float | None = None,
-    runs_in: str | Executor | None = None,
-    memory_limit: int | str | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
+    **options: Unpack[_Shared],
 ) -> Callable[[Function], Function]: ...
 
 
@@ -174,14 +167,8 @@ def prompt(function: Any = None, /, **options: Any) -> Any:
     """
     from .resources.prompt import PromptOptions
 
-    said = checked(options, PromptOptions, "prompt", _OF_PROMPTS)
+    said = checked(options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments"))
     return _marked(function, said) if function is not None else lambda function: _marked(function, said)
-
-
-_OF_PROMPTS = (
-    *("name", "title", "description", "icons", "meta", "tags", "timeout_seconds", "runs_in", "memory_limit"),
-    *("include_arguments", "exclude_arguments"),
-)
 
 
 def _marked(thing: Any, options: Options) -> Any:

@@ -123,8 +123,9 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
     for tool in tools:
         first = known.setdefault((tool.kind, tool.name_with(".")), tool)
         if first.function != tool.function:
-            problem = f"two tools have this name: {first.origin} and {tool.origin}"
-            raise RegistrationError(problem, tool=tool.name, remedy='rename one: tool_api(name="...")')
+            problem = f"it is defined twice: in {first.origin} and {tool.origin}"
+            remedy = 'rename one: tool_api(name="...")' if tool.kind == "tools" else "rename one"
+            raise RegistrationError(problem, tool=tool.name, remedy=remedy)
     return list(known.values())
 
 

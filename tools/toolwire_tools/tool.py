@@ -32,12 +32,13 @@ SEPARATOR = "_"
 # Types of values that a function can return before its result.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
 
-_HINTS = {
+HINTS = {
     "readOnlyHint": "read_only",
     "destructiveHint": "destructive",
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
+"""The options by the members of MCP's `ToolAnnotations`."""
 
 
 class Tool:
@@ -161,15 +162,22 @@ class Tool:
 
     def with_lifespan(self, lifespan: Callable[..., Any] | None, module: ModuleType | None = None) -> Tool:
         """The same tool with this *lifespan*, unless it has one, offered by *module*."""
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self), lifespan=self.lifespan or lifespan, module=self.module or module)
+        twin = self._twin(self.name)
+        twin.lifespan, twin.module = self.lifespan or lifespan, self.module or module
         return twin
 
     def _twin(self, name: str) -> Tool:
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self), name=name)
-        twin._description = None if self._description is None else {**self._description, "name": name}
+        twin._become(self)
+        if name != self.name:  # a resource is found by its URI, but described by another name
+            twin.name = name
+            twin._description = None if self._description is None else {**self._description, "name": name}
         return twin
+
+    def _become(self, tool: Tool) -> None:
+        """Copy all attributes of *tool*; one by one, since CPython finds them slowly once `vars(self)` was used."""
+        for name, value in vars(tool).items():
+            setattr(self, name, value)
 
     def without_structured(self) -> Tool:
         """The same tool without an output schema in its description and structured content in its results."""
@@ -346,22 +354,26 @@ def _lint(name: str, read: Signature) -> list[Finding]:
 
 
 def _described(name: str, options: Options, read: Signature, output_schema: dict[str, Any] | None) -> dict[str, Any]:
-    hints = {hint: getattr(options, option) for hint, option in _HINTS.items()}
+    hints = {hint: getattr(options, option) for hint, option in HINTS.items()}
     annotations = {hint: value for hint, value in hints.items() if value is not None}
     if options.title:
         # Clients before 2025-06-18 look for the title here.
         annotations = {"title": options.title, **annotations}
-    entry = {
-        "name": name,
+    schemas = {"inputSchema": read.arguments.input_schema, "outputSchema": output_schema}
+    return entry({"name": name}, options, read, {**schemas, "annotations": annotations})
+
+
+def entry(names: dict[str, str], options: Options, read: Signature, own: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of one of MCP's lists, with its *own* members after those that all have; without empty ones."""
+    members = {
+        **names,
         "title": options.title,
         "description": options.description if options.description is not None else read.description,
-        "inputSchema": read.arguments.input_schema,
-        "outputSchema": output_schema,
-        "annotations": annotations,
+        **own,
         "icons": [msgspec.to_builtins(icon) for icon in options.icons],
         "_meta": options.shown_meta(),
     }
-    return {member: value for member, value in entry.items() if value}
+    return {member: value for member, value in members.items() if value}
 
 
 def _name(function: Any) -> str:

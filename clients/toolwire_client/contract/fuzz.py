@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.cases import Case
+from toolwire_schemas.install_command import install_command
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.json_schema.lossless import is_read
@@ -110,7 +111,8 @@ def need_hypothesis() -> None:
     try:
         from hypothesis.configuration import set_hypothesis_home_dir
     except ImportError:
-        raise MissingHypothesis("fuzzing needs the package hypothesis: pip install 'toolwire[contract]'") from None
+        remedy = install_command("toolwire[contract]")
+        raise MissingHypothesis(f"fuzzing needs the package hypothesis; run: {remedy}") from None
     if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:  # else it writes into the working folder
         caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))

@@ -150,13 +150,18 @@ def described(entry: Any, kind: type[Described], word: str) -> Described:
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
-    """Return *members* without those of no value: servers write null for one, and some [] for an empty object."""
-    kept = {name: value for name, value in members.items() if value or isinstance(value, str | dict)}
-    return {name: [*map(_as_entry, value)] if isinstance(value, list) else value for name, value in kept.items()}
+    """Return *members*, and the objects in their lists, without those of no value.
+
+    Servers write null for one, and some [] for an empty object.
+    """
+    kept = _present(members)
+    return {name: [*map(_present, value)] if isinstance(value, list) else value for name, value in kept.items()}
 
 
-def _as_entry(item: Any) -> Any:
-    return _without_nulls(item) if isinstance(item, dict) else item
+def _present(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: item for name, item in value.items() if item is not None and item != []}
 
 
 def contents(result: Any) -> ResourceResult:
@@ -169,17 +174,17 @@ def contents(result: Any) -> ResourceResult:
 
 
 def _content(part: Any) -> ResourceContent:
-    given = _without_nulls(part)
-    if "text" not in given:
-        given["data"] = b64decode(given["blob"], validate=True)
-    return msgspec.convert(given, ResourceContent)
+    given = _present(part)
+    data = None if "text" in given else b64decode(given["blob"], validate=True)
+    return msgspec.convert({**given, "data": data}, ResourceContent)
 
 
 def prompt_messages(result: Any) -> PromptResult:
     """Return a result of `prompts/get` as a value. Raises `BrokenRules` if it is malformed."""
     try:
-        found = msgspec.convert({"messages": None, **_without_nulls(result), "raw": result}, PromptResult)
-    except (msgspec.ValidationError, TypeError, AttributeError) as error:
+        given = {**_present(result), "messages": result["messages"], "raw": result}
+        found = msgspec.convert(given, PromptResult)
+    except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise BrokenRules(f"the server's prompt is malformed: {error}") from None
     if not all(_is_block(message.content) for message in found.messages):
         raise BrokenRules("the server's prompt has content that is not a content block")

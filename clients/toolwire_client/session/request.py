@@ -151,9 +151,9 @@ async def completed(handle: RequestHandle, method: str, params: dict[str, Any], 
         result = await handle.result(deadline)
         if not isinstance(result, dict) or result.get("resultType") != "input_required":
             return result
-        more = await _answers(handle, result, params.get("name") or params.get("uri", ""), deadline)
+        more = await _answers(handle, result, str(params.get("name", params.get("uri"))), deadline)
         handle.begin(method, {**params, **more})
-    raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
+    raise BrokenRules(f"the server still asks after {_MAX_ROUNDS} rounds of questions")
 
 
 async def _answers(handle: RequestHandle, result: dict[str, Any], name: str, deadline: Deadline) -> dict[str, Any]:

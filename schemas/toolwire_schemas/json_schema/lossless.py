@@ -21,7 +21,7 @@ from ..wire.codec import MAX_DIGITS, DecodingError, decode
 from .error_text import MAX_FAULTS, place, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     Path = tuple[str | int, ...]
     Places = dict[Path, Any]
@@ -83,13 +83,15 @@ def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
         return False
 
 
-def unread(errors: list[Any], left: list[Any]) -> list[Any]:
+def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list[Any]:
     """Return those of *errors*, about a value as it was sent, that its last reading did not settle.
 
-    *left* are the errors about that reading; one that only the reading brought, such as equal items, is returned too.
+    *left* are the errors about that reading, and *changes* its places. An error that only the reading brought, such as
+    equal items, is returned too. One at a place that was read, as a number too small, replaces that about its text.
     """
     prefixes = [(error, _prefixes(error)) for error in left]
     wrong: set[Path] = set().union(*(found for _, found in prefixes))
+    wrong -= set().union(*(found for error, found in prefixes if tuple(error.absolute_path) in changes))
     kept = [error for error in errors if tuple(error.absolute_path) in wrong]
     told = {tuple(error.absolute_path) for error in kept}
     return kept + [error for error, found in prefixes if found.isdisjoint(told)]

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.install_command import install_command
+
 from ..errors import LoadError, UsageError
 from .options import ADOPT, SET, Option
 
@@ -108,7 +110,7 @@ def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
     try:
         from toolwire_client.terminal.rich_renderer import RichRenderer
     except ImportError:
-        plain.tell(Line("note", "with rich this looks better: pip install 'toolwire[agent]'"))
+        plain.tell(Line("note", f"with rich this looks better: {install_command('toolwire[agent]')}"))
         return plain
     return RichRenderer(thinks=not isinstance(model, HumanModel))
 

@@ -16,6 +16,8 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from toolwire_schemas.install_command import install_command
+
 from ..errors import LoadError
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ def add(packages: Sequence[str], add_to_path: Callable[[str], None]) -> None:
         LoadError: if uv is not there, or cannot install them; its own words are on stderr by then.
     """
     if uv() is None:
-        raise LoadError(f"--with needs uv (https://docs.astral.sh/uv); without it, run: {_install(packages)}")
+        raise LoadError(f"--with needs uv (https://docs.astral.sh/uv); without it, run: {install_command(*packages)}")
     for path in _environment([word for package in packages for word in ("--with", package)]):
         add_to_path(path)
 
@@ -186,33 +188,10 @@ def remedy(module: str, place: str) -> str:
     wanted = ScriptMetadata(place).dependencies
     if not wanted:
         package = _DISTRIBUTIONS.get(module, module)
-        return f"; if {package!r} is a package, install it: {_install([package])}"
+        return f"; if {package!r} is a package, install it: {install_command(package)}"
     lacking = [one for one in wanted if not is_installed(one)]
     if not lacking:
         return f"; its `# /// script` block asks for {', '.join(wanted)}, and none of them has {module!r}"
     if uv() is not None:
         return "; uv could not install what its `# /// script` block asks for (its message is above)"
-    return f"; its `# /// script` block asks for it: install uv, or run: {_install(lacking)}"
-
-
-def _install(packages: Sequence[str]) -> str:
-    """The command that installs *packages* into the environment of this Python."""
-    from importlib.util import find_spec
-    from shlex import join
-
-    prefix = sys.prefix
-    if os.path.isfile(os.path.join(prefix, "pipx_metadata.json")):
-        return join(["pipx", "inject", os.path.basename(prefix), *packages])
-    if os.path.isfile(os.path.join(prefix, "uv-receipt.toml")):
-        return join(["uv", "tool", "install", "toolwire", *(f"--with={package}" for package in packages)])
-    if is_ephemeral():
-        return join(["uvx", *(f"--with={package}" for package in packages), "toolwire", "serve", "..."])
-    if find_spec("pip") is None:  # as in the environments that uv makes
-        return join(["uv", "pip", "install", "--python", sys.executable, *packages])
-    return join([sys.executable, "-m", "pip", "install", *packages])
-
-
-def is_ephemeral() -> bool:
-    """Return whether this Python runs in an environment of uv's cache, as under `uvx`, which may be deleted."""
-    parts = sys.prefix.replace("\\", "/").split("/")
-    return any(part in ("archive-v0", "environments-v2", "builds-v0") for part in parts)
+    return f"; its `# /// script` block asks for it: install uv, or run: {install_command(*lacking)}"

@@ -33,6 +33,10 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
         except (LoadError, RegistrationError, KeyboardInterrupt):
             raise
         except BaseException as other:
+            outer = other
+            while outer.__context__ not in (None, error):
+                outer = outer.__context__
+            outer.__context__ = None  # the missing FastMCP is not the reason
             error = other
     if isinstance(error, NameNotAvailable):
         raise LoadError(str(error)) from None

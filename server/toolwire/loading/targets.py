@@ -107,7 +107,7 @@ def load(
         raise LoadError("\n".join(faults))
     chosen = [tool for tool, _ in offered.values() if is_chosen(tool, include, exclude)]
     if not (chosen or may_be_empty):
-        raise LoadError(_nothing_left([tool.name for tool, _ in offered.values()], targets))
+        raise LoadError(_nothing_left([tool for tool, _ in offered.values()], targets))
     return chosen
 
 
@@ -253,8 +253,7 @@ def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> boo
     return (not include or matches(include)) and not matches(exclude)
 
 
-_TAG = "tag:"
-"""Before a tag where a pattern of names is expected, as in `--include tag:billing`."""
+_TAG = "tag:"  # before a tag where a pattern of names is expected, as in `--include tag:billing`
 
 
 def _twice(name: str, here: Target, there: Target) -> str:
@@ -262,7 +261,8 @@ def _twice(name: str, here: Target, there: Target) -> str:
     return f"the tool {name!r} is {places}; rename one, with @tool_api(name=...) or in its YAML, or serve only one"
 
 
-def _nothing_left(names: list[str], targets: Sequence[str]) -> str:
-    if names:
-        return f"--include and --exclude leave no tool; available: {', '.join(names)}"
+def _nothing_left(tools: list[Tool], targets: Sequence[str]) -> str:
+    if tools:
+        known = dict.fromkeys([*(tool.name for tool in tools), *(_TAG + tag for tool in tools for tag in tool.tags)])
+        return f"--include and --exclude leave no tool; available: {', '.join(known)}"
     return f"no tools to serve in {', '.join(targets)}: define public functions there, or decorate some with @tool_api"

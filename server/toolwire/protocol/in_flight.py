@@ -43,7 +43,8 @@ class InFlight:
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
-        self._lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
+        self.lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
+        self.returned = threading.Condition(self.lock)  # one of those
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
@@ -59,7 +60,7 @@ class InFlight:
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
-        if len(self._calls) + len(self._lingering) >= self.max_calls:
+        if len(self._calls) + len(self.lingering) >= self.max_calls:
             raise self.too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
@@ -118,7 +119,7 @@ class InFlight:
     def running(self) -> list[Call]:
         """Return the calls whose tools have not returned: those in flight, given up or parked."""
         with self.lock:
-            return [*self._calls.values(), *self._lingering]
+            return [*self._calls.values(), *self.lingering]
 
     def end_all(self) -> list[Call]:
         """End every call that a client waits for, without responses, and return them: the server is exiting."""
@@ -166,12 +167,13 @@ class InFlight:
 
     def _linger(self, call: Call) -> None:
         call.lingers = True
-        self._lingering.add(call)
+        self.lingering.add(call)
 
     def _release(self, call: Call) -> None:
         if call.lingers:
             call.lingers = False
-            self._lingering.remove(call)
+            self.lingering.remove(call)
+            self.returned.notify_all()
             self._bytes_out += call.origin.size
 
     def too_many(self) -> RequestError:

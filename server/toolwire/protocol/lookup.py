@@ -171,7 +171,12 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
     from toolwire_tools.resources.completion import Completion
 
     others = context.get("arguments") if isinstance(context, dict) else None
-    return Completion(owner, name), {
+    completion = Completion(owner, name)
+    if owner.gate is not None and completion.has_function:
+        in_process = owner.renamed(owner.name)
+        in_process.kind = completion.kind
+        return in_process, {member: value for member, value in params.items() if member != "_meta"}
+    return completion, {
         "text": argument["value"],
         "arguments": others if isinstance(others, dict) else {},
     }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ..protocol.call import Call
+    from ..protocol.in_flight import InFlight
     from ..timers import Timers
     from .event_loop import EventLoop
 
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
         lifespans: Lifespans | None
         timers: Timers
-        running: Callable[[], list[Call]]
+        in_flight: InFlight
 
         def event_loop(self) -> EventLoop:
             """Return the event loop of asynchronous tools."""
+
+        def end(self) -> None:
+            """End the session, and with it its threads."""
 
     Lifespan = Callable[..., Any]
     """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
@@ -44,11 +47,11 @@ if TYPE_CHECKING:
 _ENTER_SECONDS = 60.0
 """The same as the start of a worker process has. Hosts give up a server that is silent for 10 to 60 seconds."""
 
-_LOOK_SECONDS = 0.02
-"""How often calls of replaced tools are looked for."""
+_LOOK_SECONDS = 0.1
+"""How often calls of replaced tools are looked for. The reader may be about to begin one when tools are replaced."""
 
 _EXIT_SECONDS = 0.2
-"""The time for leaving if the process ends in another way than by the end of its session."""
+"""The time for leaving if another lifespan fails, or the process ends in another way than by the end of its session."""
 
 
 def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: object) -> None:
@@ -57,14 +60,19 @@ def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: obj
     They get *server* if they take an argument. The worker processes of isolated tools enter their own.
 
     Raises:
-        LifespanFailed: if one fails or takes too long; the new ones are left then.
+        LifespanFailed: if one fails or takes too long; the new ones are left then, and a new session ends.
     """
     here = [tool.lifespan for tool in tools if tool.gate is None]
     wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
-    if session.lifespans is None:
-        session.lifespans = Lifespans(server, session)
+    is_new = session.lifespans is None
+    entered = session.lifespans = session.lifespans or Lifespans(server, session)
     pools = {tool.gate for tool in tools if tool.gate is not None and tool.lifespan is not None}
-    session.lifespans.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+    try:
+        entered.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+    except BaseException:
+        if is_new:
+            session.end()
+        raise
 
 
 class Lifespans:
@@ -73,9 +81,12 @@ class Lifespans:
     def __init__(self, server: object, session: Session) -> None:
         self._server = server
         self._session = session
-        self._wanted: list[Lifespan] = []
+        self._wanted: frozenset[Lifespan] = frozenset()  # those of the tools served, and of the next while they enter
+        self._newest = self._wanted
         self._pools: set[Any] = set()
         self._entered: dict[Lifespan, _Entered] = {}
+        self._lock = threading.Lock()  # for what is wanted, what is entered, and whether a timer looks
+        self._looking = False
         self._process = os.getpid()
         atexit.register(self._leave_at_exit)
 
@@ -84,17 +95,20 @@ class Lifespans:
 
         *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited for.
         """
-        new = [lifespan for lifespan in wanted if lifespan not in self._entered]
-        try:
-            for lifespan in new:
-                self._entered[lifespan] = entered = _Entered(lifespan)
+        with self._lock:  # from here on, none of them is left as unused
+            before, self._wanted = self._wanted, self._wanted.union(wanted)
+            new = [_Entered(lifespan) for lifespan in wanted if lifespan not in self._entered]
+        for place, entered in enumerate(new):
+            try:
                 entered.enter(self._server, self._session.event_loop)
-        except LifespanFailed:
-            for lifespan in reversed(new):
-                if (begun := self._entered.pop(lifespan, None)) is not None:
-                    begun.leave()
-            raise
-        self._wanted, self._pools = wanted, pools
+            except LifespanFailed:
+                self._wanted = before
+                entered.leave()
+                _leave(new[:place], time.monotonic() + _EXIT_SECONDS)
+                raise
+        with self._lock:
+            self._entered.update({entered.lifespan: entered for entered in new})
+        self._newest, self._pools = frozenset(wanted), pools
 
     def value(self, lifespan: Lifespan) -> Any:
         """Return the value of *lifespan*."""
@@ -104,18 +118,25 @@ class Lifespans:
         return entered.value
 
     def leave_unused(self) -> None:
-        """Leave those not wanted any more, each as soon as no call may use it. Never blocks."""
-        unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted]
-        used = self._used()
-        for lifespan in reversed(unused):
-            if lifespan not in used:
-                self._entered.pop(lifespan).leave()
-        if not used.isdisjoint(unused):
-            self._session.timers.after(_LOOK_SECONDS, self.leave_unused)
+        """Leave those not wanted any more, each soon after the last call that uses it. Never blocks."""
+        self._wanted = self._newest
+        self._look_later()
 
-    def _used(self) -> set[Lifespan]:
-        tools = [call.tool for call in self._session.running()]
-        return {tool.lifespan for tool in tools if tool.lifespan is not None}
+    def _look_later(self) -> None:
+        with self._lock:
+            if not (self._looking or self._wanted.issuperset(self._entered)):
+                self._session.timers.after(_LOOK_SECONDS, self._leave_unused)
+                self._looking = True
+
+    def _leave_unused(self) -> None:
+        used = {call.tool.lifespan for call in self._session.in_flight.running()}
+        with self._lock:
+            self._looking = False
+            unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted and lifespan not in used]
+            left = [self._entered.pop(lifespan) for lifespan in reversed(unused)]
+        for entered in left:
+            entered.leave()
+        self._look_later()
 
     def leave(self, deadline: float) -> None:
         """Leave all, the last first; return when that is done, or at *deadline* (monotonic time).
@@ -123,15 +144,20 @@ class Lifespans:
         Half of the time is for calls that were ended and still clean up.
         """
         atexit.unregister(self._leave_at_exit)
-        entered, self._entered = list(self._entered.values()), {}
+        deadline = min(deadline, time.monotonic() + threading.TIMEOUT_MAX)
+        with self._lock:
+            lifespans, self._entered = self._entered, {}
         for pool in self._pools:
             pool.retire()
-        calls_until = (time.monotonic() + deadline) / 2
-        while time.monotonic() < calls_until and not self._used().isdisjoint(each.lifespan for each in entered):
-            time.sleep(_LOOK_SECONDS)
-        for each in reversed(entered):
-            each.leave()
-            each.left.wait(max(0.0, deadline - time.monotonic()))
+
+        in_flight = self._session.in_flight
+        with in_flight.returned:  # a session that ends has given up all its calls
+            in_flight.returned.wait_for(
+                lambda: not any(call.tool.lifespan in lifespans for call in in_flight.lingering),
+                max(0.0, deadline - time.monotonic()) / 2,
+            )
+        entered = list(lifespans.values())
+        _leave(entered, deadline)
         for pool in self._pools:
             pool.wait(deadline)
         late = [each.name for each in entered if not each.left.is_set()]
@@ -141,6 +167,13 @@ class Lifespans:
     def _leave_at_exit(self) -> None:
         if os.getpid() == self._process:  # a fork has none of the threads
             self.leave(time.monotonic() + _EXIT_SECONDS)
+
+
+def _leave(entered: list[_Entered], deadline: float) -> None:
+    """Leave all, the last first, each for no longer than until *deadline*."""
+    for each in reversed(entered):
+        each.leave()
+        each.left.wait(max(0.0, deadline - time.monotonic()))
 
 
 class _Entered:
@@ -214,6 +247,11 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
     import inspect
     from contextlib import asynccontextmanager, contextmanager
 
+    if not callable(lifespan):
+        kind = type(lifespan).__name__
+        raise LifespanFailed(
+            f"a lifespan (`__lifespan__`) must be a function that returns a context manager, not {kind}"
+        )
     if inspect.isasyncgenfunction(lifespan):
         lifespan = asynccontextmanager(lifespan)
     elif inspect.isgeneratorfunction(lifespan):

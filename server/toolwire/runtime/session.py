@@ -69,7 +69,7 @@ class Session:
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self._in_flight = self._protocol.in_flight
         self.is_idle = self._in_flight.is_idle
-        self.running = self._in_flight.running
+        self.in_flight = self._in_flight
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog

@@ -33,7 +33,7 @@ class IsolatedTool(Tool):
     """
 
     def __init__(self, tool: Tool, pool: ProcessPool, name_there: str) -> None:
-        vars(self).update(vars(tool))
+        self._become(tool)
         self._pool = pool
         self.gate = pool
         self._name_there = name_there

@@ -96,7 +96,7 @@ class MountedTool(Tool):
     """
 
     def __init__(self, server: str, prefix: str, forward: Forward, kind: str, entry: dict[str, Any]) -> None:
-        vars(self).update(vars(_TEMPLATE))
+        self._become(_TEMPLATE)
         self.kind = kind
         self._server = server
         self._forward = forward

@@ -133,8 +133,8 @@ class WorkerProcess(Connection):
         tool = call.tool
         if (can_ask := can_elicit(call.capabilities)) is not self._can_ask and not self._declare(can_ask):
             return None
-        is_uri = METHODS[tool.kind] == "resources/read"
-        params = dict(arguments) if is_uri else {"name": name, "arguments": arguments}
+        has_name = METHODS[tool.kind] in ("tools/call", "prompts/get")
+        params = {"name": name, "arguments": arguments} if has_name else dict(arguments)
         if call.id is not None:
             params["_meta"] = {META_CALL_ID: call.id}
         self._call = call

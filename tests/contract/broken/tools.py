@@ -29,7 +29,7 @@ def greet(name: str = "you") -> dict[str, str]:
 
 @prompt
 def write(excited: bool = False) -> str:
-    """Write to somebody."""
+    """Write a message."""
     return "Dear" + "!" * excited
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import struct
-import time
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -56,9 +55,7 @@ def test_multiple_content_types() -> list[Text | Image | File]:
 def test_tool_with_logging(context: Context) -> str:
     """Log three messages."""
     context.log("Tool execution started")
-    time.sleep(0.05)
     context.log("Tool processing data")
-    time.sleep(0.05)
     context.log("Tool execution completed")
     return "logged"
 
@@ -81,13 +78,12 @@ def test_tool_with_progress(context: Context) -> str:
     """Report progress three times."""
     for done in (0, 50, 100):
         context.progress(done, 100)
-        time.sleep(0.05)
     return "done"
 
 
 @dataclass
 class Account:
-    """Who the user is."""
+    """The user's account."""
 
     username: Annotated[str, "User's response"]
     email: Annotated[str, "User's email address"]
@@ -153,7 +149,7 @@ class Person:
 
 @dataclass
 class Confirmation:
-    """Whether to go on."""
+    """A confirmation."""
 
     ok: bool
 
@@ -174,7 +170,7 @@ def test_input_required_result_elicitation(context: Context) -> str:
 @tool_api
 def test_streaming_elicitation(context: Context) -> str:
     """Greet the user."""
-    return f"Hello, {context.ask('What is your name?', Person).name}!"
+    return test_input_required_result_elicitation(context)
 
 
 @tool_api
@@ -186,7 +182,7 @@ def test_input_required_result_request_state(context: Context) -> str:
 @tool_api
 def test_input_required_result_tampered_state(context: Context) -> str:
     """Continue after a question."""
-    return f"{context.ask('Please confirm', Confirmation).ok}"
+    return test_input_required_result_request_state(context)
 
 
 @tool_api
@@ -241,12 +237,12 @@ def test_trigger_prompt_change() -> str:
 
 @tool_api
 def passing_tool() -> None:
-    """Come and go."""
+    """Do nothing: this is added and removed by others."""
 
 
 @prompt
 def passing_prompt() -> str:
-    """Come and go."""
+    """Do nothing: this is added and removed by others."""
     return "here"
 
 

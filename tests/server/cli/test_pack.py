@@ -112,6 +112,13 @@ def test_yaml_brings_the_scripts_and_modules_that_it_names(tmp_path: Path) -> No
         packed(tmp_path, "inner/u.yaml")
 
 
+def test_a_bundled_tool_brings_the_packages_of_its_extra() -> None:
+    contents = Contents()
+    for name in ("Calculator", "ArxivSearch"):
+        contents.add_target(name)
+    assert (contents.targets, contents.extras) == (["Calculator", "ArxivSearch"], {"web"})
+
+
 def test_two_files_cannot_have_one_place(tmp_path: Path) -> None:
     write(tmp_path, {"a/tools.py": "", "b/tools.py": ""})
     with pytest.raises(LoadError, match="would have one name in the bundle"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.recording_caller import RecordingCaller
 from support.server_process import call, request, running, served
-from toolwire import Server
+from toolwire import RequestError, Server
 from toolwire.errors import LoadError
 from toolwire.loading.targets import load
 from toolwire_tools import RegistrationError
@@ -32,15 +31,17 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., str]:
-    def write(text: str, name: str = "server.py") -> str:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        importlib.invalidate_caches()
-        return name
+def write(write: Callable[[str, str], str]) -> Callable[..., str]:
+    return lambda text, name="server.py": write(name, text)
 
-    return write
+
+def test_the_missing_package_is_not_named_as_the_reason_of_another_failure(
+    write: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LoadError, match="ZeroDivisionError"):
+        load([write(f"{SERVER}1 / 0\n")])
+    shown = capsys.readouterr().err
+    assert ("1 / 0" in shown, "fastmcp" in shown) == (True, False)
 
 
 def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[str, Any]:
@@ -229,7 +230,7 @@ def test_a_whole_result_is_checked_against_the_promised_schema(write: Callable[.
 CONTEXT = """
 @mcp.tool
 def work(c: Context) -> str:
-    c.info("begun", extra={"n": 1})
+    c.info("begun", extra={"n": 1, "level": 2, "logger": 3})
     c.log("warning", "hm")
     c.log("so", level="debug")
     c.report_progress(1, 2, message="half")
@@ -249,7 +250,7 @@ def test_the_context_reports_progress_and_logs_with_and_without_await(write: Cal
 
     assert result["content"][0]["text"] == "True stdio demo"
     assert [logged[:3] for logged in caller.logged] == [
-        ("info", "begun", {"n": 1}),
+        ("info", "begun", {"n": 1, "level": 2, "logger": 3}),
         ("warning", "hm", {}),
         ("debug", "so", {}),
     ]
@@ -283,6 +284,14 @@ async def test_an_elicitation_ends_as_in_fastmcp(
     [
         ("mcp = FastMCP('x', auth=object())", "server.py:3: Toolwire does not support FastMCP(auth=)"),
         ("mcp = FastMCP('x', middleware=[1])", "server.py:3: Toolwire does not support FastMCP(middleware=)"),
+        (
+            "mcp = FastMCP('x', resource_security=None)",
+            "server.py:3: Toolwire does not support FastMCP(resource_security",
+        ),
+        (
+            "@mcp.resource('a://{b}', security=None)\ndef f(b): ...",
+            "server.py:3: Toolwire does not support resource(security=)",
+        ),
         ("mcp.mount(FastMCP('y'))", "server.py:3: Toolwire does not support FastMCP.mount"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),
         ("app = mcp.http_app()", "server.py:3: Toolwire does not support FastMCP.http_app"),
@@ -502,7 +511,8 @@ def short(topic: str, words: int = 3) -> str: return f"{topic} {words + 1}"
 @mcp.prompt("chat", title="Chat", description="Talks.")
 def talk() -> list[base.Message]: return [base.UserMessage("hi"), base.AssistantMessage("so?")]
 @mcp.prompt()
-def whole(): return PromptResult([Message(TextContent(type="text", text="x"), role="assistant")], description="d")
+def whole():
+    return PromptResult([Message(TextContent(type="text", text="x"), role="assistant")], description="d", meta={"k": 1})
 @mcp.tool
 async def peek(uri: str, c: Context) -> list:
     read = await c.read_resource(uri)
@@ -529,6 +539,63 @@ def server(write: Callable[..., str]) -> Iterator[Server]:
 )
 def test_resources_are_read_as_in_fastmcp(server: Server, uri: str, contents: list[dict[str, Any]]) -> None:
     assert server.request("resources/read", {"uri": uri}) == {"contents": [{"uri": uri, **one} for one in contents]}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [
+        ("a/b.md", True),
+        ("a/../b", True),
+        ("HEAD~3..HEAD", True),
+        ("..", False),
+        ("../b", False),
+        ("a/../../b", False),
+        ("%2E%2E%5Cb", False),
+        ("/etc/passwd", False),
+        ("%5Cb", False),
+        ("c:b", False),
+        ("a%00", False),
+    ],
+)
+def test_a_template_takes_no_path_that_leaves_its_folder(write: Callable[..., str], path: str, is_read: bool) -> None:
+    source = '@mcp.resource("files://{path*}")\ndef file(path: str) -> str: return "read"\n'
+
+    with Server(load([write(SERVER + source)])) as server:
+        uri = f"files://{path}"
+        if is_read:
+            assert server.request("resources/read", {"uri": uri})["contents"][0]["text"] == "read"
+        else:
+            with pytest.raises(RequestError) as caught:
+                server.request("resources/read", {"uri": uri})
+            assert caught.value.code == -32002
+
+
+NOT_FOUND = """
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from fastmcp.exceptions import NotFoundError, ResourceError
+@mcp.resource("notes://{name}")
+def note(name: str) -> str: raise ResourceNotFoundError(f"no note {name}")
+@mcp.tool
+async def look(uri: str, error: str, c: Context) -> str:
+    try:
+        return str(await c.read_resource(uri))
+    except {"NotFoundError": NotFoundError, "ResourceError": ResourceError}[error]:
+        return "not found"
+"""
+
+
+@pytest.mark.parametrize("uri", ["notes://a", "notes://..", "other://a"])
+@pytest.mark.parametrize("error", ["NotFoundError", "ResourceError"])
+def test_a_resource_that_does_not_exist_is_an_error_that_the_packages_have(
+    write: Callable[..., str], uri: str, error: str
+) -> None:
+    with Server(load([write(SERVER + NOT_FOUND)])) as server:
+        looked = server.request("tools/call", {"name": "look", "arguments": {"uri": uri, "error": error}})
+        with pytest.raises(RequestError) as caught:
+            server.request("resources/read", {"uri": uri})
+
+    assert looked["content"][0]["text"] == "not found"
+    assert caught.value.code == -32002
 
 
 def test_resources_and_prompts_are_listed_with_what_the_file_says(server: Server) -> None:
@@ -563,6 +630,12 @@ def test_prompts_are_rendered_as_in_fastmcp(
     result = server.request("prompts/get", {"name": name, "arguments": arguments})
 
     assert [(one["role"], one["content"]["text"]) for one in result["messages"]] == messages
+
+
+def test_a_whole_result_of_a_prompt_keeps_its_description_and_meta(server: Server) -> None:
+    result = server.request("prompts/get", {"name": "whole"})
+
+    assert (result["description"], result["_meta"]) == ("d", {"k": 1})
 
 
 @pytest.mark.parametrize("uri", ["a://text", "a://of/me", "a://json"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import Process, call, request, running, wait_until
+from support.server_process import MODERN, Process, call, request, running, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -63,6 +63,74 @@ def test_an_edit_of_the_tools_shows_and_the_client_is_told(process: Process, tmp
     assert process.receive() == {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
     names = [tool["name"] for tool in process.ask(request("tools/list"))["result"]["tools"]]
     assert names == ["word", "wait", "more"]
+
+
+LISTS = '''
+from toolwire import prompt, resource
+
+@resource("notes://first")
+def note() -> str:
+    """A note."""
+    return "old"
+
+@prompt
+def greet() -> str:
+    """A greeting."""
+    return "Hello"
+'''
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Iterator[Process]:
+    write(tmp_path / "my_tools.py", LISTS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        yield process
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed", "method"),
+    [
+        ("A note", "Another note", "resources", "resources/list"),
+        ("notes://first", "notes://second", "resources", "resources/list"),
+        ('first")\ndef note(', '{name}")\ndef note(name: str', "resources", "resources/templates/list"),
+        ("A greeting", "Another greeting", "prompts", "prompts/list"),
+        ("greet(", "greet(name: str", "prompts", "prompts/list"),
+    ],
+)
+def test_an_edit_of_a_resource_or_prompt_shows_and_only_its_list_is_news(
+    lists: Process, tmp_path: Path, old: str, new: str, changed: str, method: str
+) -> None:
+    lists.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
+    before = lists.ask(request(method))
+
+    write(tmp_path / "my_tools.py", LISTS.replace(old, new))
+
+    assert lists.receive() == {"jsonrpc": "2.0", "method": f"notifications/{changed}/list_changed"}
+    assert lists.ask(request(method)) != before  # and so no other notification came first
+    assert lists.hang_up() == []
+
+
+def test_an_edit_of_what_a_resource_and_a_prompt_return_shows_and_is_no_news(lists: Process, tmp_path: Path) -> None:
+    lists.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
+
+    write(tmp_path / "my_tools.py", LISTS.replace('"old"', '"new"').replace("Hello", "Good day"))
+    until_stderr_says(lists, "my_tools.py changed")
+
+    [content] = lists.ask(request("resources/read", {"uri": "notes://first"}))["result"]["contents"]
+    [message] = lists.ask(request("prompts/get", {"name": "greet"}))["result"]["messages"]
+    assert (content["text"], message["content"]["text"]) == ("new", "Good day")
+
+
+def test_a_modern_client_that_subscribed_to_prompts_receives_only_their_changes(lists: Process, tmp_path: Path) -> None:
+    wanted = {"promptsListChanged": True}
+    granted = lists.ask(request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}))
+    assert granted["params"]["notifications"] == wanted
+
+    write(tmp_path / "my_tools.py", LISTS.replace("A note", "Another note").replace("A greeting", "Another greeting"))
+
+    assert lists.receive()["method"] == "notifications/prompts/list_changed"
+    [greet] = lists.ask(request("prompts/list", {"_meta": MODERN}, id=2))["result"]["prompts"]
+    assert greet["description"] == "Another greeting."
 
 
 def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(process: Process, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import sys
@@ -16,18 +15,6 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.usefixtures("own_imports")
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str], str]:
-    def write(name: str, text: str) -> str:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        importlib.invalidate_caches()
-        return name
-
-    return write
 
 
 def names(*targets: str, **options: Any) -> list[str]:
@@ -184,6 +171,7 @@ def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str
         (["bare"], {}, "no Python files"),
         (["folder:add"], {}, "folder/FILE.py:add"),
         (["tools"], {"include": ["x*"]}, "available: add"),
+        (["tagged.py"], {"include": ["tag:biling"]}, "available: pay, tag:billing"),
         (["tols"], {}, "did you mean 'tools'"),
         (["my-tools"], {}, "my-tools.py"),
         (["empty.py"], {}, "offers no tools"),
@@ -197,6 +185,7 @@ def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
 ) -> None:
     for file in ("tools.py", "other.py", "folder/x.py", "my-tools.py", "tools.txt"):
         write(file, ADD)
+    write("tagged.py", "from toolwire import tool_api\n@tool_api(tags=['billing'])\ndef pay(): ...\n")
     write("empty.py", "import os")
     write("bare/readme.md", "")
     write("exits.py", "import sys\nsys.exit('bye')")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, running, wait_until
+from toolwire_schemas.install_command import install_command
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX"),
@@ -262,8 +263,8 @@ def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
     start = "import sys; sys.modules['yaml'] = None; from toolwire.cli.main import main; sys.exit(main(sys.argv[1:]))"
     with running("-c", start, "serve", "grep.yaml", cwd=folder) as process:
         assert process.wait() == 2
-        told = "toolwire: grep.yaml: YAML needs PyYAML; install it: pip install 'toolwire[yaml]'\n"
-        assert process.stderr() == told
+        remedy = install_command("toolwire[yaml]")
+        assert process.stderr() == f"toolwire: grep.yaml: YAML needs PyYAML; run: {remedy}\n"
 
 
 # --- no command outlives its call ---

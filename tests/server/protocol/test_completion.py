@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -120,6 +121,63 @@ def test_a_completer_that_fails_is_an_error_of_this_request_alone(process: Proce
     assert complete_in(process, "start", "o")["result"]["completion"]["values"] == ["Oslo"]
 
 
+ISOLATED = """
+import os
+from typing import Annotated
+from toolwire import complete, prompt, resource
+
+def pid(text, others):
+    return [f"{text}{os.getpid()} {others}"]
+
+async def pid_async(text):
+    return [f"{text}{os.getpid()} {{}}"]
+
+def end(text):
+    os._exit(3)
+
+def fail(text):
+    raise ConnectionError("no network")
+
+@prompt(runs_in="process")
+def ask(
+    a: Annotated[str, complete(pid)],
+    b: Annotated[str, complete(pid_async)],
+    c: Annotated[str, complete(end)],
+    d: Annotated[str, complete(fail)],
+    e: Annotated[str, complete(["x"])],
+) -> str: ...
+
+@resource("pid://{a}", runs_in="process")
+def read(a: Annotated[str, complete(pid)]) -> str: ...
+"""
+ASK = {"type": "ref/prompt", "name": "ask"}
+READ = {"type": "ref/resource", "uri": "pid://{a}"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}])
+@pytest.mark.parametrize("options", [[], ["--isolate"]])
+def test_functions_that_complete_run_in_the_process_of_their_prompt_or_template(
+    tmp_path: Path, options: list[str], meta: Any
+) -> None:
+    source = ISOLATED.replace(', runs_in="process"', "").replace('(runs_in="process")', "") if options else ISOLATED
+    with served(tmp_path, source, *options) as process:
+        process.meta = meta  # type: ignore[attr-defined]
+        known = complete_in(process, "e", "", ASK)
+        found = [complete_in(process, *asked) for asked in (("a", "x", READ), ("a", "x", ASK), ("b", "x", ASK))]
+        failed = complete_in(process, "d", "", ASK)
+        ended = complete_in(process, "c", "", ASK)
+        again = complete_in(process, "a", "x", ASK, b="y")
+        here = process.popen.pid
+
+    values = [one["result"]["completion"]["values"][0] for one in (*found, again)]
+    assert known["result"]["completion"]["values"] == ["x"]
+    assert all(value.startswith("x") and str(here) not in value for value in values)
+    assert [value.partition(" ")[2] for value in values] == ["{}", "{}", "{}", "{'b': 'y'}"]
+    assert "no network" in failed["error"]["message"]
+    assert "exit status 3" in ended["error"]["message"]
+
+
 class Size(Enum):
     SMALL = 1
 
@@ -183,3 +241,9 @@ def test_the_capability_is_declared_only_if_there_is_something_to_complete(thing
 
 def test_values_may_be_any_iterable_that_is_no_function() -> None:
     assert complete(iter("ab")).values == ["a", "b"]
+    assert complete([1, 2]).values == ["1", "2"]  # type: ignore[list-item]
+
+
+def test_one_text_in_the_place_of_values_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"\['Paris'\]"):
+        complete("Paris")

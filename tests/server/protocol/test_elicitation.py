@@ -91,7 +91,7 @@ class Size(Enum):
     __repr__ = Enum.__str__
 
 def choose(context: Context, several: bool = False) -> str:
-    """Have the user choose."""
+    """Ask the user to choose."""
     return str(context.ask("Which?", list[Size] if several else Size))
 
 def take(anything: Any, context: Context) -> bool:

@@ -91,7 +91,7 @@ def test_without_its_structured_content_the_result_of_an_output_schema_is_an_err
     assert "marked as an error because the structured content" in result["content"][0]["text"]
 
 
-def test_structured_content_that_nobody_was_promised_is_left_out_for_the_whole_text() -> None:
+def test_structured_content_without_an_output_schema_is_left_out_for_the_whole_text() -> None:
     result, _ = result_of(anything, {"number": 3000}, max_result_bytes=5000, on_large_result="truncate")
 
     assert result == {"content": [{"type": "text", "text": '{"x":"' + "y" * 3000 + '"}'}], "isError": False}

@@ -1,4 +1,4 @@
-"""Log messages of tools reach the clients that asked for their level, before the response, and nobody else."""
+"""Log messages of tools reach only the clients that asked for their level, and before the response."""
 
 from __future__ import annotations
 

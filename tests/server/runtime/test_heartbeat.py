@@ -54,7 +54,7 @@ STILL = {"message": "still running"}
 NEXT = {"message": "waiting for other calls"}
 USER = {"message": "waiting for the user's answer"}
 MOST = 10_000
-"""Of heartbeats that a call may get before those that a test waits for."""
+"""The number of heartbeats that a call may get before those that a test waits for."""
 
 
 @pytest.fixture

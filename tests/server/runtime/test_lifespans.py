@@ -17,6 +17,7 @@ import pytest
 from support.server_process import Process, call, request, running, wait_until
 from toolwire import Context, Server, tool_api
 from toolwire.errors import LifespanFailed
+from toolwire_tools import Tool
 
 pytestmark = pytest.mark.process
 
@@ -80,7 +81,7 @@ def serving(folder: Path, lifespan: str, *options: str) -> Iterator[Process]:
 
 
 def notes(folder: Path) -> list[str]:
-    """What happened, without the numbers of the processes."""
+    """The noted events, without process ids."""
     return [line.rpartition(" ")[0] for line in (folder / "notes").read_text().splitlines()]
 
 
@@ -169,12 +170,31 @@ def test_one_that_fails_ends_the_server_like_an_import_that_fails(folder: Path, 
     assert told[-2:] == ["ValueError: entered", "toolwire: tools.__lifespan__ cannot be entered: ValueError"]
 
 
-def test_what_is_no_context_manager_is_reported_with_the_remedy(folder: Path) -> None:
-    with serving(folder, "def __lifespan__():\n    return 5\n") as process:
+def test_those_entered_before_one_that_fails_are_left(folder: Path) -> None:
+    (folder / "bad.py").write_text("def __lifespan__():\n    1 / 0\n    yield\ndef unused() -> None: ...\n")
+    (folder / "tools.py").write_text(TOOLS + SYNC)
+    with running("-P", "-m", "toolwire", "serve", "tools.py", "bad.py", cwd=folder) as process:
         assert process.wait() == 2
-        assert process.stderr() == (
-            "toolwire: tools.__lifespan__ must return a context manager, not int; did you forget `yield`?\n"
-        )
+    assert notes(folder) == ["entered", "left"]
+
+
+@pytest.mark.parametrize(
+    ("lifespan", "told"),
+    [
+        (
+            "def __lifespan__():\n    return 5\n",
+            "tools.__lifespan__ must return a context manager, not int; did you forget `yield`?",
+        ),
+        (
+            "__lifespan__ = 5\n",
+            "a lifespan (`__lifespan__`) must be a function that returns a context manager, not int",
+        ),
+    ],
+)
+def test_what_is_no_context_manager_is_reported_with_the_remedy(folder: Path, lifespan: str, told: str) -> None:
+    with serving(folder, lifespan) as process:
+        assert process.wait() == 2
+        assert process.stderr() == f"toolwire: {told}\n"
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
@@ -244,6 +264,36 @@ def test_a_server_in_python_has_one_and_passes_itself() -> None:
         server.add(tool_api(name="again")(lambda context: context.state))
         assert happened == [server]
     assert happened == [server, "left"]
+
+
+def test_one_that_is_wanted_again_stays_while_others_are_entered() -> None:
+    started, finish, left = threading.Event(), threading.Event(), threading.Event()
+
+    def first() -> Iterator[str]:
+        yield "first"
+        left.set()
+
+    def second() -> Iterator[str]:
+        finish.set()  # the last call that uses `first` ends
+        caller.join(5)
+        yield f"entered, {left.wait(0.5)}"
+
+    def wait(context: Context) -> str:
+        started.set()
+        return str(finish.wait(5))
+
+    waiting = Tool(wait).with_lifespan(first)
+    of_first, of_second = (Tool(state, name=each.__name__).with_lifespan(each) for each in (first, second))
+    with Server([waiting, of_first]) as server:
+        caller = threading.Thread(target=server.call, args=("wait",))
+        caller.start()
+        assert started.wait(5)
+        server.replace([])
+        server.replace([of_first, of_second])
+        assert server.call("second")["content"][0]["text"] == "entered, False"
+        assert server.call("first")["content"][0]["text"] == "first"
+        assert not left.is_set()
+    assert left.is_set()
 
 
 def test_an_error_in_python_has_its_cause() -> None:

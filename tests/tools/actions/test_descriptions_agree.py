@@ -126,7 +126,7 @@ def function_of(found: list[Drawn], docstring: str, is_method: bool) -> Any:
 
 
 def tool_of(function: Any, is_method: bool) -> Tool:
-    return Tool(type("Kit", (), {"tool": function})().tool if is_method else function)  # type: ignore[attr-defined]
+    return Tool(type("Kit", (), {"tool": function})().tool if is_method else function)
 
 
 JSON_TYPES = {"STRING": "string", "NUMBER": "integer", "FLOAT": "number", "BOOLEAN": "boolean", "Array": "array"}

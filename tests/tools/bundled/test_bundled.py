@@ -20,6 +20,7 @@ from toolwire.cli import main as cli
 from toolwire.errors import LoadError
 from toolwire.loading import bundled_targets as bundled
 from toolwire.loading.targets import Target, load, parse
+from toolwire_schemas.install_command import install_command
 from toolwire_schemas.lint.audit import audit
 from toolwire_tools import (
     ActionExecutor,
@@ -479,7 +480,7 @@ def test_an_extra_or_a_program_that_is_missing_is_told(monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "")
     told = {tool.name: tool for tool in readiness.readiness()}
 
-    assert told["ArxivSearch"].missing == ["install it where Toolwire runs: pip install 'toolwire[web]'"]
+    assert told["ArxivSearch"].missing == [f"install it where Toolwire runs: {install_command('toolwire[web]')}"]
     assert told["PythonInterpreter"].ready
     assert told["PythonInterpreter"].advice[0].startswith("bwrap: ")
 
@@ -498,7 +499,7 @@ def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_pat
 
     told = json.loads(run_python(CALLED_BARE, str(tmp_path), *names))
 
-    assert {name: f"pip install 'toolwire[{BUNDLED[name].extra}]'" in told[name] for name in names} == dict.fromkeys(
+    assert {name: install_command(f"toolwire[{BUNDLED[name].extra}]") in told[name] for name in names} == dict.fromkeys(
         names, True
     ), told
 
@@ -507,7 +508,7 @@ def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_pat
 CALLED_BARE = """
 import json, sys
 
-NEEDED = {"toolwire_tools", "toolwire_schemas", "orjson", "msgspec", "docstring_parser", "typing_extensions"}
+NEEDED = {"toolwire_tools", "toolwire_schemas", "orjson", "msgspec", "docstring_parser", "typing_extensions", "pip"}
 
 class Bare:
     def find_spec(self, name, path=None, target=None):
@@ -534,7 +535,7 @@ print(json.dumps({name: told(name) for name in names}))
 def test_a_missing_extra_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
-    with pytest.raises(ToolError, match=r"needs httpx2.*pip install 'toolwire\[web\]'"), needs.extra("web"):
+    with pytest.raises(ToolError, match=r"needs httpx2.*pip install .*'toolwire\[web\]'"), needs.extra("web"):
         import httpx2  # noqa: F401
 
 

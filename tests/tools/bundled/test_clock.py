@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_schemas.install_command import install_command
 from toolwire_tools import ActionStatusCode, ToolError
 from toolwire_tools.bundled.clock import Clock
 from toolwire_tools.bundled.clock import zones as known_zones
@@ -160,7 +161,7 @@ def test_without_time_zone_data_the_remedy_is_told(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "tzdata", None)
     zoneinfo.reset_tzpath(to=[])
     try:
-        assert "pip install tzdata" in fault(clock.now, BERLIN)
+        assert install_command("tzdata") in fault(clock.now, BERLIN)
         assert clock.now("+02:00")["zone"] == "UTC+02:00"
     finally:
         zoneinfo.reset_tzpath()

@@ -82,7 +82,7 @@ def test_a_text_that_is_no_value_of_the_hint_is_refused(arguments: dict[str, str
 
 
 class TheirMessage:
-    """As MCP's Python SDK has them."""
+    """The classes of MCP's Python SDK."""
 
     role: str
     content: Any

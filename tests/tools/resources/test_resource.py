@@ -208,6 +208,30 @@ def test_what_cannot_be_a_resource_is_refused_when_it_is_loaded(make: Any) -> No
         tools_of(make())
 
 
+@pytest.mark.parametrize(
+    ("annotations", "error"),
+    [
+        ({"audience": "user"}, TypeError),
+        ({"audience": ["model"]}, ValueError),
+        ({"priority": 2}, ValueError),
+        ({"lastModified": 2026}, TypeError),
+    ],
+)
+def test_annotations_that_clients_refuse_are_refused(annotations: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=f"^resource: {next(iter(annotations))}"):
+        resource("notes://all", annotations=annotations)
+
+
+def test_annotations_may_have_members_of_other_packages() -> None:
+    annotations = {"audience": ["user"], "priority": 0.5, "readOnlyHint": True}
+
+    @resource("notes://all", annotations=annotations)
+    def notes() -> str:
+        return ""
+
+    assert tools_of(notes)[0].describe()["annotations"] == annotations
+
+
 def test_a_decorator_without_its_uri_says_what_to_write() -> None:
     with pytest.raises(TypeError, match="notes://"):
         resource(lambda: "")  # type: ignore[arg-type]

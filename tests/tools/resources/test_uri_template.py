@@ -13,6 +13,8 @@ from toolwire_tools.resources.uri_template import UriTemplate
 MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("config://app", "config://app", {}),
     ("config://app", "config://app2", None),
+    ("config://app?x=1", "config://app?x=1", {}),
+    ("config://app?x=1", "config://app?x=2", None),
     ("notes://{name}", "notes://tea", {"name": "tea"}),
     ("notes://{name}", "notes://", None),
     ("notes://{name}", "notes://a/b", None),

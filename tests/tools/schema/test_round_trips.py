@@ -51,7 +51,7 @@ class Rights(enum.Flag):
 
 
 def unfolded(moment: Any) -> Any:
-    """ISO 8601 has no `fold`."""
+    """Drop `fold`, which ISO 8601 cannot express."""
     return moment.replace(fold=0)
 
 

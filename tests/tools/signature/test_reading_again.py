@@ -234,6 +234,36 @@ def test_what_is_refused_is_not_blamed_on_what_was_read(hint: Any, sent: Any, fa
         takes(hint).arguments.bind(sent, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("sent", "faults"),
+    [
+        ({"n": "0"}, [("arguments.n", "0 is less than 1")]),
+        ('{"n": "0"}', [("arguments.n", "0 is less than 1")]),
+        (
+            {"n": "0", "x": "b"},
+            [("arguments.n", "0 is less than 1"), ("arguments.x", '"b" is neither an integer nor null')],
+        ),
+        ({"n": "1", "x": "0"}, [("arguments.x", "0 is less than 1")]),
+        ({"n": "1", "many": "[1, 2, 3]"}, [("arguments.many", "has 3 items, at most 2 are taken")]),
+        (
+            {"n": "1", "many": ["-1", "b"]},
+            [("arguments.many[0]", "-1 is less than 0"), ("arguments.many[1]", '"b" is not an integer')],
+        ),
+        ({"n": "1", "many": ["0", "b"]}, [("arguments.many[1]", '"b" is not an integer')]),
+    ],
+)
+def test_a_reading_that_breaks_a_bound_is_refused_for_the_bound(sent: Any, faults: Any) -> None:
+    def tool(
+        n: Annotated[int, msgspec.Meta(ge=1)],
+        x: Annotated[int, msgspec.Meta(ge=1)] | None = None,
+        many: Annotated[list[Annotated[int, msgspec.Meta(ge=0)]], msgspec.Meta(max_length=2)] = [],  # noqa: B006
+    ) -> None: ...
+
+    with pytest.raises(ArgumentsError) as caught:
+        read_signature(tool, tool="tool").arguments.bind(sent)
+    assert sorted(caught.value.faults) == faults
+
+
 def test_what_only_the_reading_brings_is_told() -> None:
     def tool(**arguments: Any) -> None: ...
 

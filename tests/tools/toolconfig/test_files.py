@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -21,16 +20,6 @@ from toolwire_tools.toolconfig.reader import config_of, documents
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
 KEYS = list(load("tool-library")["$defs"]["entry"]["properties"])
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    def write(text: str, name: str = "tool.yaml") -> str:
-        path = tmp_path / name
-        path.write_text(dedent(text), "utf-8")
-        return str(path)
-
-    return write
 
 
 def faults(path: str) -> list[str]:
@@ -312,6 +301,7 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
         ),
         ("command: [echo, hi]\nshell: true", "command: with shell: true it is one text"),
         ("shell: true", "shell: it needs command as well"),
+        ("command: echo hi\nshell: sure", 'shell: "sure" is not a boolean'),
         ("command: 3", "command: 3 is neither an array nor a string"),
         ("command: []", "command: has 0 items, at least 1 are needed"),
         (

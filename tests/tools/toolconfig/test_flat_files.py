@@ -29,16 +29,6 @@ LIST = """\
 """
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    def write(text: str, name: str = "tool.yaml") -> str:
-        path = tmp_path / name
-        path.write_text(dedent(text), "utf-8")
-        return str(path)
-
-    return write
-
-
 def test_a_flat_file_means_the_same_as_one_with_a_guide(write: Any) -> None:
     flat = load_tool_config(write(FLAT))
     guided = "use_guide: {tool_name: tool, description: Does it.}"

@@ -6,6 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.install_command import install_command
+
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def extra(name: str) -> Iterator[None]:
 
 def how_to_install(extra: str) -> str:
     """The remedy for a missing *extra*."""
-    return f"install it where Toolwire runs: pip install 'toolwire[{extra}]'"
+    return f"install it where Toolwire runs: {install_command(f'toolwire[{extra}]')}"
 
 
 def key(variable: str, given: str | None = None) -> str:

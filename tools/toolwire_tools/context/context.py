@@ -150,6 +150,9 @@ class Context:
         The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`, `notice`, `warning`,
         `error`, `critical`, `alert` or `emergency`. *logger* names the source; by default, it is the tool.
         """
+        self._log(message, level, fields, logger)
+
+    def _log(self, message: str, level: str, fields: dict[str, Any], logger: str | None) -> None:
         if level not in LEVELS:
             from toolwire_schemas.did_you_mean import unknown_name
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..context.context import LEVELS, AsyncContext
 from ..errors import Declined, Dismissed
-from .mcp_types import NotFoundError, Record
+from .mcp_types import Record, ResourceNotFoundError
 from .refusals import NotSupported, line_of
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Context(AsyncContext):
         if level is None:
             level = next((word for word in words if word in LEVELS), "info")
             words = [word for word in words if word is not level] or words
-        super().log(str(words[0]), level=level, logger=logger_name, **(extra or {}), **fields)
+        self._log(words[0], level, {**(extra or {}), **fields}, logger_name)
         return Done()
 
     def debug(self, message: Any, **fields: Any) -> Done:
@@ -185,7 +185,7 @@ class Context(AsyncContext):
         """Return the contents of a resource of this server.
 
         Raises:
-            ResourceNotFound: if there is no such resource.
+            ResourceNotFoundError: if there is no such resource.
         """
         for resource in self._server.resources():
             if resource.template.match(str(uri)) is not None:
@@ -197,7 +197,7 @@ class Context(AsyncContext):
 
                     read = await to_thread.run_sync(resource.call, arguments, self._caller)
                 return Contents(ReadContent(**content) for content in read["contents"])
-        raise NotFoundError(f"there is no resource {uri}")
+        raise ResourceNotFoundError(f"there is no resource {uri}")
 
     def _state(self) -> dict[str, Any]:
         if "toolwire.worker" in sys.modules:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import content, errors
+from ..resources.resource import ResourceNotFound
 
 if TYPE_CHECKING:
     import os
@@ -99,6 +100,7 @@ class ToolAnnotations(Record):
 
 
 class ContentBlock(Record):
+    type: str
     annotations: Any = None
 
     def to_content(self) -> dict[str, Any]:
@@ -107,29 +109,30 @@ class ContentBlock(Record):
 
 
 class TextContent(ContentBlock):
-    type: str = "text"
+    type = "text"
     text: str
 
 
-class ImageContent(ContentBlock):
-    type: str = "image"
+class _MediaContent(ContentBlock):
     data: str
     mime_type: str
 
 
-class AudioContent(ContentBlock):
-    type: str = "audio"
-    data: str
-    mime_type: str
+class ImageContent(_MediaContent):
+    type = "image"
+
+
+class AudioContent(_MediaContent):
+    type = "audio"
 
 
 class EmbeddedResource(ContentBlock):
-    type: str = "resource"
+    type = "resource"
     resource: Any
 
 
 class ResourceLink(ContentBlock):
-    type: str = "resource_link"
+    type = "resource_link"
     uri: Any
     name: str
     title: str | None = None
@@ -139,15 +142,16 @@ class ResourceLink(ContentBlock):
     icons: list[Icon] | None = None
 
 
-class TextResourceContents(Record):
+class _ResourceContents(Record):
     uri: Any
     mime_type: str | None = None
+
+
+class TextResourceContents(_ResourceContents):
     text: str
 
 
-class BlobResourceContents(Record):
-    uri: Any
-    mime_type: str | None = None
+class BlobResourceContents(_ResourceContents):
     blob: str
 
 
@@ -211,24 +215,17 @@ class ToolResult(Record):
 class Message(PromptMessage):
     """A message of a prompt, whose content comes first."""
 
-    role: str = "user"
-    content: Any
+    role = "user"
 
-    def __init__(self, content: Any, role: str = "user", **_: Any) -> None:
-        super().__init__(content=content, role=role)
+    def __init__(self, content: Any, role: str | None = None, **_: Any) -> None:
+        super().__init__(content=content, role=role or self.role)
 
 
-class UserMessage(Message):
-    role: str = "user"
-    content: Any
+class UserMessage(Message): ...
 
 
 class AssistantMessage(Message):
-    role: str = "assistant"
-    content: Any
-
-    def __init__(self, content: Any, role: str = "assistant", **_: Any) -> None:
-        super().__init__(content, role)
+    role = "assistant"
 
 
 class PromptResult(Record):
@@ -361,3 +358,7 @@ class PromptError(ToolError):
 
 class NotFoundError(ToolError):
     """Something that does not exist."""
+
+
+class ResourceNotFoundError(ResourceError, NotFoundError, ResourceNotFound):
+    """A resource that does not exist."""

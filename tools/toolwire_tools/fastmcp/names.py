@@ -28,7 +28,7 @@ _MESSAGES = "AssistantMessage Message UserMessage"
 _SDK = {
     "": "Audio Context Icon Image {server}",
     ".context": "Context",
-    ".exceptions": _EXCEPTIONS,
+    ".exceptions": f"{_EXCEPTIONS} ResourceNotFoundError",
     ".prompts": "Prompt",
     ".prompts.base": f"{_MESSAGES} Prompt",
     ".resources": "FunctionResource Resource TextResource",
@@ -72,7 +72,7 @@ NAMES: dict[str, str] = {
 }
 """The names of each module that files may import."""
 
-_HELPERS = "Audio File Image PromptResult ResourceContent ResourceResult ToolResult"
+_HELPERS = "Audio File Image PromptResult ResourceContent ResourceNotFoundError ResourceResult ToolResult"
 _PLACES = {
     **dict.fromkeys(f"{_TYPES} {_EXCEPTIONS} {_MESSAGES} {_HELPERS}".split(), (".mcp_types", "")),
     **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),

@@ -14,6 +14,7 @@ from ..errors import RegistrationError
 from ..options import name_of, options_for
 from ..resources.prompt import PromptOptions
 from ..resources.resource import Resource, ResourceOptions
+from ..tool import HINTS
 from .mcp_types import plain
 from .refusals import OWN_PACKAGE, NotSupported, users_line
 from .tools import AdoptedPrompt, AdoptedResource, AdoptedTool
@@ -48,7 +49,6 @@ _WITHOUT_EFFECT = frozenset(
         "retry_interval",
         "transport_security",
         "show_banner",
-        "resource_security",
         "dereference_schemas",
         "cache_ttl",
         "cache_scope",
@@ -59,7 +59,11 @@ _WITHOUT_EFFECT = frozenset(
 )
 """Arguments that change nothing of a server on standard input and output."""
 
+_EVEN_NONE = ("resource_security", "security")
+"""Arguments whose None has an effect: it lets templates take any path."""
+
 _REMEDIES = {
+    **dict.fromkeys(_EVEN_NONE, "remove it: no variable of a template may be a path out of its folder"),
     **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), "a host starts the server itself: remove it"),
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
@@ -74,15 +78,6 @@ _REMEDIES = {
     ),
 }
 """What to do about arguments and methods that Toolwire does not have."""
-
-_HINTS = {
-    "title": "title",
-    "readOnlyHint": "read_only",
-    "destructiveHint": "destructive",
-    "idempotentHint": "idempotent",
-    "openWorldHint": "open_world",
-}
-"""Toolwire's options by the members of `ToolAnnotations`."""
 
 _OPTIONS = {"exclude_args": "exclude_arguments", "mime_type": "media_type", "timeout": "timeout_seconds"}
 """Toolwire's options by those of FastMCP that have another name."""
@@ -133,7 +128,7 @@ class FastMCP(metaclass=_Refusing):
         self._keeps = options.pop("on_duplicate", None) or ("ignore" if _unwarned(options) else "error")
         tools = options.pop("tools", None) or ()
         for option, value in options.items():
-            if option not in _WITHOUT_EFFECT and value not in (None, False, (), []):
+            if option in _EVEN_NONE or (option not in _WITHOUT_EFFECT and value not in (None, False, (), [])):
                 refuse(f"{type(self).__name__}({option}=)", option)
         for tool in tools:
             self.add_tool(tool)
@@ -351,11 +346,11 @@ def _options(kind: str, own: T, given: dict[str, Any]) -> T:
     """Return *own* with the options *given* for a tool, resource or prompt."""
     said: dict[str, Any] = {}
     for option, value in given.items():
-        if value is None or (option == "run_in_thread" and value):
+        if (value is None and option not in _EVEN_NONE) or (option == "run_in_thread" and value):
             continue
         if option == "annotations" and kind == "tool":
             hints = value if isinstance(value, Mapping) else value.to_mcp()
-            said = {name: hints[hint] for hint, name in _HINTS.items() if hint in hints} | said
+            said = {name: hints[hint] for hint, name in {"title": "title", **HINTS}.items() if hint in hints} | said
         elif (name := _OPTIONS.get(option, option)) in own.__struct_fields__ and option in _KNOWN[kind]:
             said[name] = plain(value) if option in ("annotations", "icons") else value
         elif value not in (False, (), []):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 
 from ..content import base64_of
@@ -26,6 +28,7 @@ from .mcp_types import (
     PromptReference,
     PromptResult,
     ResourceContent,
+    ResourceNotFoundError,
     ResourceResult,
     ResourceTemplateReference,
     TextResourceContents,
@@ -63,6 +66,12 @@ class AdoptedResource(Resource):
         super().__init__(function, options=options)
         _belongs(self, server, ResourceTemplateReference(uri=self.name))
 
+    def _variables(self, uri: str) -> dict[str, str]:
+        values = super()._variables(uri)
+        if unsafe := [name for name, value in values.items() if _leaves_folder(value)]:
+            raise ResourceNotFoundError(f"there is no resource {uri[:200]}: {unsafe[0]!r} is a path out of its folder")
+        return values
+
     def _read(self, uri: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, ResourceResult):
             return super()._read(uri, _contents(value))
@@ -85,8 +94,8 @@ class AdoptedPrompt(Prompt):
     def _result(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, PromptResult | GetPromptResult):
             return super()._result(value)
-        said = {"description": value.description} if value.description else {}
-        return super()._result(value.messages) | said
+        said = {"description": value.description, "_meta": plain_result(value.meta)}
+        return super()._result(value.messages) | {name: member for name, member in said.items() if member}
 
 
 def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
@@ -113,6 +122,14 @@ async def _completed(complete: Callable[..., Any], ref: Any, name: str, text: st
     """Return what the file's completer finds for the argument *name* of *ref*."""
     context = CompletionContext(arguments=arguments) if arguments else None
     return await complete(ref, CompletionArgument(name=name, value=text), context) or Completion(values=[])
+
+
+def _leaves_folder(path: str) -> bool:
+    """True if *path*, joined to a folder, is outside of it. FastMCP refuses that, so its users' files do not check."""
+    return "\0" in path or bool(_OUTSIDE.match(normpath(path.replace("\\", "/"))))
+
+
+_OUTSIDE = re.compile(r"/|\.\.(/|$)|[A-Za-z]:")
 
 
 def _contents(value: Any) -> Any:

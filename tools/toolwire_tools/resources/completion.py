@@ -11,10 +11,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.wire.codec import encode
 
 from ..errors import OutputError
 from ..schema.annotations import Unresolved, is_async, names_of, unwrap_annotation, unwrap_function
+from ..signature.return_value import as_text
 from ..tool import Tool
 
 if TYPE_CHECKING:
@@ -40,8 +40,13 @@ def complete(values: Iterable[str] | Callable[..., Any]) -> Completer:
     returns the values, the best first.
 
     Choices (`Literal`, `Enum`, `bool`) need no mark.
+
+    Raises:
+        TypeError: if *values* is one text.
     """
-    return Completer(values if callable(values) else list(values))
+    if isinstance(values, str):
+        raise TypeError(f"complete: write a list, such as [{values!r}], or a function")
+    return Completer(values if callable(values) else [str(value) for value in values])
 
 
 class Completion(Tool):
@@ -51,22 +56,26 @@ class Completion(Tool):
     """
 
     def __init__(self, owner: Tool, argument: str) -> None:
-        vars(self).update(vars(owner))
+        self._become(owner)
         self.kind = "completions"
         self._values = completers(owner).get(argument, ())
-        self.is_async = callable(self._values) and is_async(self._values)
+        self.has_function = callable(self._values)
+        """False for a list."""
+        self.is_async = self.has_function and is_async(self._values)
         self.is_generator, self.gate = False, None
 
-    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Return the result, of a synchronous function. Raises what the function raises, and `OutputError`."""
         return _result(self._found(**arguments))
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `call`, of an asynchronous function."""
         return _result(await self._found(**arguments))
 
     def _found(self, text: str, arguments: dict[str, str]) -> Any:
-        if not callable(self._values):
+        if not self.has_function:
             return [value for value in self._values if value.casefold().startswith(text.casefold())]
         from inspect import signature
 
@@ -101,7 +110,7 @@ def _choices(schema: dict[str, Any]) -> list[str]:
     values = [value for each in branches for value in each.get("enum", [each["const"]] if "const" in each else [])]
     if any(each.get("type") == "boolean" for each in branches):
         values += [True, False]
-    return [value if isinstance(value, str) else encode(value).decode() for value in values if value is not None]
+    return [as_text(value) for value in values if value is not None]
 
 
 def _result(values: Any) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from ..errors import OutputError, RegistrationError
 from ..options import Options
 from ..results import blocks_in
 from ..schema.to_json import plain_result
-from ..tool import Tool
+from ..signature.return_value import as_text
+from ..tool import Tool, entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +54,7 @@ class Prompt(Tool):
         toolkit: str | None = None,
     ) -> None:
         super().__init__(function, name=name, options=options, toolkit=toolkit)
+        # On the object, since one of another class takes its place in a server with worker processes.
         self.kind = "prompts"
         schema = self._signature.arguments.input_schema
         if schema.get("additionalProperties"):
@@ -86,20 +88,11 @@ class Prompt(Tool):
 
     def _entry(self) -> dict[str, Any]:
         """Return the entry in `prompts/list`."""
-        options = self.options
         arguments = [
             {"name": name, **_with_text(schema), "required": name in self._required}
             for name, schema in self._fields.items()
         ]
-        entry = {
-            "name": self.name,
-            "title": options.title,
-            "description": self._signature.description if options.description is None else options.description,
-            "arguments": arguments,
-            "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-            "_meta": options.shown_meta(),
-        }
-        return {member: value for member, value in entry.items() if value}
+        return entry({"name": self.name}, self.options, self._signature, {"arguments": arguments})
 
 
 def _takes_any_text(schema: dict[str, Any]) -> bool:
@@ -134,7 +127,7 @@ def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
             raise OutputError([("result.role", f'is {role!r}; a message is of the "user" or the "assistant"')])
         yield from _messages(content, role)
     else:
-        for block in blocks_in(value) or [Text(_text(value)).block()]:
+        for block in blocks_in(value) or [Text(as_text(plain_result(value))).block()]:
             yield {"role": role, "content": block}
 
 
@@ -145,12 +138,5 @@ def _parts(value: Any) -> tuple[str, Any] | None:
     """
     if isinstance(value, dict):
         return (value["role"], value["content"]) if value.keys() == {"role", "content"} else None
-    fields = getattr(type(value), "__annotations__", {}), getattr(type(value), "model_fields", {})
-    if isinstance(value, Message) or any({"role", "content"} <= set(known) for known in fields):
-        return value.role, value.content
-    return None
-
-
-def _text(value: Any) -> str:
-    data = plain_result(value)
-    return data if isinstance(data, str) else encode(data).decode()
+    fields = {name for base in type(value).__mro__ for name in getattr(base, "__annotations__", ())}
+    return (value.role, value.content) if {"role", "content"} <= fields else None

@@ -6,17 +6,17 @@ its value and of its failure differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
-from toolwire_schemas.wire.codec import encode
 
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..errors import OutputError, RegistrationError, ToolError
 from ..options import Options, name_of
 from ..results import blocks_in
 from ..schema.to_json import plain_result
-from ..tool import SEPARATOR, Tool
+from ..signature.return_value import as_text
+from ..tool import SEPARATOR, Tool, entry
 from .uri_template import UriTemplate
 
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ class ResourceNotFound(ToolError):
     """There is no resource with the URI. A function with `@resource` may raise it, or return None."""
 
 
+class Annotations(msgspec.Struct):
+    """The members of MCP's annotations that clients check; a wrong one can make them refuse the whole list."""
+
+    audience: list[Literal["user", "assistant"]] | None = None
+    priority: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    lastModified: str | None = None  # noqa: N815 (MCP's name)
+
+
 class ResourceOptions(Options, frozen=True, kw_only=True):
     """The options of `resource`."""
 
@@ -37,6 +45,9 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
     uri: str
     media_type: str | None = None
     annotations: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        msgspec.convert(self.annotations or {}, Annotations)
 
 
 class Resource(Tool):
@@ -120,18 +131,9 @@ class Resource(Tool):
 
     def _entry(self, options: ResourceOptions, name: str, media_type: str | None) -> dict[str, Any]:
         """Return the entry in `resources/list` or `resources/templates/list`."""
-        read = self._signature.description if options.description is None else options.description
-        entry = {
-            "uriTemplate" if self.template.is_template else "uri": self.name,
-            "name": name,
-            "title": options.title,
-            "description": read,
-            "mimeType": media_type,
-            "annotations": options.annotations,
-            "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-            "_meta": options.shown_meta(),
-        }
-        return {member: value for member, value in entry.items() if value}
+        names = {"uriTemplate" if self.template.is_template else "uri": self.name, "name": name}
+        own = {"mimeType": media_type, "annotations": options.annotations}
+        return entry(names, options, self._signature, own)
 
 
 def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:
@@ -155,8 +157,7 @@ def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dic
     blocks = blocks_in(value)
     if blocks is not None:
         return [_of_block(block, uri, media_type) for block in blocks]
-    data = plain_result(value)
-    text = data if isinstance(data, str) else encode(data).decode()
+    text = as_text(plain_result(value))
     return [{"uri": uri, "mimeType": media_type or "application/json", "text": text}]
 
 

@@ -82,6 +82,8 @@ class UriTemplate:
 
         A variable without `*` never contains a slash, not even one that the URI spells `%2F`.
         """
+        if not self.names:
+            return {} if uri == self.text else None
         path, mark, query = uri.partition("?")
         if "#" in uri or (mark and not self.optional):
             return None

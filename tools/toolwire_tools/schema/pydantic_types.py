@@ -24,26 +24,21 @@ _TIMES: dict[Any, Any] = {"date-time": dt.datetime, "time": dt.time, "duration":
 
 @cache
 def _generator() -> Any:
+    """Return pydantic's generator of schemas, with what these leave out: as `tz`, whether a time may lack an offset."""
     from pydantic.json_schema import GenerateJsonSchema
 
-    class Generator(GenerateJsonSchema):
-        """Says about offsets, as `tz`, what pydantic's schemas leave out: that a time may have or lack one."""
+    def with_tz(method: Any) -> Any:
+        def made(self: Any, schema: Any) -> Schema:
+            found: Schema = method(self, schema)
+            tz = schema.get("tz_constraint", "any")
+            return {**found, "tz": tz} if tz in ("any", "naive") and found.get("format") in _TIMES else found
 
-        def datetime_schema(self, schema: Any) -> Schema:
-            return _with_tz(super().datetime_schema(schema), schema)
+        return made
 
-        def time_schema(self, schema: Any) -> Schema:
-            return _with_tz(super().time_schema(schema), schema)
-
-        def timedelta_schema(self, schema: Any) -> Schema:
-            return _with_tz(super().timedelta_schema(schema), schema)
-
-    return Generator
-
-
-def _with_tz(made: Schema, schema: Any) -> Schema:
-    tz = schema.get("tz_constraint", "any")
-    return {**made, "tz": tz} if tz in ("any", "naive") and made.get("format") in _TIMES else made
+    times = ("datetime_schema", "time_schema", "timedelta_schema")
+    return type(
+        "Generator", (GenerateJsonSchema,), {name: with_tz(getattr(GenerateJsonSchema, name)) for name in times}
+    )
 
 
 def _time(schema: Schema, direction: Direction) -> Schema:

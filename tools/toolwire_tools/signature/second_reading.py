@@ -77,7 +77,7 @@ def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log 
     if refused is None:
         return None
     if left := arguments.validator().errors(reading.value):
-        raise ArgumentsError(worded(unread(errors, left), "arguments"))
+        raise ArgumentsError(worded(unread(errors, left, reading.changes), "arguments"))
     raise refused
 
 

@@ -84,7 +84,9 @@ def load_file(path: str) -> list[ToolConfig]:
     try:
         from .reader import LEAST, config_of, documents
     except ModuleNotFoundError:
-        missing = "YAML needs PyYAML; install it: pip install 'toolwire[yaml]'"
+        from toolwire_schemas.install_command import install_command
+
+        missing = f"YAML needs PyYAML; run: {install_command('toolwire[yaml]')}"
         raise ConfigError([ConfigFault(path, 0, "", missing)]) from None
     found = [document for document in documents(_text(path), path) if document.value is not None or document.faults]
     if not found:

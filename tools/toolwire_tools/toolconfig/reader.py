@@ -167,11 +167,11 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
             yield key, f"it needs {needed[0]} as well"
     if not {"name", "use_guide"} & {*given}:
         yield "", f"name is missing; a tool has at least {LEAST}"
-    if isinstance(command := given.get("command"), str | list) and isinstance(command, str) != given.get(
-        "shell", False
-    ):
-        words = "write a list of words such as [grep, -n, '{pattern}']"
-        yield "command", "with shell: true it is one text" if given.get("shell") else f"it is one text: {words}, {_ASK}"
+    command, is_shell = given.get("command"), given.get("shell", False)
+    if isinstance(command, str) and is_shell is False:
+        yield "command", f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}"
+    if isinstance(command, list) and is_shell is True:
+        yield "command", "with shell: true it is one text"
     faults = _validator().faults(given, "")
     for key, problem in faults:
         if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other, _ in faults):

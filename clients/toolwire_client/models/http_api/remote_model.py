@@ -20,6 +20,7 @@ import anyio
 import msgspec
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.install_command import install_command
 from toolwire_schemas.wire import codec
 
 from ..errors import EndpointRefused, ModelError, NotReady, ReplyTimedOut
@@ -89,7 +90,8 @@ class RemoteModel:
         proxy: str | None = None,
     ) -> None:
         if importlib.util.find_spec("httpx2") is None:
-            raise NotReady("models behind HTTP need the package httpx2: pip install 'toolwire[agent]'")
+            remedy = install_command("toolwire[agent]")
+            raise NotReady(f"models behind HTTP need the package httpx2; run: {remedy}")
         self.model = model
         preset = preset or self._usual_preset
         if isinstance(preset, str) and preset not in PRESETS:

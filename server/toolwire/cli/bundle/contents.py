@@ -13,6 +13,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from toolwire_tools.bundled import BUNDLED
 from toolwire_tools.fastmcp.names import PACKAGES as ADOPTED
 
 from ...errors import LoadError
@@ -21,7 +22,7 @@ from ...loading.importing import YAML, missing
 from ...loading.targets import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...loading.targets import Target
 
@@ -52,6 +53,7 @@ class Contents:
         target = parse(text)
         if target.is_bundled:
             self.targets.append(text)
+            self.extras |= {BUNDLED[target.place].extra} - {""}
         elif target.is_path:
             self._add_path(target)
         else:
@@ -114,9 +116,8 @@ class Contents:
             place = "/".join([FOLDER, *os.path.relpath(file, root).split(os.sep)])
             other = self.files.setdefault(place, file)
             if other != file:
-                raise LoadError(
-                    f"{other} and {file} would have one name in the bundle; rename one, or pack their folder"
-                )
+                clash = "would have one name in the bundle; rename one, or pack their folder"
+                raise LoadError(f"{other} and {file} {clash}")
             if file.endswith(".py"):
                 self._follow_imports(file, root)
             elif file.endswith(YAML):
@@ -138,16 +139,12 @@ class Contents:
         folder = os.path.dirname(file)
         with open(file, encoding="utf-8") as source:
             text = source.read()
-        for word in {
-            *re.findall(r"[\w./-]+", text),
-            os.path.splitext(os.path.basename(file))[0].removesuffix("_config"),
-        }:
+        stem = os.path.splitext(os.path.basename(file))[0].removesuffix("_config")
+        for word in {*re.findall(r"[\w./-]+", text), stem}:
             for path in (os.path.normpath(os.path.join(folder, word)), os.path.join(folder, f"{word}.py")):
                 if os.path.isfile(path) and not os.path.isabs(word) and path not in self.files.values():
                     if os.path.relpath(path, folder).startswith(".."):
-                        raise LoadError(
-                            f"{file} names {word}, which is not in its folder and so cannot be packed with it"
-                        )
+                        raise LoadError(f"{file} names {word}, which is not in its folder and cannot be packed with it")
                     self._add(path, root)
         for cwd in re.findall(r"^\s*cwd: *[\"']?([\w./-]+)", text, re.MULTILINE):
             if os.path.isdir(path := os.path.join(folder, cwd)) and os.path.normpath(path) != folder:
@@ -176,12 +173,10 @@ def _files(path: str) -> Iterator[str]:
         yield path
     for folder, folders, names in os.walk(path):
         if "pyvenv.cfg" in names:
-            folders.clear()
-            continue
+            folders[:], names = [], []
         folders[:] = sorted(name for name in folders if name[0] != "." and name not in ("__pycache__", "node_modules"))
-        yield from (
-            os.path.join(folder, name) for name in sorted(names) if name[0] != "." and not name.endswith(".mcpb")
-        )
+        shown = sorted(name for name in names if name[0] != "." and not name.endswith(".mcpb"))
+        yield from (os.path.join(folder, name) for name in shown)
 
 
 def _imports(file: str) -> Iterator[tuple[str, bool]]:
@@ -194,17 +189,17 @@ def _imports(file: str) -> Iterator[tuple[str, bool]]:
     while waiting:
         node, is_optional = waiting.pop()
         names: list[str] = []
+        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
         match node:
             case ast.Import():
                 names = [alias.name for alias in node.names]
             case ast.ImportFrom(level=0, module=str(name)):
                 names = [name]
             case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
-                waiting += [(inner, is_optional) for inner in node.orelse]
-                continue
+                inner = node.orelse
             case ast.Try():
                 is_optional = True
-        waiting += [(inner, is_optional) for inner in ast.iter_child_nodes(node)]
+        waiting += [(child, is_optional) for child in inner]
         for name in names:
             head = name.partition(".")[0]
             if head not in sys.stdlib_module_names and head not in _OURS:

@@ -32,8 +32,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     author: str
     tools: list[dict[str, Any]]
-    prompts: list[dict[str, Any]] = []
-    has_more_prompts: bool = False
+    has_prompts: bool = False
     variables: list[str] = []
     has_icon: bool = False
     requires_python: str | None = None
@@ -49,7 +48,6 @@ def manifest(about: About, *, is_vendored: bool) -> str:
     else:
         version = about.requires_python or _PYTHON
         start = {"command": "uv", "args": ["run", "--directory", "${__dirname}", "main.py"], "env": env}
-    platform = sys.platform if sys.platform in ("win32", "darwin") else "linux"
     value: dict[str, Any] = {
         "manifest_version": "0.4",
         "name": about.name,
@@ -57,42 +55,39 @@ def manifest(about: About, *, is_vendored: bool) -> str:
         "version": about.version,
         "description": about.description,
         "author": {"name": about.author},
-        **({"icon": "icon.png"} if about.has_icon else {}),
+        "icon": "icon.png" if about.has_icon else None,
         "server": {"type": "python" if is_vendored else "uv", "entry_point": "main.py", "mcp_config": start},
         "tools": about.tools,
-        **({"prompts": about.prompts} if about.prompts else {}),
-        **({"prompts_generated": True} if about.has_more_prompts else {}),
-        "compatibility": {**({"platforms": [platform]} if is_vendored else {}), "runtimes": {"python": version}},
+        "prompts_generated": about.has_prompts,
+        "compatibility": {"runtimes": {"python": version}},
+        "user_config": {name: {**_SECRET, "title": name} for name in about.variables},
     }
-    if about.variables:
-        value["user_config"] = {
-            name: {
-                "type": "string",
-                "title": name,
-                "description": f"The value of the environment variable {name}.",
-                "sensitive": True,
-                "required": True,
-            }
-            for name in about.variables
-        }
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    if is_vendored:
+        value["compatibility"]["platforms"] = [sys.platform if sys.platform in ("win32", "darwin") else "linux"]
+    return json.dumps({name: item for name, item in value.items() if item}, indent=2, ensure_ascii=False) + "\n"
+
+
+_SECRET = {
+    "type": "string",
+    "description": "A variable of the server's environment.",
+    "sensitive": True,
+    "required": True,
+}
 
 
 def project(about: About, dependencies: list[str], wheel: str | None) -> str:
     """Return `pyproject.toml`, by which uv makes the server's environment."""
     # Neither name nor version are those of the server: uv refuses a project that depends on its own name.
-    lines = ["[project]", 'name = "mcp-bundle"', 'version = "0"']
-    lines += [f"requires-python = {json.dumps(about.requires_python or _PYTHON)}", "dependencies = ["]
-    lines += [
-        *(f"    {json.dumps(one, ensure_ascii=False)}," for one in dependencies),
-        "]",
-        "",
-        "[tool.uv]",
-        "package = false",
-    ]
-    if wheel is not None:
-        lines += ["", "[tool.uv.sources]", f"toolwire = {{ path = {json.dumps(wheel)} }}"]
-    return "\n".join(lines) + "\n"
+    # A list of strings in JSON is one in TOML, too.
+    return f"""[project]
+name = "mcp-bundle"
+version = "0"
+requires-python = {json.dumps(about.requires_python or _PYTHON)}
+dependencies = {json.dumps(dependencies, indent=4, ensure_ascii=False)}
+
+[tool.uv]
+package = false
+""" + (f"\n[tool.uv.sources]\ntoolwire = {{ path = {json.dumps(wheel)} }}\n" if wheel else "")
 
 
 def entry_point(targets: list[str], options: list[str]) -> str:
@@ -132,20 +127,13 @@ def registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:
     if not re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name):
         raise UsageError(f"--registry-name takes a name such as com.example/tools, not {name!r}")
     text = about.description
-    short = text if len(text) <= _MAX_DESCRIPTION else text[: _MAX_DESCRIPTION - 1].rstrip() + "…"
-    wanted = [{"name": one, "isRequired": True, "isSecret": True} for one in about.variables]
-    package = {
-        "registryType": "mcpb",
-        "identifier": url,
-        "version": about.version,
-        "transport": {"type": "stdio"},
-        **({"environmentVariables": wanted} if wanted else {}),
-    }
+    variables = [{"name": one, "isRequired": True, "isSecret": True} for one in about.variables]
+    package = {"registryType": "mcpb", "identifier": url, "version": about.version, "transport": {"type": "stdio"}}
     return {
         "$schema": _SCHEMA,
         "name": name,
         "title": about.title[:_MAX_DESCRIPTION],
-        "description": short,
+        "description": text if len(text) <= _MAX_DESCRIPTION else text[: _MAX_DESCRIPTION - 1].rstrip() + "…",
         "version": about.version,
-        "packages": [package],
+        "packages": [{**package, "environmentVariables": variables} if variables else package],
     }

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.install_command import is_ephemeral
 
 from ...errors import Failed, LoadError, UsageError
 from ...loading import dependencies
@@ -67,11 +68,11 @@ def run(words: Words) -> int:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
     host, server = hosts.host(named[0]), _server(named[1:], words.options)
     is_for_user = words.options.get("user", False)
+    if words.options.get("force") and "write" not in words.options:
+        raise UsageError("--force goes with --write")
     if "write" in words.options and not host.is_lisp:
         path = words.options["write"] or _path(_places(host, is_for_user=is_for_user)[0])
         status = _write(host, server, path, force=words.options.get("force", False))
-    elif words.options.get("force"):
-        raise UsageError("--force goes with --write")
     else:
         advice = _where(host, server, is_for_user=is_for_user)
         status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)
@@ -131,7 +132,7 @@ def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
     uv = dependencies.uv()
     if packages and uv is None:
         raise UsageError("--with needs uv (https://docs.astral.sh/uv), which a host would start the server with")
-    if uv is not None and dependencies.is_ephemeral():  # our own environment may be deleted
+    if uv is not None and is_ephemeral():  # our own environment may be deleted
         return [uv, "tool", "run", *wanted, "toolwire"]
     # -P: files in the folder where the host starts the server must not shadow our imports.
     ours = ["-P", "-m", "toolwire"]

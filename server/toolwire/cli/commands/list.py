@@ -112,7 +112,8 @@ def _others(words: Words, limit: Deadline) -> int:
     elif entries:
         show(table(_HEADINGS[what], [(*_keys(entry), summary(entry)) for entry in entries]))
     else:
-        show(f"The server has no {what}.")
+        is_chosen = words.options.keys() & {"include", "exclude"}
+        show(f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}.")
     return 0
 
 

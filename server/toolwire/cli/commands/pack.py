@@ -33,25 +33,23 @@ from .serve import COMMAND as SERVE
 from .serve import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolwire_client import Client
+    from collections.abc import Callable, Mapping
 
     from ..options import Words
 
 
-def _variable(text: str) -> str:
-    """Accept the name of an environment variable."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-        raise ValueError("the name of an environment variable, without a value, which each user gives")
-    return text
+def _matching(pattern: str, what: str) -> Callable[[str], str]:
+    def accept(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(what)
+        return text
+
+    return accept
 
 
-def _bundle(text: str) -> str:
-    """Accept the path of a bundle."""
-    if not text.endswith(".mcpb"):
-        raise ValueError("a file that ends in .mcpb")
-    return text
+_VARIABLE = _matching(
+    r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, without a value, which each user gives"
+)
 
 
 COMMAND = Command(
@@ -61,15 +59,19 @@ COMMAND = Command(
     "block, or else the installed ones that are imported. The server is started once from the bundle, to list its "
     "tools. All options of `serve` can be given too.",
     options=(
-        Option("-o, --output FILE", "the bundle (default: NAME.mcpb in this folder)", _bundle),
+        Option(
+            "-o, --output FILE",
+            "the bundle (default: NAME.mcpb in this folder)",
+            _matching(r"(?s).*\.mcpb", "a file that ends in .mcpb"),
+        ),
         Option(
             "--vendored", "put all packages into the bundle, for this system and Python (default: the host's uv does)"
         ),
-        Option("--env KEY", "environment variable that the host asks its user for; repeatable", _variable, many=True),
+        Option("--env KEY", "environment variable that the host asks its user for; repeatable", _VARIABLE, many=True),
         Option("--icon FILE", "icon of the bundle, a PNG image"),
         Option("--add PATH", "file or folder that the tools read, packed next to them; repeatable", many=True),
         Option("--description TEXT", "description (default: the first line of the file's docstring)"),
-        Option("--author NAME", "author (default: the file's __author__, or user.name of Git)"),
+        Option("--author NAME", "author (default: user.name of Git)"),
         Option("--registry URL", "write server.json, too, for the MCP registry; URL is where the bundle will be"),
         Option("--registry-name NAME", "name in the registry (default: io.github.OWNER/NAME)"),
     ),
@@ -100,38 +102,39 @@ def run(words: Words) -> int:
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
     for place, file in contents.files.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_bytes(Path(file).read_bytes())
+        shutil.copyfile(file, folder / place)
         (folder / place).chmod(0o755 if os.access(file, os.X_OK) else 0o644)
     (folder / "main.py").write_text(texts.entry_point(contents.targets, passed_on(given)), "utf-8")
     if "icon" in given:
         (folder / "icon.png").write_bytes(_icon(given["icon"]))
-    docstring, author = _written_in(targets[0])
-    author = given.get("author") or author or _git_user()
-    given = {"description": docstring, **given, "author": author}
-    is_vendored = given.get("vendored", False)
+    author, is_vendored = given.get("author") or _git_user(), given.get("vendored", False)
     wheel = _wheel(folder)
     extras = f"[{','.join(sorted(contents.extras))}]" if contents.extras else ""
     wanted = [f"toolwire{extras}=={metadata.version('toolwire')}", *contents.dependencies]
     if is_vendored:
         _install(wanted, folder / "lib", wheel)
-    about = _about(folder, contents, targets, given)
+    about = _about(folder, contents, targets, {**given, "author": author})
     if not is_vendored:
-        path = None if wheel is None else wheel.relative_to(folder).as_posix()
+        path = None if wheel is None else f"wheels/{wheel.name}"
         (folder / "pyproject.toml").write_text(texts.project(about, wanted, path), "utf-8")
     elif wheel is not None:
         wheel.unlink()
     (folder / "manifest.json").write_text(texts.manifest(about, is_vendored=is_vendored), "utf-8")
     bundle = Path(given.get("output", f"{about.name}.mcpb"))
-    entry = None
+    entry, made = bundle.with_name("server.json"), {}
     if "registry" in given:
         made = texts.registry_entry(about, given["registry"], given.get("registry_name"))
-        entry = bundle.with_name("server.json")
         made = {**_former(entry, made["name"]), **made}
-        made["packages"][0]["fileSha256"] = _write(folder, bundle)
+    digest = _write(folder, bundle)
+    size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
+    say(f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')}, {size}).")
+    say(f"Packages: {', '.join(wanted)}")
+    if made:
+        made["packages"][0]["fileSha256"] = digest
         entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    else:
-        _write(folder, bundle)
-    _report(bundle, about, contents, wanted, entry)
+        say(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
+    if contents.unpacked:
+        remark(f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script` block")
     return 0
 
 
@@ -144,16 +147,6 @@ def _former(entry: Path, name: str) -> dict[str, Any]:
     except (ValueError, AttributeError):
         pass
     raise UsageError(f"{entry} is of another server than {name}, so it was not written; move it away")
-
-
-def _report(bundle: Path, about: texts.About, contents: Contents, wanted: list[str], entry: Path | None) -> None:
-    size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
-    say(f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')}, {size}).")
-    say(f"Packages: {', '.join(wanted)}")
-    if entry is not None:
-        say(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
-    if contents.unpacked:
-        remark(f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script` block")
 
 
 def _icon(path: str) -> bytes:
@@ -212,71 +205,36 @@ def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[
     with connected(command, is_ours=True, env={**env, "PYTHONDONTWRITEBYTECODE": "1"}) as client:
         info = client.server_info
         tools = [{key: tool[key] for key in ("name", "description") if tool.get(key)} for tool in client.list_entries()]
-        prompts, has_more = _prompts(client)
+        has_prompts = "prompts" in client.capabilities
     names = ", ".join(tool["name"] for tool in tools)
-    title = str(info.get("title") or info.get("name") or name_of(targets))
+    name = str(info.get("name") or name_of(targets))
     return texts.About(
-        name=re.sub(r"[^A-Za-z0-9._-]+", "-", str(info.get("name") or name_of(targets))).strip("-.") or "toolwire",
-        title=title,
+        name=re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "toolwire",
+        title=str(info.get("title") or name),
         version=str(info.get("version") or "0.0.0"),
-        description=given["description"] or f"{counted(len(tools), 'tool')}: {names}",
+        description=given.get("description") or _docstring(targets[0]) or f"{counted(len(tools), 'tool')}: {names}",
         author=given["author"],
         tools=tools,
-        prompts=prompts,
-        has_more_prompts=has_more,
+        has_prompts=has_prompts,
         variables=list(dict.fromkeys(given.get("env", ()))),
         has_icon="icon" in given,
         requires_python=contents.requires_python,
     )
 
 
-def _prompts(client: Client) -> tuple[list[dict[str, Any]], bool]:
-    """The prompts that are one text with places for their arguments, and whether there are others."""
-    from toolwire_client import ClientError
-
-    found, has_more = [], False
-    try:
-        entries = client.request("prompts/list")["prompts"]
-    except ClientError:  # a server without prompts
-        return [], False
-    for entry in entries:
-        names = [argument["name"] for argument in entry.get("arguments", ())]
-        places = {name: f"${{arguments.{name}}}" for name in names}
-        try:
-            messages = client.request("prompts/get", {"name": entry["name"], "arguments": places})["messages"]
-        except ClientError:  # it takes no such texts
-            messages = []
-        text = messages[0]["content"].get("text", "") if len(messages) == 1 else ""
-        if text and all(place in text for place in places.values()):
-            about = {key: entry[key] for key in ("name", "description") if entry.get(key)}
-            found.append({**about, "arguments": names, "text": text})
-        else:
-            has_more = True
-    return found, has_more
-
-
-def _written_in(target: str) -> tuple[str, str]:
-    """The first line of a file's docstring and its `__author__`; "" for what it lacks."""
+def _docstring(target: str) -> str:
+    """The first paragraph of a file's docstring; "" for other targets."""
     place = parse(target).place
-    if not place.endswith(".py"):
-        return "", ""
-    module = ast.parse(Path(place).read_bytes())
-    author = ""
-    for node in module.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id="__author__")], value=ast.Constant(value=str(text))):
-                author = text
-    return (ast.get_docstring(module) or "").partition("\n\n")[0].replace("\n", " ").strip(), author
+    text = ast.get_docstring(ast.parse(Path(place).read_bytes())) if place.endswith(".py") else None
+    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def _git_user() -> str:
-    try:
-        done = subprocess.run(["git", "config", "user.name"], capture_output=True, encoding="utf-8", check=False)
-    except OSError:
-        done = None
-    if done is None or not done.stdout.strip():
+    git = shutil.which("git")
+    name = git and subprocess.run([git, "config", "user.name"], stdout=-1, text=True, check=False).stdout.strip()
+    if not name:
         raise UsageError("a bundle names its author: --author NAME")
-    return done.stdout.strip()
+    return name
 
 
 def _write(folder: Path, bundle: Path) -> str:

@@ -70,15 +70,23 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     Raises:
         NotJson: if *text* is not JSON, or a value on the way to *path* is not an object.
     """
-    text = text if text.strip() else "{}\n"
-    before = loads(text)
-    made = _changed(text, path, value)
-    if loads(made) != with_value(before, path, value):
-        raise NotJson(UNSAFE)
-    return made
+    return verified(text if text.strip() else "{}\n", path, value, loads, _changed)
 
 
-UNSAFE = "it is laid out in a way that cannot be edited safely"
+def verified(text: str, path: Sequence[str], value: Any, read: Callable[[str], Any], change: Callable[..., str]) -> str:
+    """Return what *change* makes of *text*, the same value but for *value* at *path*.
+
+    Raises:
+        NotRewritten: if *text* is not of the format that *read* parses, or *change* made something else.
+    """
+    before, made = read(text), change(text, path, value)
+    expected = with_value(before, path, value)
+    try:
+        if read(made) == expected:
+            return made
+    except NotRewritten:
+        pass
+    raise NotJson("it is laid out in a way that cannot be edited safely")
 
 
 def with_value(before: Any, path: Sequence[str], value: Any) -> Any:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from .jsonc_edit import UNSAFE, newline, with_value
+from .jsonc_edit import newline, verified
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
@@ -36,22 +37,7 @@ def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     Raises:
         NotRewritten: if *text* is not TOML, or has that table in another form, such as an inline one.
     """
-    expected = with_value(loads(text), path, value)
-    kept, place = _without(text.splitlines(keepends=True), list(path))
-    end = newline(text)
-    table = dumps(path, value).replace("\n", end) + end
-    head, tail = "".join(kept[:place]), "" if place is None else "".join(kept[place:])
-    if head and not head.endswith("\n"):
-        head += end
-    if head and place is None and not head.endswith(end * 2):
-        head += end
-    made = head + table + tail
-    try:
-        if tomllib.loads(made) == expected:
-            return made
-    except tomllib.TOMLDecodeError:
-        pass
-    raise NotRewritten(UNSAFE)
+    return verified(text, path, value, loads, _changed)
 
 
 def dumps(path: Sequence[str], value: dict[str, Any]) -> str:
@@ -70,27 +56,31 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
-def _without(lines: list[str], path: list[str]) -> tuple[list[str], int | None]:
-    """*lines* without the table at *path* and those in it, and where it was."""
+def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+    end, place = newline(text), None
+    made = dumps(path, value).replace("\n", end) + end
     kept: list[str] = []
-    place = None
-    is_removed = False
-    trailing: list[str] = []  # comments before the next header belong to that
-    for line in lines:
-        header = _header(line)
-        if header is not None:
-            kept += trailing
-            is_removed = header[: len(path)] == path
-            place = len(kept) if is_removed and place is None else place
-            trailing = []
-        if not is_removed:
-            kept.append(line)
-        elif not line.strip() or line.lstrip().startswith("#"):
-            trailing.append(line)
-        else:
-            trailing = []
-    kept += trailing
-    return kept, place
+    for header, lines in _tables(text):
+        if header[: len(path)] != [*path]:
+            kept += lines
+            continue
+        place = len(kept) if place is None else place
+        comments = [*takewhile(lambda line: not line.strip() or line.lstrip().startswith("#"), reversed(lines))]
+        kept += reversed(comments)  # they belong to the next table
+    if place is None:
+        gap = "" if not text or text.endswith(end * 2) else end if text.endswith("\n") else end * 2
+        return text + gap + made
+    return "".join([*kept[:place], made, *kept[place:]])
+
+
+def _tables(text: str) -> list[tuple[list[str], list[str]]]:
+    """The path and the lines of each table."""
+    found: list[tuple[list[str], list[str]]] = [([], [])]
+    for line in text.splitlines(keepends=True):
+        if (header := _header(line)) is not None:
+            found.append((header, []))
+        found[-1][1].append(line)
+    return found
 
 
 def _header(line: str) -> list[str] | None:

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from .jsonc_edit import UNSAFE, newline, with_value
+from .jsonc_edit import newline, verified
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def loads(text: str) -> Any:
     try:
         import yaml
     except ImportError:
-        raise NotRewritten("editing YAML needs PyYAML; install it: pip install 'toolwire[yaml]'") from None
+        from toolwire_schemas.install_command import install_command
+
+        raise NotRewritten(f"editing YAML needs PyYAML; run: {install_command('toolwire[yaml]')}") from None
     try:
         return yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -39,11 +41,7 @@ def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     Raises:
         NotRewritten: if *text* is not YAML, or a mapping on the way is written in braces.
     """
-    expected = with_value(loads(text), path, value)
-    made = _changed(text, path, value)
-    if loads(made) != expected:
-        raise NotRewritten(UNSAFE)
-    return made
+    return verified(text, path, value, loads, _changed)
 
 
 def dumps(path: Sequence[str], value: dict[str, Any], unit: str = "  ") -> str:
@@ -56,8 +54,12 @@ def _flow(item: Any) -> str:
     return json.dumps(item, ensure_ascii=False)  # JSON is YAML
 
 
+_NO_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+"""What YAML 1.1 reads as another value; a snippet is made without PyYAML."""
+
+
 def _key(name: str) -> str:
-    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) and loads(name) == name
+    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) and name.lower() not in _NO_TEXT
     return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
@@ -65,23 +67,20 @@ def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     import yaml
 
     root, end = yaml.compose(text, yaml.SafeLoader), newline(text)
-    holder = _members(root).get(path[0])
-    if holder is None:
+    if path[0] not in _members(root):
         gap = "" if not text or text.endswith("\n") else end
         return text + gap + dumps(path, value).replace("\n", end) + end
-    key, node = holder
+    key, node = _members(root)[path[0]]
+    indent = end + " " * (node.start_mark.column if _members(node) else 2)
+    made = indent.join(dumps(path[1:], value).split("\n"))
     if not _members(node):  # `extensions:` without a value, or `{}`
-        lines = dumps(path[1:], value).split("\n")
-        start: int = key.end_mark.index + 1  # after the colon
-        return text[:start] + "".join(f"{end}  {line}" for line in lines) + text[_end(node, start) :]
-    column: int = node.start_mark.column
-    lines = dumps(path[1:], value).split("\n")
-    block = (end + " " * column).join(lines)
-    old = _members(node).get(path[1])
-    if old is None:
-        start = int(node.start_mark.index)
-        return text[:start] + block + end + " " * column + text[start:]
-    return text[: int(old[0].start_mark.index)] + block + text[_end(old[1], old[0].end_mark.index + 1) :]
+        start = int(key.end_mark.index) + 1  # after the colon
+        return text[:start] + indent + made + text[_end(node, start) :]
+    if path[1] in _members(node):
+        key, node = _members(node)[path[1]]
+        return text[: int(key.start_mark.index)] + made + text[_end(node, key.end_mark.index + 1) :]
+    start = int(node.start_mark.index)
+    return text[:start] + made + indent + text[start:]
 
 
 def _members(node: Any) -> dict[str, tuple[Any, Any]]:

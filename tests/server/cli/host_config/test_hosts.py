@@ -40,6 +40,7 @@ from toolwire.cli.host_config.jsonc_edit import loads
 from toolwire.cli.host_config.safe_write import NotRewritten, rewrite
 from toolwire.errors import UsageError
 from toolwire_client import connect
+from toolwire_schemas.install_command import install_command
 
 SERVER = HostServer(
     "tools",
@@ -479,6 +480,18 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
 ) -> None:
     status, printed, told = config(capsys, "emacs", "tools.py", "--write")
     assert (status, "mcp-hub-servers" in printed, "which Toolwire does not edit" in told) == (1, True, True)
+    assert config(capsys, "emacs", "tools.py", "--write", "--force")[0] == 1
+
+
+@pytest.mark.process
+def test_without_pyyaml_a_snippet_for_goose_is_printed_and_its_file_stays(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    status, printed, _ = config(capsys, "goose", "tools.py", "--server-name", "no")
+    assert (status, '\n  "no":\n' in printed) == (0, True)
+    status, again, told = config(capsys, "goose", "tools.py", "--server-name", "no", "--write")
+    assert (status, again, install_command("toolwire[yaml]") in told) == (1, printed, True)
 
 
 @pytest.mark.parametrize(

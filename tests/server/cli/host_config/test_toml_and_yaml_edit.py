@@ -1,4 +1,4 @@
-"""A server is set in a TOML or YAML file that people wrote, and all else in it stays."""
+"""A server is set in a TOML or YAML file that people edit, and everything else in it stays."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from datetime import UTC, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from toolwire_schemas.install_command import install_command
+
 from toolwire_tools.errors import ToolError
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?(?P<sign>[+\-−])(?P<hours>[0-9]{1,2})(?::?(?P<minutes>[0-9]{2}))?")
@@ -28,7 +30,7 @@ def zone_named(name: str) -> tzinfo:
     if known is not None:
         return ZoneInfo(known)
     if not _names():
-        remedy = "install it where Toolwire runs: pip install tzdata"
+        remedy = f"install it where Toolwire runs: {install_command('tzdata')}"
         raise ToolError(
             f"this system has no time zone data, so only UTC and offsets such as +02:00 are known; {remedy}"
         )

@@ -44,7 +44,7 @@ def _in_text(right: str) -> str:
     """Return the pattern of *right*, as a whole word and with further zeros after a decimal point."""
     is_number = re.fullmatch(r"-?\d+(\.\d+)?", right)
     zeros = ("0*" if "." in right else r"(\.0+)?") if is_number else ""
-    return rf"(?<![\w.-]){re.escape(right)}{zeros}(?!\.?\d|[A-Za-z_])"
+    return rf"(?<![\w.-]){re.escape(right)}{zeros}(?!\.?\d)"
 
 
 def tasks(of: str) -> list[Task]:
@@ -56,4 +56,8 @@ def tasks(of: str) -> list[Task]:
                 made.append(Task(f"{kind}-{language}-{number}", kind, language, **entry))
     if of != "short":
         return made
-    return [task for task in made if task.language == "en" and int(task.name[-1]) <= IN_SHORT.get(task.kind, 0)]
+    return [
+        task
+        for task in made
+        if task.language == "en" and int(task.name.rpartition("-")[2]) <= IN_SHORT.get(task.kind, 0)
+    ]

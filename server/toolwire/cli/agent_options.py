@@ -14,6 +14,7 @@ from .options import ADOPT, SET, Option
 if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
     from toolwire_client.models import Model
+    from toolwire_client.react import Protocol
     from toolwire_client.terminal import Renderer
 
 OPTIONS = (
@@ -38,6 +39,11 @@ OPTIONS = (
     Option("--answer TEXT", "answer to the model's next question; repeatable for the following ones", many=True),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
+    Option(
+        "--protocol structured|small|native",
+        "exchange with the model: messages of JSON, the same for small models, or native tool calls (default: "
+        "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m)",
+    ),
     Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
     Option("--instructions TEXT", "additional instructions for the model"),
     Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
@@ -52,7 +58,7 @@ OPTIONS = (
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
 )
 
-SETTINGS = {"language": "language", "instructions": "instructions", "tool_seconds": "tool_timeout"}
+SETTINGS = {"tool_seconds": "tool_timeout"}
 """Arguments of `Agent`, and the options that give them."""
 
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
@@ -80,6 +86,18 @@ def model_of(options: dict[str, Any]) -> Model:
             raise LoadError(str(error)) from None
 
     return explained(name, make)
+
+
+def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
+    """Return the protocol of `--protocol`, or the one that fits the size in the model's name."""
+    from toolwire_client.models.by_name import is_small
+    from toolwire_client.react import NativeProtocol, SmallProtocol, StructuredProtocol
+
+    protocols = {"structured": StructuredProtocol, "small": SmallProtocol, "native": NativeProtocol}
+    usual = "small" if is_small(str(getattr(model, "model", ""))) else "structured"
+    make = protocols[options.get("protocol", usual)]
+    protocol: Protocol = make(options.get("language"), instructions=options.get("instructions", ""))
+    return protocol
 
 
 def _recorded_model(options: dict[str, Any]) -> str | None:

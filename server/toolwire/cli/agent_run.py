@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, renderer_of
+from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, protocol_of, renderer_of
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
 
@@ -137,6 +137,7 @@ class AgentRun:
         agent = Agent(
             self._model,
             self.tools,
+            protocol=protocol_of(options, self._model),
             budgets=budgets_of(options, spent_seconds),
             approval=approvals_of(options, trusted, on_approval),
             on_ask=self._on_model_question,

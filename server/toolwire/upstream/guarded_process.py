@@ -178,6 +178,9 @@ class _ReadingInbox(Inbox):
         return await super().next(seconds)
 
 
+_KILLED_SECONDS = 0.1
+"""How long this process waits for the end of those that it has killed: within the time of its exit functions."""
+
 _running: set[GuardedProcess] = set()
 
 
@@ -190,6 +193,9 @@ def _end_all() -> None:
     for process in left:
         process.exit_status(max(0.0, deadline - time.monotonic()))
         process.kill()
+    deadline = time.monotonic() + _KILLED_SECONDS
+    for process in left:
+        process.exit_status(max(0.0, deadline - time.monotonic()))
     if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
         cgroups.leave()
 

@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 from support.command_line import CommandLine, Done
+from toolwire.cli.agent_options import protocol_of
 from toolwire_client.agent import load
 from toolwire_client.agent.events import FormAnswered, UserAnswered
+from toolwire_client.models import model_from_name
 from toolwire_schemas.install_command import install_command
 
 SECONDS = 60
@@ -116,6 +118,30 @@ def test_the_answer_alone_goes_to_standard_output(command_line: CommandLine, fol
     assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n")
     assert done.stderr.splitlines()[:3] == ["  I compute 3 + 4.", "> add(a=3, b=4)", "  7"]
     assert re.fullmatch(r"  answered \(2 replies, \d+\.\d s\)", done.stderr.splitlines()[-1])
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "protocol"),
+    [
+        ((), "StructuredProtocol, en"),
+        (("--protocol", "small", "--language", "zh"), "SmallProtocol, zh"),
+        (("--protocol", "native"), "NativeProtocol, en"),
+    ],
+)
+def test_the_protocol_can_be_chosen(
+    command_line: CommandLine, folder: Path, words: tuple[str, ...], protocol: str
+) -> None:
+    model = ("--model", "models.py:gives_up", "--transcript", "run.jsonl")
+    command_line("ask", "go", *model, *words, cwd=folder)
+    assert load(folder / "run.jsonl")[0].protocol == protocol
+
+
+@pytest.mark.parametrize(("name", "kind"), [("smollm2:135m", "SmallProtocol"), ("llama3.2:1b", "StructuredProtocol")])
+def test_a_model_with_a_small_size_in_its_name_gets_the_protocol_for_small_models(name: str, kind: str) -> None:
+    chosen = protocol_of({"instructions": "Be brief."}, model_from_name(f"ollama:{name}"))
+    assert (type(chosen).__name__, chosen.instructions) == (kind, "Be brief.")
+    assert type(protocol_of({"protocol": "native"}, model_from_name(f"ollama:{name}"))).__name__ == "NativeProtocol"
 
 
 @pytest.mark.process

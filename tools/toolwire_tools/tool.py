@@ -186,18 +186,6 @@ class Tool:
         twin._present = partial(_content_only, self._present)
         return twin
 
-    def in_language(self, language: str, described: dict[str, Any]) -> Tool:
-        """The same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
-        from toolwire_schemas.language import speaking
-
-        def bind(*arguments: Any) -> Any:
-            with speaking(language):
-                return self._bind(*arguments)
-
-        twin = self._twin(self.name)
-        twin._description, twin._bind = described, bind
-        return twin
-
     @property
     def output_schema(self) -> dict[str, Any] | None:
         """What results are checked against; None if nothing is promised."""

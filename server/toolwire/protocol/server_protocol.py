@@ -63,12 +63,7 @@ class Catalog:
     """
 
     def __init__(
-        self,
-        tools: Iterable[Tool],
-        *,
-        separator: str = SEPARATOR,
-        page_size: int | None = None,
-        late: Any = None,
+        self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None, late: Any = None
     ) -> None:
         kinds = [kind for kinds in LISTS.values() for kind in kinds]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}

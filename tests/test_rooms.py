@@ -62,6 +62,7 @@ ROOMS: dict[str, list[str]] = {
         "upstream",
         "transport",
         "server",
+        "wrapping",
         "loading",
         "worker",
         "toolwire",

@@ -63,7 +63,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server. The others are as in `connect`.
 
     *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`. *log_level* is what the
-    server is asked to send at first, `None` for nothing.
+    server is asked to send at first, `None` for nothing. *protocol* makes the client's side of each conversation.
     """
 
     launch: Callable[[], Transport]
@@ -73,6 +73,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     on_log: OnLog | None = None
     on_list_changed: Callable[[str], object] = lambda what: None
     log_level: str | None = LOG_LEVEL
+    protocol: Callable[..., ClientProtocol] = ClientProtocol
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     name: str = OWN_NAME
@@ -375,7 +376,7 @@ class AsyncClient(ServerDetails):
     def _launch(self, tools: CachedToolList) -> Connection:
         settings = self._settings
         can_ask = settings.on_ask is not None
-        protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask)
+        protocol = settings.protocol(settings.name, settings.version, can_ask=can_ask)
         if self._log_level is not None:
             protocol.set_log_level(self._log_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)

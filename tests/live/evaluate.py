@@ -27,8 +27,8 @@ from typing import Any
 from toolwire_client import Agent, Approvals
 from toolwire_client.agent import Budgets
 from toolwire_client.agent.events import ReplyRefused
-from toolwire_client.models import model_from_name
-from toolwire_client.react import BaseProtocol, NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_client.models import ModelError, model_from_name
+from toolwire_client.react import DoubaoProtocol, NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
 
 from . import task_tools
 from .small_model import INSTALLED, install, serving
@@ -46,7 +46,7 @@ PROTOCOLS: dict[str, Callable[[str], Protocol]] = {
     "structured-optional": partial(StructuredProtocol, thought="optional"),
     "small-required": partial(SmallProtocol, thought="required"),
     "small-optional": partial(SmallProtocol, thought="optional"),
-    "tokens": BaseProtocol,
+    "tokens": lambda language: DoubaoProtocol(language=language),
 }
 FRAMEWORKS = ("pydantic-ai", "openai-agents")
 _VALID = ("answered", "unsolvable")
@@ -145,7 +145,10 @@ def main(arguments: list[str]) -> int:
             install()
             name, url = "llamacpp:smollm2-135m", stack.enter_context(serving())
         settings = {"temperature": options.temperature, "max_tokens": MAX_TOKENS, "body": {"seed": options.seed}}
-        model = model_from_name(name, **settings, **({"base_url": url} if url else {}))
+        try:
+            model = model_from_name(name, **settings, **({"base_url": url} if url else {}))
+        except ModelError as error:
+            raise SystemExit(f"evaluate: {error}") from None
         for each in names:
             own = folder / each
             own.mkdir(exist_ok=True)
@@ -182,7 +185,12 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--transcripts", help="a folder for the transcripts")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not (options.all or options.protocol or options.framework):
+        parser.error("name what to evaluate: --protocol, --framework or --all")
+    if (options.all or options.framework) and not (options.small_model or options.base_url):
+        parser.error("the frameworks need the address of the model's API: --base-url, or --small-model")
+    return options
 
 
 if __name__ == "__main__":

@@ -60,11 +60,11 @@ class Checked(NamedTuple):
     refused: dict[str, str]
     changes: list[Change]
 
-    def remarks(self) -> list[str]:
-        """Return a sentence for each tool that is refused, and for each allowed one that changed."""
-        told = [printable(f"{name}: refused: {why}") for name, why in self.refused.items()]
+    def remarks(self) -> dict[str, str]:
+        """Return a sentence for each tool that is refused, and for each allowed one that changed, by name."""
+        told = {name: printable(f"{name}: refused: {why}") for name, why in self.refused.items()}
         names = dict.fromkeys(change.tool for change in self.changes if change.tool not in self.refused)
-        return told + [printable(f"{name}: {_sentence(self.changes, name)}") for name in names]
+        return told | {name: printable(f"{name}: {_sentence(self.changes, name)}") for name in names}
 
 
 def needs_approval(change: Change) -> bool:

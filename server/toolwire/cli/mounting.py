@@ -29,10 +29,15 @@ def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str]
         ValueError: if two servers could have tools of the same name.
     """
     if "mount" not in options and "mount_config" not in options:
-        raise UsageError("--eager goes with --mount or --mount-config")
+        raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
+    lock = None
+    if "lock" in options:
+        from ..upstream.locking import LockedTools
+
+        lock = LockedTools(options["lock"])
     keep = partial(is_chosen, include=include, exclude=exclude)
     for mount in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
-        mount(server.mount, keep=keep, eager=options.get("eager", False))
+        mount(server.mount, keep=keep, eager=options.get("eager", False), lock=lock)
 
 
 def _typed(texts: Sequence[str]) -> Iterator[Callable[..., None]]:

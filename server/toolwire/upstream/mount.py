@@ -68,6 +68,9 @@ class Mount:
     *changed* is called when its lists were read and differ, *stray_log* with log messages of no call; on any thread.
     """
 
+    reports_names = True
+    """Whether to log which of its tools some hosts refuse."""
+
     def __init__(
         self,
         name: str,
@@ -187,7 +190,7 @@ class Mount:
             kept = _Kept(self.name, kind, left)
             try:
                 with RequestHandle(running.connection, BLOCKING) as handle:
-                    entries, _ = run(pages(handle, deadline, method, kind, kept.of))
+                    entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept)))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
                 log.debug(printable(f"the mounted server {self.name} has no list of {kind}: {error}"))
                 continue
@@ -196,8 +199,16 @@ class Mount:
         before, was_listed = [(tool.kind, tool.describe()) for tool in self.tools], self.is_listed
         self.tools, self.is_listed = tools, True
         if not was_listed or before != [(tool.kind, tool.describe()) for tool in tools]:
-            report_names(self.name, tools)
+            if self.reports_names:
+                report_names(self.name, tools)
             self._changed()
+
+    def _read_page(self, kept: _Kept, page: list[Any]) -> list[Any]:
+        return kept.of(self.mend(kept.kind, page))
+
+    def mend(self, kind: str, page: list[Any]) -> list[Any]:
+        """Return the entries of a *page* of the list of *kind* to read: of a server as it is, those that it sent."""
+        return page
 
     def _list_changed(self, what: str) -> None:
         with self._lock:
@@ -246,7 +257,7 @@ class _Kept:
 
     def __init__(self, server: str, kind: str, left: int) -> None:
         self._server = server
-        self._kind = kind
+        self.kind = kind
         self._names: set[str] = set()
         self._room = _MAX_ENTRIES
         self.left = left
@@ -254,7 +265,7 @@ class _Kept:
     def of(self, page: list[Any]) -> list[Any]:
         kept = []
         for entry in page:
-            problem = problem_of(entry, self._kind, self._names)
+            problem = problem_of(entry, self.kind, self._names)
             size = 0 if problem else len(encode(entry))
             if problem is None and (size > _MAX_ENTRY_BYTES or size > self.left or not self._room):
                 problem = "it or the list is too large"
@@ -262,8 +273,8 @@ class _Kept:
                 self.left, self._room = self.left - size, self._room - 1
                 kept.append({name: value for name, value in entry.items() if value is not None})
             else:
-                what = f"an entry of {self._server}'s list of {self._kind} is left out: {problem}"
-                log.rarely(f"{self._server} {self._kind} {problem[:40]}", printable(what))
+                what = f"an entry of {self._server}'s list of {self.kind} is left out: {problem}"
+                log.rarely(f"{self._server} {self.kind} {problem[:40]}", printable(what))
         return kept
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..protocol.server_protocol import Catalog
     from ..runtime.session import Session
     from ..settings import Settings
+    from .locking import LockedTools
 
 LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
@@ -64,6 +65,9 @@ class Mounts:
         self._changed = changed
         self._sessions = sessions
         self._mounts: list[tuple[Mount, Callable[[Tool], bool]]] = []
+        self.lock: LockedTools | None = None
+        self.refused: dict[str, str] = {}
+        """Why tools are refused by the lock, by name."""
 
     def add(
         self,
@@ -75,11 +79,12 @@ class Mounts:
         cwd: str | None = None,
         eager: bool = False,
         keep: Callable[[Tool], bool] = lambda tool: True,
+        lock: LockedTools | None = None,
     ) -> None:
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
         *env* is added to our environment, or unless *inherit_env* to the few variables that every server gets. *keep*
-        chooses among its tools.
+        chooses among its tools, and *lock* among those of all mounted servers.
 
         Raises:
             TypeError: if *command* is a text.
@@ -108,6 +113,7 @@ class Mounts:
         )
         mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._stray_log)
         self._mounts.append((mount, keep))
+        self.lock = lock or self.lock
         if eager:
             mount.start()
 
@@ -115,7 +121,7 @@ class Mounts:
         """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
         taken = {(tool.kind, tool.name_with(self.separator)) for tool in own}
         for mount, keep in self._mounts:
-            for tool in mount.tools:
+            for tool in self._allowed(mount):
                 key = tool.kind, tool.name_with(self.separator)
                 is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
                 if key in taken or is_foreign:
@@ -125,6 +131,13 @@ class Mounts:
                 elif tool.kind != "tools" or keep(tool):
                     taken.add(key)
                     yield tool
+
+    def _allowed(self, mount: Mount) -> Sequence[Tool]:
+        if self.lock is None:
+            return mount.tools
+        allowed, refused = self.lock.checked(mount.tools)
+        self.refused |= {tool.name: tool.why for tool in refused}
+        return allowed
 
     def close(self) -> None:
         """End all servers, for good."""
@@ -218,6 +231,8 @@ class Late(Tool):
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
         if params["name"] not in catalog.by_name:
+            if (why := self._mounts.refused.get(params["name"])) is not None:
+                raise RequestError(INVALID_PARAMS, why)
             raise lookup.unknown_tool(params["name"], catalog.shown)
         given = params.get("arguments")
         if given is not None and not isinstance(given, dict | str):

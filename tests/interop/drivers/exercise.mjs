@@ -56,6 +56,24 @@ export async function foreign(peer) {
     return { prefixes, calls, progress }
 }
 
+const OF_OTHERS = {
+    add: { a: 1, b: 2 },
+    fail: {},
+    echo: { message: 'Grüße' },
+    'get-sum': { a: 1, b: 2 },
+    list_allowed_directories: {},
+}
+
+/** What a client sees of a server that others wrote, as far as this knows its tools. */
+export async function wrapped(peer) {
+    const tools = Object.fromEntries((await peer.tools()).map((tool) => [tool.name, tool]))
+    const calls = {}
+    for (const [name, args] of Object.entries(OF_OTHERS)) {
+        if (name in tools) calls[name] = plain(await peer.call(name, args))
+    }
+    return { protocol: peer.protocol, tools, calls }
+}
+
 /** Everything a client sees of resources and prompts. */
 export async function documents({ api }) {
     const failures = {}

@@ -109,6 +109,22 @@ async def documents(peer: Any, _: None) -> dict[str, Any]:
     }
 
 
+OF_OTHERS: dict[str, dict[str, Any]] = {
+    "add": {"a": 1, "b": 2},
+    "fail": {},
+    "echo": {"message": "Grüße"},
+    "get-sum": {"a": 1, "b": 2},
+    "list_allowed_directories": {},
+}
+
+
+async def wrapped(peer: Peer, _: None) -> dict[str, Any]:
+    """What a client sees of a server that others wrote, as far as this knows its tools."""
+    tools = {tool.name: members(tool) for tool in await peer.tools()}
+    calls = {name: plain(await peer.call(name, given)) for name, given in OF_OTHERS.items() if name in tools}
+    return {"protocol": peer.protocol, "tools": tools, "calls": calls}
+
+
 READ = ["config://app", "notes://3/a/b%20c?limit=2", "pixel://one"]
 
 

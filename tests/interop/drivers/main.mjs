@@ -1,5 +1,5 @@
 // Runs one client through one exercise: `DRIVER EXERCISE MODE COMMAND…`.
-import { documents, exercise, foreign, withProgress } from './exercise.mjs'
+import { documents, exercise, foreign, withProgress, wrapped } from './exercise.mjs'
 import { asked, changes, mute, talkative } from './live.mjs'
 
 const EXERCISES = {
@@ -7,6 +7,7 @@ const EXERCISES = {
     silent: (peer) => withProgress(peer, 'silent', { beats: 3 }),
     documents,
     foreign,
+    wrapped,
     asked,
     mute,
     changes,

@@ -92,7 +92,7 @@ def test_a_tool_with_another_text_is_allowed_and_reported(path: str, value: Any,
     tool = changed(path, value)
     checked = check(locked([TOOL]), [tool])
     assert (checked.allowed, checked.refused) == ([tool], {})
-    (remark,) = checked.remarks()
+    (remark,) = checked.remarks().values()
     assert remark.startswith("send: ")
     assert says in remark
 
@@ -104,14 +104,14 @@ def test_a_schema_that_is_written_otherwise_and_means_the_same_is_allowed_in_sil
         changed("inputSchema/properties/n", {"type": ["null", "integer"]}),
     )
     checked = check(locked([one]), [other])
-    assert (checked.allowed, checked.remarks()) == ([other], [])
+    assert (checked.allowed, checked.remarks()) == ([other], {})
 
 
 def test_a_new_tool_is_refused_and_one_that_is_gone_is_reported() -> None:
     new = {"name": "read", "inputSchema": {"type": "object"}}
     checked = check(locked([TOOL]), [new])
     assert (checked.allowed, checked.refused) == ([], {"read": "it is not in the lock"})
-    assert checked.remarks() == ["read: refused: it is not in the lock", "send: removed"]
+    assert list(checked.remarks().values()) == ["read: refused: it is not in the lock", "send: removed"]
 
 
 def test_two_tools_of_one_name_are_both_refused() -> None:
@@ -139,7 +139,7 @@ def test_a_schema_too_deep_to_compare_is_refused() -> None:
 
 def test_a_remark_says_nothing_to_a_terminal() -> None:
     checked = check(locked([]), [{"name": "\x1b]0;title\x07", "inputSchema": {}}])
-    assert checked.remarks() == [r"\u001b]0;title\u0007: refused: it is not in the lock"]
+    assert list(checked.remarks().values()) == [r"\u001b]0;title\u0007: refused: it is not in the lock"]
 
 
 def test_a_lock_holds_digests_in_place_of_texts_and_fits_its_published_schema() -> None:

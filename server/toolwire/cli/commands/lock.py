@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, limit_of
-from ..options import ADOPT, EXCLUDE, INCLUDE, SET, Option
+from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
 from ..output import counted, show, table
 from . import Command
 
@@ -29,6 +29,8 @@ COMMAND = Command(
         EXCLUDE,
         SET,
         ADOPT,
+        MOUNT,
+        MOUNT_CONFIG,
         Option("--timeout SECONDS", "time limit, including the start of the server"),
     ),
     examples=(
@@ -42,6 +44,8 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Write the lock or print what it would change, and return 1 in the second case."""
     from toolwire_schemas.compare.lock import BadLock, locked
+
+    from ...upstream.locking import read_lock
 
     if not words.words:
         raise UsageError("name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE -- COMMAND")
@@ -60,22 +64,6 @@ def run(words: Words) -> int:
         show(f"Locked {counted(len(new.tools), 'tool')} in {name}.")
         return 0
     return 0 if is_known else 1
-
-
-def read_lock(name: str) -> Lock:
-    """Return the lock in the file *name*.
-
-    Raises:
-        UsageError: if it cannot be read, or is no lock.
-    """
-    from toolwire_schemas.compare.lock import BadLock, read
-
-    try:
-        return read(Path(name).read_bytes())
-    except OSError as error:
-        raise UsageError(f"the lock {name} cannot be read: {(error.strerror or str(error)).lower()}") from None
-    except BadLock as error:
-        raise UsageError(f"{name}: {error}; `toolwire lock FILE -- COMMAND` writes one") from None
 
 
 def _show_changes(name: str, old: Lock, entries: list[object]) -> bool:

@@ -35,8 +35,8 @@ def run(words: Words) -> NoReturn:
     from toolwire_schemas.output import printable
     from toolwire_schemas.wire.framing import AutoFraming
 
-    from ...upstream.recording import BadRecording, read
-    from ...upstream.replaying import Replay, exchanges
+    from ...wrapping.recording import BadRecording, read
+    from ...wrapping.replaying import Replay, exchanges
 
     if len(words.words) != 1 or words.command is not None:
         raise UsageError("name one recording: toolwire replay FILE")

@@ -39,6 +39,7 @@ COMMAND = Command(
         ADOPT,
         MOUNT,
         MOUNT_CONFIG,
+        Option("--lock FILE", "refuse mounted tools that have changed since `toolwire lock FILE`"),
         Option("--eager", "start mounted servers at once (default: when first needed)"),
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
@@ -104,7 +105,7 @@ def run(words: Words) -> NoReturn:
 
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
-    mounts: dict[str, Any] = {key: given.pop(key) for key in ("mount", "mount_config", "eager") if key in given}
+    mounts: dict[str, Any] = {key: given.pop(key) for key in ("mount", "mount_config", "eager", "lock") if key in given}
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
     if packages := given.pop("with", ()):

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.server_process import call, request, running
 from support.tool_entry_strategies import JSON
-from toolwire.upstream.recording import BadRecording, Entry, Recorder, Recording, read
-from toolwire.upstream.replaying import Replay, exchanges
+from toolwire.wrapping.recording import BadRecording, Entry, Recorder, Recording, read
+from toolwire.wrapping.replaying import Replay, exchanges
 from toolwire_client import Client, RequestFailed, connect
 from toolwire_client.async_client import ClientSettings
 from toolwire_client.connect import PendingConnection

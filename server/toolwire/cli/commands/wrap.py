@@ -1,0 +1,92 @@
+"""`toolwire wrap`: serves any MCP server so that strict hosts accept it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UsageError
+from ...log import LEVELS, configure
+from ...transport.stdio import NotConnected, claim
+from ..options import Option, one_of
+from . import Command
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from ...wrapping.wrapping_server import WrappingServer
+    from ..options import Words
+
+_MENDINGS = (
+    *("noise", "names", "schemas", "arguments", "heartbeat", "results", "orphans", "restart", "eras", "framing"),
+)
+
+COMMAND = Command(
+    usage=("toolwire wrap [OPTIONS] -- COMMAND",),
+    details="Serves the MCP server that COMMAND starts. Lines on its output that are no messages go to stderr (noise); "
+    "tools that the host would refuse are renamed (names), and their schemas rewritten (schemas); JSON in strings is "
+    "read (arguments); silent calls report progress (heartbeat); large results become links (results); all of its "
+    "processes end with it (orphans); after a crash it is restarted (restart); the host may speak any revision of MCP "
+    "(eras) and Content-Length framing (framing). A line on stderr counts at the end what was done. All other messages "
+    "pass unchanged.",
+    options=(
+        Option("--for HOST", "the host or the vendor of its model, as in vscode or gemini (default: any)"),
+        Option(f"--without {'|'.join(_MENDINGS)}", "leave this out; repeatable", one_of(*_MENDINGS), many=True),
+        Option("--lock FILE", "refuse tools that have changed since `toolwire lock FILE`"),
+        Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
+        Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
+        Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"),
+        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
+        Option("--on-large-result error|truncate|resource", "send an error, a part of it or a link (default) instead"),
+        Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),
+        Option("--log-json", "write the log as JSON, one object per line"),
+    ),
+    examples=(
+        "toolwire wrap -- npx -y some-mcp-server",
+        "toolwire wrap --for gemini --without restart -- uvx some-mcp-server",
+        "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
+    ),
+)
+
+
+def run(words: Words) -> NoReturn:
+    """Serve until the host disconnects."""
+    if words.words or not words.command:
+        raise UsageError("name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server")
+    given = dict(words.options)
+    configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
+    server = _server(words.command, given)
+    try:
+        streams = claim()
+    except NotConnected as error:
+        raise UsageError(str(error)) from None
+    server.serve(streams)
+
+
+def _server(command: list[str], given: dict[str, Any]) -> WrappingServer:
+    from ...upstream.locking import LockedTools
+    from ...wrapping.host_rules import DIALECTS_OF
+    from ...wrapping.recording import MAX_BYTES, Recording
+    from ...wrapping.wrapping_server import WrappingServer
+
+    host, without = given.pop("for", "any"), given.pop("without", ())
+    if host not in DIALECTS_OF:
+        from toolwire_schemas.did_you_mean import unknown_name
+
+        raise UsageError(unknown_name("host", host, sorted(DIALECTS_OF)))
+    lock, record = given.pop("lock", None), given.pop("record", None)
+    most = given.pop("max_record_bytes", MAX_BYTES)
+    try:
+        recording = Recording(record, most) if record is not None else None
+    except OSError as error:
+        raise UsageError(f"{record} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    settings: dict[str, Any] = {
+        "heartbeat_seconds": 0.0 if "heartbeat" in without else given.pop("heartbeat", 10.0),
+        "strict_arguments": "arguments" in without,
+        "on_large_result": given.pop("on_large_result", "resource"),
+    }
+    settings |= {"max_result_bytes": 1 << 62} if "results" in without else {}
+    locked = LockedTools(lock) if lock is not None else None
+    given.pop("heartbeat", None)
+    return WrappingServer(
+        command, host=host, without=without, lock=locked, recording=recording, **{**given, **settings}
+    )

@@ -11,8 +11,8 @@ import anyio
 import msgspec
 
 from ..errors import ClientError, ServerGone, TimedOut
-from ..models.errors import ModelError
-from ..models.model import reply_from
+from ..models.errors import ContextExceeded, ModelError
+from ..models.model import reply_from, takes
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import join_errors
@@ -75,14 +75,14 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
         """Ask whom *step* names."""
         match step:
-            case AskModel(seconds=seconds):
-                return await self._ask_model(state, seconds)
+            case AskModel():
+                return await self._ask_model(state, step)
             case AskUser(ask=ask):
                 return await self.user.answer(ask.content)
             case AskApproval():
                 return await self._ask_approval(state, step)
 
-    async def _ask_model(self, state: RunState, seconds: float | None) -> Recorded:
+    async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         strict = bool(getattr(self.model, "strict_schemas", False))
         ask = partial(
             self.model.reply,
@@ -90,12 +90,13 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             tools=state.conversation.offered or None,
             reply_schema=state.conversation.reply_schema(strict=strict),
             on_text=self._live_reporter(events.TextArrived),
+            **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
         )
         try:
-            with anyio.move_on_after(seconds):
+            with anyio.move_on_after(step.seconds):
                 return events.ModelReplied(reply=reply_from(await ask(), f"the model {type(self.model).__name__}"))
         except ModelError as error:
-            return events.ModelFailed(reason=str(error))
+            return events.ModelFailed(reason=str(error), too_long=isinstance(error, ContextExceeded))
         except Exception as error:  # a model may be any user's code
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
         return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)

@@ -81,10 +81,11 @@ class ModelReplied(Event, frozen=True, kw_only=True):
 
 
 class ModelFailed(Event, frozen=True, kw_only=True):
-    """The model gave no reply, with `out_of_time` because of the time limit."""
+    """The model gave no reply: `out_of_time` is the time limit, `too_long` what the messages are for the model."""
 
     reason: str
     out_of_time: bool = False
+    too_long: bool = False
 
 
 class ReplyRefused(Event, frozen=True, kw_only=True):

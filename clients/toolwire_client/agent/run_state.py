@@ -31,9 +31,10 @@ class RecordEvent(msgspec.Struct, frozen=True):
 
 
 class AskModel(msgspec.Struct, frozen=True):
-    """Ask the model for a reply, within *seconds*."""
+    """Ask the model for a reply of *max_tokens*, within *seconds*."""
 
     seconds: float | None
+    max_tokens: int | None
 
 
 class AskUser(msgspec.Struct, frozen=True):
@@ -65,16 +66,17 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
     model does not report them). `seconds` is the time since the question, without waits for the user; the first
     question of a session includes the listing of the tools. The run ends after `final_seconds` more, which are kept for
-    the last turn; the first reply may use them too.
+    the last turn; the first reply may use them too. A reply has at most `reply_tokens`, or what is left of `tokens`.
     """
 
     turns: int | None = 20
     tokens: int | None = None
     seconds: float | None = None
     final_seconds: float = 60.0
+    reply_tokens: int | None = 8192
 
     def __post_init__(self) -> None:
-        for name in ("turns", "tokens", "seconds", "final_seconds"):
+        for name in ("turns", "tokens", "seconds", "final_seconds", "reply_tokens"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
@@ -244,6 +246,8 @@ class RunState:
                 return self.ending("model_error", reason=detail)
 
     def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
+        if failed.too_long and self.conversation.halve_result():
+            return None
         if not failed.out_of_time:
             return self.ending("model_error", reason=failed.reason)
         return self._ending_in_time() if self._forced or not self._turns else None
@@ -304,7 +308,7 @@ class RunState:
         if not self._forced and (forced := self._exhausted()):
             return RecordEvent(forced)
         # A model that has not replied has nothing to answer from in a last turn: its first reply may take all the time.
-        return AskModel(in_all if self._forced or not self._turns else left)
+        return AskModel(in_all if self._forced or not self._turns else left, self._reply_tokens)
 
     def _next_of_call(self, action: Action) -> Step:
         left = self._left
@@ -331,6 +335,13 @@ class RunState:
         """Seconds until the time is over; `None` without a limit."""
         seconds = self.budgets.seconds
         return None if seconds is None else seconds - (self.now - self._since).total_seconds()
+
+    @property
+    def _reply_tokens(self) -> int | None:
+        """The most tokens of the next reply; a last turn has some even if none are left."""
+        reply, in_all = self.budgets.reply_tokens, self.budgets.tokens
+        left = None if in_all is None else max(in_all - self._tokens, _MIN_REPLY_TOKENS)
+        return min((limit for limit in (reply, left) if limit is not None), default=None)
 
     def _exhausted(self) -> events.FinalForced | None:
         budgets, left = self.budgets, self._left
@@ -360,6 +371,7 @@ def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
     return type(due) is type(event)
 
 
+_MIN_REPLY_TOKENS = 512
 _CHARS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English."""
 

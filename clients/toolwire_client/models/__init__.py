@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arithmetic import ArithmeticModel
 from .by_name import known_names, model_from_name
 from .errors import (
+    ContextExceeded,
     EndpointRefused,
     ModelError,
     NoReplyLeft,
@@ -29,6 +30,7 @@ __all__ = [
     "AnthropicModel",
     "ArithmeticModel",
     "AskedFor",
+    "ContextExceeded",
     "DoubaoAPI",
     "EndpointRefused",
     "HumanModel",

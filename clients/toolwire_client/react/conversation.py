@@ -23,10 +23,22 @@ import msgspec
 from toolwire_schemas.did_you_mean import closest_first
 
 from ..validation import join_errors
-from .messages import Action, ActionResult, Ask, Error, FinalAnswer, ModelReply, Question, ToModel, UserResponse, whole
+from .messages import (
+    Action,
+    ActionResult,
+    Ask,
+    Error,
+    FinalAnswer,
+    ModelReply,
+    Question,
+    ToModel,
+    UserResponse,
+    from_json,
+    whole,
+)
 from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
 from .prompts import remark
-from .result_text import MAX_CHARS, shown
+from .result_text import MAX_CHARS, as_text, shown
 from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
@@ -256,6 +268,22 @@ class Conversation:
             case Action() as action:
                 return self._act(action)
 
+    def halve_result(self) -> bool:
+        """Halve the longest result in the history; return whether there is one long enough."""
+        self._expect("reply")
+        history = self._state.history
+        results = [(place, found) for place, each in enumerate(history) if (found := _result_in(each))]
+        sizes = [len(as_text(result.result)) for _, result in results]
+        if max(sizes, default=0) < _MIN_HALVED_CHARS:
+            return False
+        place, result = results[sizes.index(max(sizes))]
+        value, remarks = shown(result.result, max(sizes) // 2)
+        note = self._language.together(result.note, self._language.tell(*remarks))
+        call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
+        halved = self.protocol.told(ActionResult(result.success, value, note), call_ids)
+        self._change(history=[*history[:place], *halved, *history[place + 1 :]])
+        return True
+
     def snapshot(self) -> dict[str, Any]:
         """Return the whole state as JSON values."""
         plain: dict[str, Any] = msgspec.to_builtins(self._state)
@@ -343,8 +371,17 @@ class Conversation:
 
 
 _MOST_NAMES = 50
+_MIN_HALVED_CHARS = 400
 _CUT_CHARS = 500
 """Characters of a reply that was cut off by a limit of tokens, as the model sees it later."""
+
+
+def _result_in(message: Message) -> ActionResult | None:
+    try:
+        found = None if message["role"] == "assistant" else from_json(message["content"])
+    except (ValueError, RecursionError):  # text, or any JSON of a user
+        return None
+    return found if isinstance(found, ActionResult) else None
 
 
 def _fingerprint(reply: ModelReply) -> str:

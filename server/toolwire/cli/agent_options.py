@@ -48,6 +48,8 @@ OPTIONS = (
     Option("--instructions TEXT", "additional instructions for the model"),
     Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
     Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
+    Option("--reply-tokens NUMBER", "maximum number of tokens of a reply (default: 8192)"),
+    Option("--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"),
     Option(
         "--timeout SECONDS",
         "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
@@ -61,7 +63,7 @@ OPTIONS = (
 SETTINGS = {"tool_seconds": "tool_timeout"}
 """Arguments of `Agent`, and the options that give them."""
 
-_LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
+_LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
 _FINAL = 0.25
 """The part of `--timeout` that is kept for the last turn, with the final answer."""
 _MAX_FINAL_SECONDS = 60.0

@@ -128,16 +128,19 @@ class AgentRun:
 
     def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> Session:
         from toolwire_client.agent import Agent
+        from toolwire_client.react import Limits
 
         def on_live(live: Any) -> None:
             self._main.soon(partial(self._renderer.live, live))
 
         options, resume = self._options, self._options.get("resume")
+        limits = Limits(max_result_chars=options["result_limit"]) if "result_limit" in options else None
         on_approval = partial(self._ask_user, self._person.approve) if self.is_attended else None
         agent = Agent(
             self._model,
             self.tools,
             protocol=protocol_of(options, self._model),
+            limits=limits,
             budgets=budgets_of(options, spent_seconds),
             approval=approvals_of(options, trusted, on_approval),
             on_ask=self._on_model_question,

@@ -23,7 +23,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.install_command import install_command
 from toolwire_schemas.wire import codec
 
-from ..errors import EndpointRefused, ModelError, NotReady, ReplyTimedOut
+from ..errors import ContextExceeded, EndpointRefused, ModelError, NotReady, ReplyTimedOut
 from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
@@ -49,6 +49,10 @@ _ABOUT_FORMAT = re.compile(
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile("unsupported|not supported|not permitted|unknown|unrecognized", re.IGNORECASE)
+# OpenAI: "max_tokens is too large: 99999. This model supports at most 4096 completion tokens"; vLLM, of a prompt that
+# leaves too little of the context: "(2000 in the messages, 8192 in the completion)".
+_ABOUT_LIMIT = re.compile("max_(?:completion_|new_)?tokens|completion", re.IGNORECASE)
+_MIN_LOWERED = 1024
 _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 KNOWN: dict[tuple[str, str, Preset], Preset] = {}
@@ -140,6 +144,7 @@ class RemoteModel:
             tools=tools,
             names=Names([tool["name"] for tool in tools], self._wire.dialect),
             schema=options.get("reply_schema"),
+            max_tokens=min(filter(None, (self._request.max_tokens, options.get("max_tokens"))), default=None),
         )
         with anyio.move_on_after(self._limits.total):
             return await self._asked(request, options.get("on_text"))
@@ -163,6 +168,9 @@ class RemoteModel:
                 error.attempts = attempt
                 if plainer := _plainer(form, self._preset, error, has_schema=request.schema is not None):
                     form, attempt = plainer, 1
+                    continue
+                if request.max_tokens != self._request.max_tokens and (fewer := _fewer_tokens(request, error)):
+                    request, attempt = msgspec.structs.replace(request, max_tokens=fewer), 1
                     continue
                 seconds = None if was_passed_on else self._retries.seconds_before(attempt + 1, error)
                 if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
@@ -202,6 +210,18 @@ class AnthropicModel(RemoteModel):
     """A model with Anthropic's messages API: see `RemoteModel`."""
 
     _usual_preset = "anthropic"
+
+
+def _fewer_tokens(request: HttpRequest, error: ModelError) -> int | None:
+    """Return a lower limit of tokens if *error* refuses that of *request*; `None` if the cause is something else."""
+    if (
+        not isinstance(error, EndpointRefused)
+        or (request.max_tokens or 0) < _MIN_LOWERED
+        or error.status not in _STATUSES
+    ):
+        return None
+    is_too_many = isinstance(error, ContextExceeded) or "too large" in error.message or "at most" in error.message
+    return (request.max_tokens or 0) // 4 if is_too_many and _ABOUT_LIMIT.search(error.message) else None
 
 
 def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: bool) -> Preset | None:

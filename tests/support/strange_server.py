@@ -19,6 +19,7 @@ TOOLS: list[dict[str, Any]] = [
             "oneOf": [{"properties": {"a": {"type": ["string", "null"]}}}, {"properties": {"b": {"type": "array"}}}],
         },
     },
+    {"name": "wrong", "inputSchema": {"type": "object", "required": 5, "anyOf": 5, "$ref": "#/x", "allOf": [5]}},
     *(
         {"name": name, "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}
         for name in ("echo", "noise", "silent", "large", "crash", "orphan", "sample", "progress", "pid")

@@ -87,7 +87,8 @@ class HostTool(MountedTool):
 
 
 def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:
-    made = {**entry, "inputSchema": _checked(_root(entry["inputSchema"], host), {"type": "object"})}
+    schema = _checked(entry["inputSchema"], {"type": "object"})  # what follows reads only valid ones
+    made = {**entry, "inputSchema": _checked(_root(schema, host), {"type": "object"})}
     if "outputSchema" in made and _checked(made["outputSchema"], None) is None:
         del made["outputSchema"]
     return made

@@ -148,6 +148,7 @@ def test_schemas_are_what_the_host_takes() -> None:
     with opened() as process:
         tools = {tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]}
         assert tools["untitled"] == {"name": "untitled", "inputSchema": {"type": "object", "properties": {"a": {}}}}
+        assert tools["wrong"]["inputSchema"] == {"type": "object"}
         assert tools["either"]["inputSchema"] == {
             "type": "object",
             "properties": {

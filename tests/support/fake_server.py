@@ -243,9 +243,8 @@ class Garbled(Server):
 class Garbles(Modern):
     """Answers each request after the handshake with the next of the results in its second argument."""
 
-    results = json.loads(sys.argv[2]) if sys.argv[2:] else []
-
     def discover(self, request: dict[str, Any]) -> None:
+        self.results = json.loads(sys.argv[2])
         capabilities: dict[str, Any] = {"resources": {}, "prompts": {}, "completions": {}}
         answer(request, {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": capabilities})
 

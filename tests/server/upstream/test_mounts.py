@@ -397,7 +397,7 @@ def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(server
         wait_until(lambda: bool(foreign.received("initialize")))
         call.cancel()
         session = server._sessions[-1]
-        wait_until(lambda: not session.running())
+        wait_until(lambda: not session.in_flight.running())
         (foreign.folder / "go").touch()
         assert client.call_tool("there_echo").raw["unknown"] == [2]
         assert len(foreign.received("tools/call")) == 1

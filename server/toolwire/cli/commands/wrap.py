@@ -30,7 +30,7 @@ COMMAND = Command(
     "pass unchanged.",
     options=(
         Option("--for HOST", "the host or the vendor of its model, as in vscode or gemini (default: any)"),
-        Option(f"--without {'|'.join(_MENDINGS)}", "leave this out; repeatable", one_of(*_MENDINGS), many=True),
+        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*_MENDINGS), many=True),
         Option("--lock FILE", "refuse tools that have changed since `toolwire lock FILE`"),
         Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),

@@ -25,7 +25,7 @@ ROOMS: dict[str, list[str]] = {
         "published",
         "lint",
         "dialects",
-        "compare",
+        "typed_clients compare",
         "toolwire_schemas",
     ],
     "toolwire_tools": [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..json_schema.subschemas import target, walk
-from .name_mapping import RULES, Names
+from .name_mapping import RULES, Names, Rule
 from .tool_entry import Entry, Schema, described, listed, properties, required, schema_of, text
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ _MAX_STEPS = 50_000
 """How many schemas are read once more, as parts of an object or to compare definitions."""
 
 ANYTHING = ScalarShape("any")
+NULL = ScalarShape("null")
 NOTHING = ValuesShape([])
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
@@ -92,14 +93,23 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class Definitions:
-    """Collects the named types of a text in a *dialect* that has a rule for names, or else of a page.
+    """Collects the named types of a text in a language with this *rule* for names, or else of a page.
 
     *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
+    With *of_unions*, unions and lists of texts too; what remains without a name is `T | null`, and values that are no
+    texts are read as their kinds.
     """
 
-    def __init__(self, dialect: str = "", taken: Iterable[str] = (), *, of_objects: bool = False) -> None:
-        self.of_objects = of_objects
-        self._rule = RULES.get(dialect)
+    def __init__(
+        self,
+        rule: Rule | None = None,
+        taken: Iterable[str] = (),
+        *,
+        of_objects: bool = False,
+        of_unions: bool = False,
+    ) -> None:
+        self.of_objects, self.of_unions = of_objects, of_unions
+        self._rule = rule
         self._taken = set(taken)
         self._names: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
@@ -128,6 +138,17 @@ class Definitions:
     def add(self, name: str, shape: Shape, description: str) -> None:
         """Add the definition of a new *name*."""
         self._new.append(Definition(name, shape, description))
+
+    def wants_name(self, shape: Shape) -> bool:
+        """Return whether *shape* cannot stand within another without a name."""
+        match shape:
+            case ObjectShape():
+                return self.of_objects and bool(shape.members)
+            case ValuesShape():
+                return self.of_unions and bool(shape.values)
+            case UnionShape():
+                return self.of_unions
+        return False
 
     def take(self) -> list[Definition]:
         """Return the definitions that were added since the last time."""
@@ -188,12 +209,22 @@ class SchemaReader:
         return self._named(made, schema, hint, describes=describes)
 
     def _named(self, shape: Shape, schema: Any, hint: str, *, describes: bool = True) -> Shape:
-        """The shape itself; a reference to it if it is an object, and has to be named."""
-        if not (self._definitions.of_objects and isinstance(shape, ObjectShape) and shape.members):
+        """The shape itself; a reference to it if it has to be named."""
+        wanted = text(schema_of(schema).get("title")) or hint
+        said = text(schema_of(schema).get("description")) if describes else ""
+        if self._definitions.of_unions:
+            shape, has_null = _without_null(_of_kinds(shape))
+            if has_null:
+                inner = self._with_name(shape, wanted, said)
+                return UnionShape([inner, NULL])
+        return self._with_name(shape, wanted, said)
+
+    def _with_name(self, shape: Shape, wanted: str, said: str) -> Shape:
+        if not self._definitions.wants_name(shape):
             return shape
-        name, is_new = self._definitions.name(_meaning(shape), text(schema.get("title")) or hint)
+        name, is_new = self._definitions.name(_meaning(shape), wanted)
         if is_new:
-            self._definitions.add(name, shape, text(schema.get("description")) if describes else "")
+            self._definitions.add(name, shape, said)
         return ReferenceShape(name)
 
     def _unnamed(self, schema: Any, hint: str, defining: tuple[str, ...] = ()) -> Shape | _Pointer:
@@ -300,6 +331,10 @@ class SchemaReader:
         made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
         if isinstance(made, _Pointer):
             made = self._reference(made.pointer, (*defining, pointer))
+        elif self._definitions.of_unions:
+            made, has_null = _without_null(_of_kinds(made))
+            if has_null:
+                made = UnionShape([self._with_name(made, f"{_hint(pointer)} value", ""), NULL])
         self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
 
     def _read_waiting(self) -> None:
@@ -343,6 +378,37 @@ def _one_of(shapes: list[Shape]) -> Shape:
     return UnionShape(some)
 
 
+def _of_kinds(shape: Shape) -> Shape:
+    """*shape* with values of other kinds than text read as these kinds."""
+    if not isinstance(shape, ValuesShape) or not shape.values:
+        return shape
+    texts = list(dict.fromkeys(value for value in shape.values if isinstance(value, str)))
+    kinds = {_kind(value): None for value in shape.values if not isinstance(value, str)}
+    return _one_of([*([ValuesShape(texts)] if texts else []), *kinds])
+
+
+def _kind(value: Any) -> Shape:
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return ScalarShape("boolean")
+        case int():
+            return ScalarShape("integer")
+        case list():
+            return ArrayShape([], ANYTHING)
+        case dict():
+            return ObjectShape([], ANYTHING)
+    return ScalarShape("number")
+
+
+def _without_null(shape: Shape) -> tuple[Shape, bool]:
+    """*shape* without its alternative null, and whether it had one."""
+    if not isinstance(shape, UnionShape) or NULL not in shape.parts:
+        return shape, False
+    return _one_of([part for part in shape.parts if part != NULL]), True
+
+
 def _different(shapes: list[Any]) -> list[Any]:
     """*shapes* without repeated simple ones; the others are compared when they are written."""
     is_simple = (ScalarShape, ReferenceShape, _Pointer)
@@ -356,7 +422,9 @@ def _implied(schema: Schema) -> str | None:
     return "array" if "items" in schema or "prefixItems" in schema else None
 
 
-def _meaning(shape: ObjectShape) -> str:
+def _meaning(shape: Shape) -> str:
+    if not isinstance(shape, ObjectShape):
+        return str(shape)
     members = [(member.name, member.shape, member.is_required, described(member.schema)) for member in shape.members]
     return str((members, shape.rest))
 
@@ -395,7 +463,7 @@ def written(
     *taken* and *of_objects* are those of `Definitions`.
     """
     names = Names([text(entry.get("name")) for entry in entries], dialect)
-    definitions = Definitions(dialect, {*taken, *names.ours}, of_objects=of_objects)
+    definitions = Definitions(RULES.get(dialect), {*taken, *names.ours}, of_objects=of_objects)
     blocks: list[str] = []
     for entry in entries:
         tool = ToolShapes(entry, definitions)

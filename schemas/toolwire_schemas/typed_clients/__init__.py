@@ -1,0 +1,53 @@
+"""Writes a typed client of a server's tools, in the language of the program that calls them.
+
+`plan.py` reads the entries of `tools/list` once, as functions and types with the names of one language. Each language
+is a file with three names, which `LANGUAGES` makes known:
+
+- `NAMING`, a `Naming`: how names are written there, and which types need one;
+- `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
+- `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
+  to import it.
+
+Texts of a server are untrusted. They get into comments as lines of `Plan.head` and `docs`, which are printable (a
+printer escapes what ends a comment), and into code only as literals, or as names that `NAMING` allows.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .plan import Naming, Plan
+
+LANGUAGES = ("typescript", "python", "go", "rust", "lua")
+
+
+class Printer(Protocol):
+    """The module of a language."""
+
+    NAMING: Naming
+    RUNTIME: str
+
+    def written(self, plan: Plan, runtime: str | None) -> str:
+        """Return the generated file."""
+
+
+def offered() -> tuple[str, ...]:
+    """Return the languages that have a printer."""
+    return tuple(language for language in LANGUAGES if find_spec(f"{__name__}.{language}"))
+
+
+def printer(language: str) -> Printer:
+    """Return the printer of an offered *language*."""
+    return import_module(f"{__name__}.{language}")
+
+
+def runtime_path(printer: Printer) -> Path:
+    """Return where the runtime of a language is, in a checkout and in an installed package alike."""
+    for folder in (Path(__file__).parent / "runtimes", Path(__file__).parents[3] / "clients"):
+        if (path := folder / printer.RUNTIME).is_file():
+            return path
+    raise FileNotFoundError(printer.RUNTIME)

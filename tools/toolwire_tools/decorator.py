@@ -135,10 +135,11 @@ def resource(
     Raises:
         TypeError: for an option that does not exist, or a value of the wrong type.
         ValueError: for a value out of range.
-        RegistrationError: for something that cannot be marked, such as a class.
+        RegistrationError: for something that cannot be marked, such as a class, or without a URI.
     """
     if not isinstance(uri, str):
-        raise TypeError('resource: its URI comes first, as in @resource("notes://{name}")')
+        named = getattr(uri, "__name__", "resource")
+        raise RegistrationError("it has no URI", tool=named, remedy='write @resource("notes://{name}") or the like')
     from .resources.resource import ResourceOptions
 
     own = {"uri": uri, "media_type": media_type, "annotations": annotations}

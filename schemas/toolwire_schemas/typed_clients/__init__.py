@@ -20,6 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
     from .plan import Naming, Plan
 
 LANGUAGES = ("typescript", "python", "go", "rust", "lua")
@@ -40,14 +43,23 @@ def offered() -> tuple[str, ...]:
     return tuple(language for language in LANGUAGES if find_spec(f"{__name__}.{language}"))
 
 
-def printer(language: str) -> Printer:
-    """Return the printer of an offered *language*."""
-    return import_module(f"{__name__}.{language}")
+def generate(
+    language: str, entries: Iterable[Any], *, command: Sequence[str], head: Sequence[str], embeds: bool = True
+) -> str:
+    """Return a client in an offered *language* for the *entries* of `tools/list`.
+
+    *command* starts the server, and *head* are lines for the comment at the top. With *embeds* the client is complete;
+    without, it imports its runtime.
+    """
+    from .plan import read
+
+    writer: Printer = import_module(f"{__name__}.{language}")
+    runtime = runtime_path(writer.RUNTIME).read_text("utf-8") if embeds and writer.RUNTIME else None
+    return writer.written(read(entries, writer.NAMING, head=head, command=command), runtime)
 
 
-def runtime_path(printer: Printer) -> Path:
-    """Return where the runtime of a language is, in a checkout and in an installed package alike."""
-    for folder in (Path(__file__).parent / "runtimes", Path(__file__).parents[3] / "clients"):
-        if (path := folder / printer.RUNTIME).is_file():
-            return path
-    raise FileNotFoundError(printer.RUNTIME)
+def runtime_path(name: str) -> Path:
+    """Return where the runtime `LANGUAGE/FILE` is, in a checkout and in an installed package alike."""
+    here = Path(__file__)
+    places = [here.parent / "runtimes" / name, here.parents[3] / "clients" / name]
+    return next((path for path in places if path.is_file()), places[0])

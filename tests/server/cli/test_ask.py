@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import shlex
 import signal
 import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.command_line import CommandLine, Done
+from support.terminal import SECONDS, Terminal, command
 from toolwire.cli.agent_options import protocol_of
 from toolwire_client.agent import load
 from toolwire_client.agent.events import FormAnswered, UserAnswered
 from toolwire_client.models import model_from_name
 from toolwire_schemas.install_command import install_command
-
-SECONDS = 60
 
 TOOLS = '''
 from typing import Literal
@@ -100,10 +96,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "tools.py").write_text(TOOLS)
     (tmp_path / "models.py").write_text(MODELS)
     return tmp_path
-
-
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "toolwire", *words]
 
 
 OFFLINE = ("--tools", "tools.py", "--model", "arithmetic")
@@ -614,72 +606,6 @@ def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(command_line: 
 
 
 # --- on a terminal ---
-
-# The terminal becomes the one that controls the process, so that Ctrl-C reaches it.
-_SHIM = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-
-
-class Terminal:
-    """A command on a terminal of its own, and somebody who types."""
-
-    def __init__(self, *words: str, cwd: Path, program: list[str] | None = None, **env: str) -> None:
-        self._controller, terminal = pty.openpty()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _SHIM, *(program or command(*words))],
-            cwd=cwd,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            start_new_session=True,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **env},
-        )
-        os.close(terminal)
-        self._seen = 0
-        self.shown = ""
-
-    def __enter__(self) -> Terminal:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        os.close(self._controller)
-
-    def until(self, text: str) -> None:
-        """Read until *text* has been shown, behind what was read before."""
-        while text not in self.shown[self._seen :]:
-            assert self._more(), f"{text!r} was never shown, but {self.shown[self._seen :]!r}"
-        self._seen = self.shown.index(text, self._seen) + len(text)
-
-    def types(self, text: str, *, at: str) -> None:
-        """Type *text* when *at* has been shown."""
-        self.until(at)
-        if text == "\x03":
-            self._until_asleep()
-        os.write(self._controller, text.encode())
-
-    def _until_asleep(self) -> None:
-        """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
-        status = Path(f"/proc/{self._process.pid}/stat")
-        while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "S":
-            pass
-
-    def ends(self) -> int:
-        while self._more():
-            pass
-        return self._process.wait(SECONDS)
-
-    def _more(self) -> bool:
-        if not select.select([self._controller], [], [], SECONDS)[0]:
-            return False
-        try:
-            data = os.read(self._controller, 65536)
-        except OSError:  # nobody holds the terminal any more
-            return False
-        self.shown += data.decode(errors="replace")
-        return bool(data)
-
 
 APPROVAL = "always (for this tool) > "
 QUESTION = "How much is 12 * (3 + 4)?"

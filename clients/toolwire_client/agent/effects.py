@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..models.model import Model
     from ..protocol.results import CallResult
+    from ..react import Protocol
     from ..session.elicitation import Question
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
@@ -89,7 +90,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             list(state.sent),
             tools=state.conversation.offered or None,
             reply_schema=state.conversation.reply_schema(strict=strict),
-            on_text=self._live_reporter(events.TextArrived),
+            on_text=self._text_reporter(state.conversation.protocol),
             **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
         )
         try:
@@ -159,6 +160,12 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    def _text_reporter(self, protocol: Protocol) -> Callable[[str], None] | None:
+        report, reader = self._live_reporter(events.TextArrived), protocol.answer_reader()
+        if report is None or reader is None:
+            return report
+        return lambda text: report(text, reader.feed(text), reader.thought)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""

@@ -217,9 +217,14 @@ Recorded = (
 
 
 class TextArrived(msgspec.Struct, frozen=True):
-    """A piece of a reply in progress, which may turn out to be invalid."""
+    """A piece of a reply in progress, which may turn out to be invalid.
+
+    `answer` is the text of the final answer in it, decoded, and `thought` what the model has thought before.
+    """
 
     text: str
+    answer: str = ""
+    thought: str = ""
 
 
 class ToolProgress(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
+from .answer_reader import AnswerReader
 from .messages import Action, Ask, FinalAnswer, Question, ToModel
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
 from .prompts import Unreadable
@@ -76,6 +77,9 @@ class NativeProtocol(Protocol):
         name, params = call
         tool = Names(tools.names, "openai").theirs[name]
         return self.language.say("format_native", tool=tool, params=json.dumps(params, ensure_ascii=False))
+
+    def answer_reader(self) -> AnswerReader:
+        return AnswerReader()
 
     def _message(self, reply: ModelReply, tools: Tools) -> Ask | Action | FinalAnswer:
         if not reply.tool_calls:

@@ -18,6 +18,7 @@ from .prompts import Remark, Template, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .answer_reader import AnswerReader
     from .messages import ModelReply
     from .tool_lookup import Entry, Schema, Tools
 
@@ -103,6 +104,10 @@ class Protocol(ABC):
     def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
         """Return the tools for native tool calling."""
         return []
+
+    def answer_reader(self) -> AnswerReader | None:
+        """Return what reads the final answer of a reply that still arrives; None if only a whole reply shows it."""
+        return None
 
 
 _CUT = {"length": "cut", "content_filter": "filtered"}

@@ -11,6 +11,7 @@ from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.did_you_mean import closest_first
 from toolwire_schemas.json_schema.error_text import shown
 
+from .answer_reader import JsonAnswerReader
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
 from .prompts import Remark, Unreadable, remark
@@ -99,6 +100,9 @@ class StructuredProtocol(Protocol):
 
     def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False, first: bool = False) -> Schema:
         return reply_schema(tools, strict=strict, final=final, thought=self.thought)
+
+    def answer_reader(self) -> JsonAnswerReader:
+        return JsonAnswerReader()
 
 
 _THOUGHT = re.compile(r"^( *thought)(: .*\n)", re.MULTILINE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.install_command import install_command
 
 from ..errors import LoadError, UsageError
+from .option_values import number
 from .options import ADOPT, SET, Option
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ OPTIONS = (
         "exchange with the model: messages of JSON, the same for small models, or native tool calls (default: "
         "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m)",
     ),
+    Option("--temperature NUMBER", "randomness of the model's choice of words, 0 for the least", convert=number),
+    Option(
+        "--extra-body JSON",
+        "members that are added to each request to the model, for features of its vendor, as in "
+        '\'{"reasoning_effort": "low"}\'',
+    ),
     Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
     Option("--instructions TEXT", "additional instructions for the model"),
     Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
@@ -55,6 +62,10 @@ OPTIONS = (
         "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
         "the last quarter is kept for the final answer",
     ),
+    Option(
+        "--start-timeout SECONDS",
+        "time limit for the start of the servers (default: 120, or that of --timeout)",
+    ),
     Option("--tool-timeout SECONDS", "time limit of a tool call (default: 300)"),
     Option("--base-url URL", "URL of the model's API (default: its provider's)"),
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
@@ -63,6 +74,8 @@ OPTIONS = (
 SETTINGS = {"tool_seconds": "tool_timeout"}
 """Arguments of `Agent`, and the options that give them."""
 
+_OF_ENDPOINTS = ("base_url", "temperature", "extra_body")
+"""The options for models with an endpoint, by their names as settings of `model_from_name`."""
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
 _FINAL = 0.25
 """The part of `--timeout` that is kept for the last turn, with the final answer."""
@@ -79,7 +92,7 @@ def model_of(options: dict[str, Any]) -> Model:
     name = options.get("model") or _recorded_model(options)
     if name is None:
         raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
-    settings = {"base_url": options["base_url"]} if "base_url" in options else {}
+    settings = {name: options[name] for name in _OF_ENDPOINTS if name in options}
 
     def make() -> Model:
         try:

@@ -122,7 +122,8 @@ class AgentRun:
             self._main.soon(partial(self._renderer.wait, "starting the servers"))
         on_ask = partial(self._ask_user, self._person.fill_in) if self.is_attended else None
         try:
-            return await self._servers.start(stack, on_ask, self.tell, self._options.get("timeout"))
+            limits = (self._options[name] for name in ("start_timeout", "timeout") if name in self._options)
+            return await self._servers.start(stack, on_ask, self.tell, min(limits, default=None))
         finally:
             self._main.soon(self._renderer.rest)
 

@@ -33,6 +33,27 @@ def seconds(text: str) -> float:
     return number
 
 
+def number(text: str) -> float:
+    """Accept a finite number, not negative."""
+    try:
+        return seconds(text)
+    except ValueError:
+        raise ValueError("a number such as 0 or 0.7") from None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Accept an object in JSON."""
+    from toolwire_schemas.wire import codec
+
+    try:
+        value = codec.decode(text)
+    except codec.DecodingError as error:
+        raise ValueError(f"a JSON object ({error})") from None
+    if not isinstance(value, dict):
+        raise ValueError('a JSON object such as {"top_p": 0.9}')
+    return value
+
+
 def setting(text: str) -> str:
     """Accept `TOOL.PARAMETER=VALUE`."""
     place, equals, _ = text.partition("=")
@@ -42,6 +63,7 @@ def setting(text: str) -> str:
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
+    "JSON": json_object,
     "NUMBER": count,
     "SECONDS": seconds,
     "SETTING": setting,

@@ -64,9 +64,10 @@ _WIRES: dict[str, type[ChatCompletions] | type[Messages]] = {"chat_completions":
 class RemoteModel:
     """The *model* at the endpoint of *preset*: a name from `PRESETS`, or your own `Preset`.
 
-    *base_url* and *key* override the preset's address and environment variables. *body* and *headers* are added to each
-    request, for features of the vendor (`{"reasoning_effort": "low"}`); secrets belong into *key*. *temperature* and
-    *max_tokens* default to the vendor's. *proxy* overrides the environment's `HTTPS_PROXY` and `NO_PROXY`.
+    *base_url* and *key* override the preset's address and environment variables. *extra_body* and *headers* are added
+    to each request, for features of the vendor (`{"reasoning_effort": "low"}`); secrets belong into *key*.
+    *temperature* and *max_tokens* default to the vendor's. *proxy* overrides the environment's `HTTPS_PROXY` and
+    `NO_PROXY`.
 
     Within `async with model:` connections stay open between requests on that event loop; otherwise each request has its
     own. Blocks may be nested; an agent enters one for each run.
@@ -87,7 +88,7 @@ class RemoteModel:
         temperature: float | None = None,
         max_tokens: int | None = None,
         stream: bool = True,
-        body: Mapping[str, Any] | None = None,
+        extra_body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         retries: Retries | None = None,
         time_limits: TimeLimits | None = None,
@@ -108,7 +109,7 @@ class RemoteModel:
         # A custom endpoint may need no key.
         self._key = key_from(key, self._preset.key_variables, needed=self._preset.needs_key and not own)
         self._request = HttpRequest(
-            model=model, temperature=temperature, max_tokens=max_tokens, stream=stream, body=dict(body or {})
+            model=model, temperature=temperature, max_tokens=max_tokens, stream=stream, body=dict(extra_body or {})
         )
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
@@ -122,11 +123,16 @@ class RemoteModel:
         return self._preset.strict_schemas
 
     def with_settings(
-        self, *, temperature: float | None = None, max_tokens: int | None = None, body: Mapping[str, Any] | None = None
+        self,
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        extra_body: Mapping[str, Any] | None = None,
     ) -> Self:
         """Return the same model with other settings. Connections are shared."""
         other = copy.copy(self)
-        changes = {"temperature": temperature, "max_tokens": max_tokens, "body": self._request.body | dict(body or {})}
+        body = self._request.body | dict(extra_body or {})
+        changes = {"temperature": temperature, "max_tokens": max_tokens, "body": body}
         given = {name: value for name, value in changes.items() if value is not None}
         other._request = msgspec.structs.replace(self._request, **given)
         return other

@@ -82,7 +82,7 @@ ROOMS: dict[str, list[str]] = {
         "settings",
         "host_config async_client",
         "client",
-        "connect",
+        "connect typed",
         "servers",
         "react.prompts",
         "react",

@@ -213,11 +213,19 @@ class SchemaReader:
         wanted = text(schema_of(schema).get("title")) or hint
         said = text(schema_of(schema).get("description")) if describes else ""
         if self._definitions.of_unions:
-            shape, has_null = _without_null(_of_kinds(shape))
+            shape, has_null = self._without_null(shape, wanted)
             if has_null:
-                inner = self._with_name(shape, wanted, said)
-                return UnionShape([inner, NULL])
+                return UnionShape([self._with_name(shape, wanted, said), NULL])
         return self._with_name(shape, wanted, said)
+
+    def _without_null(self, shape: Shape, wanted: str) -> tuple[Shape, bool]:
+        """*shape* with values as kinds and without its alternative null, and whether it had one."""
+        shape = read_as_kinds(shape)
+        if not isinstance(shape, UnionShape):
+            return shape, False
+        others = [part for part in shape.parts if part != NULL]
+        made = [self._with_name(part, f"{wanted} text", "") if len(others) > 1 else part for part in others]
+        return one_of(made), len(others) < len(shape.parts)
 
     def _with_name(self, shape: Shape, wanted: str, said: str) -> Shape:
         if not self._definitions.wants_name(shape):
@@ -241,7 +249,7 @@ class SchemaReader:
             parts.append(_Pointer(text(schema["$ref"])))
         for word in ("anyOf", "oneOf"):
             if isinstance(schema.get(word), list):
-                parts.append(_one_of([self._shape(part, hint, defining) for part in schema[word]]))
+                parts.append(self._alternatives(schema[word], hint, defining))
         parts += [self._unnamed(part, hint, defining) for part in listed(schema, "allOf")]
         self._depth -= 1
         # Parts that restrict hardly anything give way to the others.
@@ -249,6 +257,23 @@ class SchemaReader:
             parts = [part for part in parts if part not in vague] or parts
         parts = _different(parts)
         return parts[0] if len(parts) == 1 else self._together(parts) or parts[0]
+
+    def _alternatives(self, schemas: list[Any], hint: str, defining: tuple[str, ...]) -> Shape:
+        """The union of *schemas*; values that several of them list are one list."""
+        made: list[Shape] = []
+        values: list[Any] = []
+        place = 0
+        for schema in schemas:
+            tagged = f"{hint} {_tag(schema)}".rstrip()
+            part = self._unnamed(schema, tagged, defining)
+            if isinstance(part, _Pointer):
+                made.append(self._reference(part.pointer, defining))
+            elif isinstance(part, ValuesShape):
+                place = place if values else len(made)
+                values += part.values
+            else:
+                made.append(self._named(part, schema, tagged))
+        return one_of([*made[:place], self._named(ValuesShape(values), {}, hint), *made[place:]])
 
     def _plain(self, schema: Schema, hint: str) -> Shape:
         """The shape without references and combinations."""
@@ -259,7 +284,7 @@ class SchemaReader:
         kinds = listed(schema, "type") or [schema.get("type", _implied(schema))]
         if len(kinds) == 1:
             return self._of_kind(kinds[0], schema, hint)
-        return _one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
+        return one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
 
     def _of_kind(self, kind: Any, schema: Schema, hint: str) -> Shape:
         if kind == "object":
@@ -332,7 +357,7 @@ class SchemaReader:
         if isinstance(made, _Pointer):
             made = self._reference(made.pointer, (*defining, pointer))
         elif self._definitions.of_unions:
-            made, has_null = _without_null(_of_kinds(made))
+            made, has_null = self._without_null(made, _hint(pointer))
             if has_null:
                 made = UnionShape([self._with_name(made, f"{_hint(pointer)} value", ""), NULL])
         self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
@@ -367,7 +392,8 @@ def _hint(pointer: str) -> str:
     return pointer.rpartition("/")[2].strip("#") or "Arguments"
 
 
-def _one_of(shapes: list[Shape]) -> Shape:
+def one_of(shapes: list[Shape]) -> Shape:
+    """Return the shape of values of any of *shapes*."""
     flat = _different(
         [part for shape in shapes for part in (shape.parts if isinstance(shape, UnionShape) else [shape])]
     )
@@ -378,17 +404,20 @@ def _one_of(shapes: list[Shape]) -> Shape:
     return UnionShape(some)
 
 
-def _of_kinds(shape: Shape) -> Shape:
-    """*shape* with values of other kinds than text read as these kinds."""
+def read_as_kinds(shape: Shape) -> Shape:
+    """Return *shape*, with values of other kinds than text read as these kinds."""
     if not isinstance(shape, ValuesShape) or not shape.values:
         return shape
     texts = list(dict.fromkeys(value for value in shape.values if isinstance(value, str)))
-    kinds = {_kind(value): None for value in shape.values if not isinstance(value, str)}
-    return _one_of([*([ValuesShape(texts)] if texts else []), *kinds])
+    kinds = {str(kind): kind for kind in map(_kind, shape.values) if kind is not None}
+    return one_of([*([ValuesShape(texts)] if texts else []), *kinds.values()])
 
 
-def _kind(value: Any) -> Shape:
+def _kind(value: Any) -> Shape | None:
+    """The kind of a value that is no text."""
     match value:
+        case str():
+            return None
         case None:
             return NULL
         case bool():
@@ -402,11 +431,10 @@ def _kind(value: Any) -> Shape:
     return ScalarShape("number")
 
 
-def _without_null(shape: Shape) -> tuple[Shape, bool]:
-    """*shape* without its alternative null, and whether it had one."""
-    if not isinstance(shape, UnionShape) or NULL not in shape.parts:
-        return shape, False
-    return _one_of([part for part in shape.parts if part != NULL]), True
+def _tag(schema: Any) -> str:
+    """The text that tells an object from the alternatives to it: the constant of one of its members."""
+    members = properties(schema_of(schema)).values()
+    return next((member["const"] for member in members if isinstance(member.get("const"), str)), "")
 
 
 def _different(shapes: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ is a file with three names, which `LANGUAGES` makes known:
 - `NAMING`, a `Naming`: how names are written there, and which types need one;
 - `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
 - `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
-  to import it.
+  to import it; an empty text if there is none.
 
 Texts of a server are untrusted. They get into comments as lines of `Plan.head` and `docs`, which are printable (a
 printer escapes what ends a comment), and into code only as literals, or as names that `NAMING` allows.
@@ -53,13 +53,19 @@ def generate(
     """
     from .plan import read
 
-    writer: Printer = import_module(f"{__name__}.{language}")
-    runtime = runtime_path(writer.RUNTIME).read_text("utf-8") if embeds and writer.RUNTIME else None
-    return writer.written(read(entries, writer.NAMING, head=head, command=command), runtime)
+    module = _printer(language)
+    return module.written(
+        read(entries, module.NAMING, head=head, command=command), runtime(language) if embeds else None
+    )
 
 
-def runtime_path(name: str) -> Path:
-    """Return where the runtime `LANGUAGE/FILE` is, in a checkout and in an installed package alike."""
+def runtime(language: str) -> str:
+    """Return the runtime that the clients of an offered *language* embed or import; an empty text if there is none."""
+    name = _printer(language).RUNTIME
     here = Path(__file__)
-    places = [here.parent / "runtimes" / name, here.parents[3] / "clients" / name]
-    return next((path for path in places if path.is_file()), places[0])
+    folders = (here.parent / "runtimes", here.parents[3] / "clients")  # of an installed package, of a checkout
+    return next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8") if name else ""
+
+
+def _printer(language: str) -> Printer:
+    return import_module(f"{__name__}.{language}")

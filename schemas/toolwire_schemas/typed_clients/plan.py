@@ -54,6 +54,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     names_objects: bool = False
     names_unions: bool = False
     names_arguments: bool = False
+    shares_names: bool = False
+    """Whether a type and a function cannot have the same name."""
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -153,23 +155,21 @@ def read(entries: Iterable[Entry], naming: Naming, *, head: Sequence[str] = (), 
     for entry in entries:
         if isinstance(entry, dict) and text(entry.get("name")):
             tools.setdefault(entry["name"], entry)
-    definitions = Definitions(
-        naming.types, naming.taken_types, of_objects=naming.names_objects, of_unions=naming.names_unions
-    )
     called = Names(tools, naming.functions).theirs
+    taken = naming.taken_types.union(called.values() if naming.shares_names else ())
+    definitions = Definitions(naming.types, taken, of_objects=naming.names_objects, of_unions=naming.names_unions)
     types: list[Definition] = []
     functions = []
     for name, entry in sorted(tools.items()):
         function, needed = _function(entry, called[name], naming, definitions)
         types += needed
         functions.append(function)
-    return Plan(naming, lines(*head), list(command), types, functions)
+    return Plan(naming, lines("\n".join(head)), list(command), types, functions)
 
 
-def lines(*paragraphs: str) -> list[str]:
-    """Return the lines of *paragraphs*, with nothing but printable letters, and without empty ones at both ends."""
-    made = [printable(line.expandtabs(4)).rstrip() for part in paragraphs if part for line in part.strip().split("\n")]
-    return made if any(made) else []
+def lines(text: str) -> list[str]:
+    """Return the lines of *text*, with nothing but printable letters, and without empty ones at both ends."""
+    return [printable(line.expandtabs(4)).rstrip() for line in text.strip().split("\n")] if text.strip() else []
 
 
 def _function(entry: Entry, name: str, naming: Naming, definitions: Definitions) -> tuple[Function, list[Definition]]:
@@ -179,22 +179,21 @@ def _function(entry: Entry, name: str, naming: Naming, definitions: Definitions)
     if naming.names_arguments and tool.arguments.members:
         arguments_type, _ = definitions.name(f"arguments of {tool.name}", f"{tool.name} arguments")
         types.append(Definition(arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."))
-    docs = lines(*_said(entry, tool, name))
+    docs = lines(_said(entry, tool, name))
     return Function(tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped), types
 
 
-def _said(entry: Entry, tool: ToolShapes, name: str) -> Iterator[str]:
+def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
     hints = schema_of(entry.get("annotations"))
     title = text(entry.get("title")) or text(hints.get("title"))
-    if title and title != tool.description:
-        yield f"{title}\n"
-    yield tool.description
-    yield f"Tool {as_json(tool.name)}." if tool.name != name else ""
-    yield f"Returns: {tool.about_result}" if tool.about_result else ""
+    notes = [f"Tool {as_json(tool.name)}."] if tool.name != name else []
     if hints.get("readOnlyHint") is True:
-        yield "The server says that it changes nothing."
+        notes.append("The server says that it changes nothing.")
     elif hints.get("destructiveHint") is True:
-        yield "The server says that it may destroy something."
+        notes.append("The server says that it may destroy something.")
+    returned = f"Returns: {tool.about_result}" if tool.about_result else ""
+    parts = (title if title != name else "", tool.description, returned, " ".join(notes))
+    return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
 def _docs_of(member: ShapeMember) -> list[str]:

@@ -20,6 +20,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "chat": "chat with a language model that uses tools",
     "config": "configure a host to start the tools: print the entry, or --write it",
     "pack": "make a bundle (.mcpb) that hosts install with a click",
+    "client": "write a typed client of a server's tools in your language",
     "schema": "print the published schemas, for hosts in any language",
     "check": "test whether an MCP server keeps the contract",
     "diff": "compare two lists of tools, and say whom the changes break",

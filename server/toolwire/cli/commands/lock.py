@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, limit_of
 from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
-from ..output import counted, show, table
+from ..output import counted, show, table, write_text
 from . import Command
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def run(words: Words) -> int:
         raise Failed(f"the tools cannot be locked: {error}") from None
     is_known = old is not None and _show_changes(name, old, entries)
     if not is_known and (old is None or words.options.get("update")):
-        _write(name, str(new))
+        write_text(name, str(new))
         show(f"Locked {counted(len(new.tools), 'tool')} in {name}.")
         return 0
     return 0 if is_known else 1
@@ -79,14 +78,3 @@ def _show_changes(name: str, old: Lock, entries: list[object]) -> bool:
     refused = len({change.tool for change in changes if needs_approval(change)})
     show(f"{counted(refused, 'tool')} would be refused; `toolwire lock --update` accepts the changes.")
     return False
-
-
-def _write(name: str, text: str) -> None:
-    temporary = Path(f"{name}.{os.getpid()}.new")
-    try:
-        temporary.write_text(text, "utf-8")
-        temporary.replace(name)
-    except OSError as error:
-        raise Failed(f"{name} cannot be written: {(error.strerror or str(error)).lower()}", 2) from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -51,7 +51,7 @@ class AsyncTypedTools:
             raise ToolFailed(name, result.text, result.structured)
         return result
 
-    async def _value(  # type: ignore[type-var]  # the method of the subclass says what it is
+    async def _value(
         self,
         name: str,
         arguments: dict[str, Any],
@@ -79,7 +79,7 @@ class TypedTools:
 
     _call = blocking(AsyncTypedTools._call)
 
-    def _value(  # type: ignore[type-var]
+    def _value(
         self,
         name: str,
         arguments: dict[str, Any],
@@ -87,5 +87,5 @@ class TypedTools:
         timeout_seconds: float | None = None,
         *,
         is_wrapped: bool = False,
-    ) -> T:
+    ) -> T:  # type: ignore[type-var]  # the method of the subclass says what it is
         return run(self._async._value(name, arguments, on_progress, timeout_seconds, is_wrapped=is_wrapped))

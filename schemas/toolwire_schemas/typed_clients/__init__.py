@@ -6,7 +6,7 @@ is a file with three names, which `LANGUAGES` makes known:
 - `NAMING`, a `Naming`: how names are written there, and which types need one;
 - `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
 - `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
-  to import it; an empty text if there is none.
+  to import it; for a language without one, an empty text.
 
 Texts of a server are untrusted. They get into comments as lines of `Plan.head` and `docs`, which are printable (a
 printer escapes what ends a comment), and into code only as literals, or as names that `NAMING` allows.
@@ -60,7 +60,7 @@ def generate(
 
 
 def runtime(language: str) -> str:
-    """Return the runtime that the clients of an offered *language* embed or import; an empty text if there is none."""
+    """Return the runtime that the clients of an offered *language* embed or import, or an empty text."""
     name = _printer(language).RUNTIME
     here = Path(__file__)
     folders = (here.parent / "runtimes", here.parents[3] / "clients")  # of an installed package, of a checkout

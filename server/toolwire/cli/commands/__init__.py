@@ -1,4 +1,4 @@
-"""The commands of `toolwire`: one file per command, imported only when that command runs.
+"""The commands of `toolwire`: one file per command, in a folder with its relatives or here, imported only when it runs.
 
 `COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the exit status.
 """
@@ -31,6 +31,9 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
 }
 
 
+_FOLDERS = {"client": "languages.", "schema": "languages."}
+
+
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """The usage of a command. Options in *passes_on* are kept as text, for another program."""
 
@@ -43,4 +46,4 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    return import_module(f".{name}", __name__)
+    return import_module(f".{_FOLDERS.get(name, '')}{name}", __name__)

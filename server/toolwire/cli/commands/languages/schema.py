@@ -13,14 +13,14 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.output import unmarked
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
-from ...errors import UsageError
-from ..open_client import client_of
-from ..options import ADOPT, SET, Option
-from ..output import as_json, say, table
-from . import Command
+from ....errors import UsageError
+from ...open_client import client_of
+from ...options import ADOPT, SET, Option
+from ...output import as_json, say, table
+from .. import Command
 
 if TYPE_CHECKING:
-    from ..options import Words
+    from ...options import Words
 
 COMMAND = Command(
     usage=(

@@ -8,14 +8,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import Failed, UsageError
-from ..open_client import client_of, limit_of, loading_words
-from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
-from ..output import say, show, write_text
-from . import Command
+from ....errors import Failed, UsageError
+from ...open_client import client_of, limit_of, loading_words
+from ...options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
+from ...output import say, show, write_text
+from .. import Command
 
 if TYPE_CHECKING:
-    from ..options import Words
+    from ...options import Words
 
 COMMAND = Command(
     usage=("toolwire client LANGUAGE TARGET... [OPTIONS]", "toolwire client LANGUAGE [OPTIONS] -- COMMAND"),

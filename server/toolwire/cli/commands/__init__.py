@@ -31,9 +31,6 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
 }
 
 
-_FOLDERS = {"client": "languages.", "schema": "languages."}
-
-
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """The usage of a command. Options in *passes_on* are kept as text, for another program."""
 
@@ -46,4 +43,4 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    return import_module(f".{_FOLDERS.get(name, '')}{name}", __name__)
+    return import_module(f".languages.{name}" if name in ("client", "schema") else f".{name}", __name__)

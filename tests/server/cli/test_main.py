@@ -428,5 +428,5 @@ def test_serving_imports_no_other_command(folder: Path) -> None:
 
 
 def test_each_command_is_a_file_of_its_name() -> None:
-    files = Path(commands.__file__).parent.glob("*.py")
+    files = Path(commands.__file__).parent.rglob("*.py")
     assert {path.stem for path in files} == {*commands.COMMANDS, "__init__"}

@@ -1,9 +1,9 @@
 """The transport to a child process that ends with all its descendants, even if this process is killed.
 
 Strategy. On Linux, a subreaper is between this process and the child (see subreaper.py): it kills everything that the
-child leaves behind, in its group or not, and passes the exit status on. A life line leads there, a pipe on which
-nothing is written. Only this process holds its writing end. When this process ends, for any reason, the life line is
-closed, and the subreaper kills the child. Elsewhere the child's process group is killed.
+child leaves behind, in its group or not, and passes the exit status on. A life line leads there, a socket whose other
+end only this process holds. When this process ends, for any reason, the life line is closed, and the subreaper kills
+the child. Elsewhere the child's process group is killed.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ class GuardedProcess(ServerProcess):
     def __init__(self, command: Callable[[int], Sequence[str]], **more: Any) -> None:
         self._signalling = threading.Lock()
         self.was_killed = False
+        self.orphans = 0
+        """How many processes the child has left behind, which were killed; known after `close`, on Linux."""
         pipe: Sequence[int] = ()
         try:
-            life, self._life = pipe = os.pipe()
+            life, self._life = pipe = _life_line()
             super().__init__(command(life), descriptors=[life] if subreaper.EXISTS else [], **more)
         except BaseException as error:
             for descriptor in pipe:
@@ -93,6 +95,9 @@ class GuardedProcess(ServerProcess):
 
     def _let_go(self) -> None:
         _running.discard(self)
+        with suppress(OSError):  # the subreaper has written nothing
+            os.set_blocking(self._life, False)
+            self.orphans = int(os.read(self._life, 20) or 0)
         os.close(self._life)
         super()._let_go()
 
@@ -104,6 +109,16 @@ class GuardedProcess(ServerProcess):
         for descriptor in (self._life, self._stop, self._stop_writer, self._pidfd):
             with suppress(OSError):
                 os.close(-1 if descriptor is None else descriptor)
+
+
+def _life_line() -> tuple[int, int]:
+    """Return the child's end, and ours. The subreaper writes `orphans` into its end."""
+    if not subreaper.EXISTS:
+        return os.pipe()
+    from _socket import socketpair  # `socket` takes longer to import, and has nothing else that is needed
+
+    theirs, ours = socketpair()
+    return theirs.detach(), ours.detach()
 
 
 def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:

@@ -42,9 +42,10 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def fork_below_subreaper(life: int, cgroup: str = "") -> None:
-    """Return in a new process. All of its descendants end with it, or when the other end of the pipe *life* closes.
+    """Return in a new process. All of its descendants end with it, or when the other end of *life* closes.
 
-    The new process leads a session, in *cgroup*, if one is named. The present process never returns.
+    The new process leads a session, in *cgroup*, if one is named. The present process never returns. *life* is a pipe,
+    or a socket: that gets the number of processes that were left behind, and killed.
     """
     import fcntl
 
@@ -69,7 +70,9 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     status = _waited(worker, life, signals)
     if cgroup:
         _write(f"{cgroup}/cgroup.kill", "1")
-    _end_descendants()
+    killed = _end_descendants()
+    with suppress(OSError):  # it is a pipe, or the server is gone
+        os.write(life, b"%d" % killed)
     if cgroup and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and _was_too_large(cgroup):
         status = OUT_OF_MEMORY << 8
     with suppress(OSError):
@@ -140,20 +143,23 @@ def _reaped() -> Iterator[tuple[int, int]]:
             yield ended
 
 
-def _end_descendants() -> None:
+def _end_descendants() -> int:
+    """Kill all descendants; return how many there were."""
     import time
 
-    latest = time.monotonic() + _END_SECONDS
+    latest, killed = time.monotonic() + _END_SECONDS, set[int]()
     while time.monotonic() < latest:
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            return
+            break
         for process in descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
+                killed.add(process)
         signal.sigtimedwait({signal.SIGCHLD}, 0.05)
+    return len(killed)
 
 
 def descendants(ancestor: int) -> list[int]:

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         def send_log(self, call: Call, params: dict[str, Any]) -> None:
             """Send the log message *params*, unless the client does not want it."""
 
-        def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-            """Ask the client's user; blocks until the reply."""
+        def ask(self, call: Call, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
+            """Send the client a request, by default to ask its user; blocks until the reply."""
 
-        async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
             """Ask the client's user, on the event loop."""
 
         def expect_progress(self) -> None:
@@ -170,26 +170,26 @@ class Call(msgspec.Struct, eq=False):
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
-        return self.host.ask(self, message, schema)
+        return self.host.ask(self, {"message": message, "requestedSchema": schema})
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self.host.ask_async(self, message, schema)
+        return await self.host.ask_async(self, {"message": message, "requestedSchema": schema})
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled
 
 
 class PendingElicitation(msgspec.Struct, eq=False):
-    """One elicitation that waits for its reply. `wake` passes the reply to the tool and never blocks.
+    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the tool; never blocks.
 
     `key` identifies the reply: the id of our request, or the `requestState` of a modern client's next call.
     """
 
     call: Call
-    message: str
-    schema: dict[str, Any]
+    params: dict[str, Any]
     wake: Callable[[Reply], None]
+    method: str = "elicitation/create"
     key: str = ""
 
 

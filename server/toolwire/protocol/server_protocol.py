@@ -305,7 +305,7 @@ class ServerProtocol:
                 call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
-            call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
+            call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""  # it may answer questions
         if call.origin.modern and "requestState" in params:
             decisions = self._resume(call, params)
         else:

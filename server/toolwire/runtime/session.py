@@ -379,13 +379,13 @@ class Session:
 
     # Elicitations
 
-    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user; blocks the worker of *call* until the reply."""
-        return self._elicitations().ask(call, message, schema)
+    def ask(self, call: Call, params: dict[str, Any], method: str = "elicitation/create") -> dict[str, Any]:
+        """Ask the user, or the client by another *method*; blocks the worker of *call* until the reply."""
+        return self._elicitations().ask(call, params, method)
 
-    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self._elicitations().ask_async(call, message, schema)
+        return await self._elicitations().ask_async(call, params)
 
     def _elicitations(self) -> OpenElicitations:
         if self._open_elicitations is None:

@@ -7,7 +7,7 @@ questions of the other server go through the `Call` to its host, in whichever er
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
@@ -97,15 +97,17 @@ def pass_on_log(call: Call, entry: LogEntry) -> None:
     log_messages.send(call, {"level": level, "logger": entry.logger or call.tool.name, "data": entry.data})
 
 
-def elicitation_of(call: Call) -> dict[str, Any]:
+def _capabilities_of(call: Call) -> dict[str, Any]:
     """Return the capabilities to declare to another server on behalf of the client that made *call*."""
-    return {"elicitation": {"form": {}}} if can_elicit(call.capabilities) else {}
+    given = call.capabilities if isinstance(call.capabilities, dict) else {}
+    found = {name: given[name] for name in ("elicitation", "roots", "sampling") if isinstance(given.get(name), dict)}
+    return found | {"elicitation": {"form": {}, **found["elicitation"]}} if can_elicit(given) else found
 
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
     meta: dict[str, Any] = {**params.get("_meta", {})}
     if connection.protocol.is_modern:
-        meta[META_CLIENT_CAPABILITIES] = elicitation_of(call)
+        meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
     if (level := log_messages.wanted_by(call)) is not None:
         meta[META_LOG_LEVEL] = LEVELS[level]
     return {**params, "_meta": meta} if meta else params
@@ -141,9 +143,24 @@ class _Questions(ElicitationHandler):
             self._connection.answer(elicitation, messages.error(elicitation.id, INTERNAL_ERROR, reason))
             return None
 
+    async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
+        """Return the client's answers to the `inputRequests` of a modern server, of whatever method."""
+        responses: dict[str, Any] = {}
+        for name, request in requests.items() if isinstance(requests, dict) else [("", None)]:
+            match request:
+                case {"method": str(method), **more} if _is_no_form(params := more.get("params", {})):
+                    responses[name] = self._call.host.ask(self._call, params, method)
+                case _:  # a form, or nothing that can be asked, which raises
+                    responses |= await super().responses({name: request}, tool)
+        return responses
+
     def _withdraw(self) -> None:
         """Wake the call if it still waits for the user. Never blocks."""
         pending = self._call.elicitation
         # A modern client's request has been answered with the question, so only its next one can report the end.
         if pending is not None and not self._call.origin.modern:
             pending.wake(NotAnswered("The question was withdrawn."))
+
+
+def _is_no_form(params: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(params, dict) and "requestedSchema" not in params

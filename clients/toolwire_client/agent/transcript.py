@@ -76,7 +76,7 @@ class Transcript:
     def _opened(self) -> int:
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
         try:
-            _lock(file, self._path)
+            lock(file, self._path)
             if os.fstat(file).st_size != self._end:
                 _end_with_whole_line(file, self._path)
             if self._end not in (None, os.fstat(file).st_size):
@@ -204,7 +204,7 @@ def _end_with_whole_line(file: int, path: Path) -> None:
         os.ftruncate(file, end)
 
 
-def _lock(file: int, path: Path) -> None:
+def lock(file: int, path: Path) -> None:
     """Lock the file until it is closed, where the system and the disk support it.
 
     Raises:

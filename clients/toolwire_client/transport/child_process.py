@@ -21,6 +21,8 @@ from typing import IO, TYPE_CHECKING
 from toolwire_schemas.output import LineOutput, Output
 
 from ..errors import NotStarted, ServerGone
+from ..waiting.base import Waiting
+from .shared_reading import SharedReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,13 +106,23 @@ class ServerProcess:
         self._closing = threading.Lock()
         self._is_closed = False
         self._owner = os.getpid()
+        self._reading: SharedReading | None = None
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def waiting(self) -> Waiting:
+        """The quickest way to wait for responses in blocking code."""
+        return self._reading or Waiting()
+
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._on_data, self._on_end = on_data, on_end
+        assert self._process.stdout is not None
+        if hasattr(select, "poll"):  # Windows cannot wait for two pipes
+            source, has_ended = self._process.stdout.fileno(), lambda: self.exit_status() is not None
+            self._reading = SharedReading(source, self._stop, self._pidfd, has_ended, on_data)
         works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
@@ -188,6 +200,8 @@ class ServerProcess:
         for thread in self._threads:
             if thread.ident is not None and thread is not threading.current_thread():
                 thread.join()
+        if self._reading is not None:
+            self._reading.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
@@ -198,6 +212,9 @@ class ServerProcess:
     def _read(self) -> None:
         assert self._process.stdout is not None
         try:
+            if self._reading is not None:
+                self._reading.run()
+                return
             for data in self._chunks(self._process.stdout.fileno()):
                 self._on_data(data)
         finally:

@@ -91,6 +91,11 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "custom/echo":
         sys.stdout.write(f'{{"id": {json.dumps(id)},   "jsonrpc":"2.0", "result": {json.dumps(message)}}}\n')
         sys.stdout.flush()
+    elif method == "custom/log":
+        send(
+            method="notifications/message", params={"level": "info", "data": {"x": 1.50, "n": 12345678901234567890123}}
+        )
+        send(id=id, result={})
     elif method == "custom/crash":
         os._exit(4)
     elif id is None or method is None:

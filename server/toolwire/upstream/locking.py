@@ -34,11 +34,7 @@ def read_lock(name: str) -> Lock:
 
 
 class LockedTools:
-    """The lock in the file *name*, which refuses tools. Each remark is logged once.
-
-    Raises:
-        UsageError: as `read_lock`.
-    """
+    """The lock in the file *name*, which refuses tools; raises what `read_lock` raises. Each remark is logged once."""
 
     def __init__(self, name: str) -> None:
         self._name, self._lock = name, read_lock(name)
@@ -47,14 +43,13 @@ class LockedTools:
     def checked(self, tools: Sequence[Tool]) -> tuple[list[Tool], list[RefusedTool]]:
         """Return the *tools* that the lock allows, and for each other one a tool that says why it is refused."""
         checked = check(self._lock, [tool.describe() for tool in tools if tool.kind == "tools"])
-        present = {tool.name for tool in tools}
-        for name, remark in checked.remarks().items():
-            if name in present and remark not in self._logged:
-                self._logged.add(remark)
-                log.warning(f"{self._name}: {remark}")
-        allowed = [tool for tool in tools if tool.kind != "tools" or tool.name not in checked.refused]
-        refused = {tool.name: tool for tool in tools if tool.kind == "tools" and tool.name in checked.refused}
-        return allowed, [RefusedTool(name, f"{self._name}: {checked.refused[name]}") for name in refused]
+        names, allowed = {tool.name for tool in tools}, {entry["name"] for entry in checked.allowed}
+        remarks = {remark for name, remark in checked.remarks().items() if name in names}
+        for remark in sorted(remarks - self._logged):
+            log.warning(f"{self._name}: {remark}")
+        self._logged |= remarks
+        refused = [RefusedTool(name, f"{self._name}: {why}") for name, why in checked.refused.items()]
+        return [tool for tool in tools if tool.kind != "tools" or tool.name in allowed], refused
 
 
 class RefusedTool(Tool):

@@ -117,7 +117,8 @@ class Mount:
         self._request_logs(running, call)
         self._open.add(call)
         try:
-            return forward(call, running.connection, params)
+            waiting = getattr(running.connection.transport, "waiting", BLOCKING)
+            return forward(call, running.connection, params, waiting=waiting)
         finally:
             self._open.discard(call)
 

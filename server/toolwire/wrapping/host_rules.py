@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_schemas.dialects.tool_entry import schema_of
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 from toolwire_schemas.json_schema.portable_regex import problem
 from toolwire_schemas.json_schema.subschemas import children, target
@@ -18,24 +20,18 @@ from toolwire_schemas.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_schemas.wire.codec import EncodingError, encode
 
 from ..upstream.mounted_tool import MountedTool
+from . import DIALECTS_OF, GEMINI
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from toolwire_tools import Tool
 
 Schema = dict[str, Any]
 
-DIALECTS_OF = {
-    **dict.fromkeys(("any", "gemini", "gemini-cli", "vertex"), "gemini"),
-    **dict.fromkeys(("anthropic", "claude", "claude-code", "claude-desktop"), "anthropic"),
-    **dict.fromkeys(("openai", "bedrock", "codex", "cursor", "vscode", "windsurf", "zed", "goose"), "openai"),
-}
-"""The dialect of tool names that each host or vendor takes; `any` is all of them."""
-
-_MAX_DEPTH = 12
-"""How deep references are written out for Gemini; what is deeper, or refers to itself, may be anything."""
+_MAX_DEPTH, _MAX_REFERENCES = 5, 1000
+"""How deep, and how many, references are written out for Gemini; what others refer to may be anything."""
 
 
 def well_formed(entry: Any) -> Any:
@@ -49,34 +45,43 @@ def well_formed(entry: Any) -> Any:
     return {**made, "inputSchema": {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}}
 
 
-def mended(tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]) -> list[Tool]:
-    """Return *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of changed ones."""
+def mended(tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]) -> Iterator[Tool]:
+    """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of changed ones."""
     named = [tool.name for tool in tools if tool.kind == "tools"]
     theirs = {} if "names" in without else Names(named, DIALECTS_OF[host]).theirs
-    made: list[Tool] = []
     counts["names"] = counts["schemas"] = 0
+    taken: set[str] = set()
     for tool in tools:
-        if isinstance(tool, MountedTool) and tool.kind == "tools":
-            entry = tool.describe()
-            accepted = entry if "schemas" in without else _accepted(entry, host)
-            counts["schemas"] += accepted != entry
-            counts["names"] += theirs.get(tool.name, tool.name) != tool.name
-            made.append(HostTool(tool, {**accepted, "name": theirs.get(tool.name, tool.name)}, counts))
-        else:
-            made.append(tool)
-    return made
+        if not isinstance(tool, MountedTool) or tool.kind != "tools":
+            yield tool
+            continue
+        given: Any = tool.describe()
+        entry = given if "schemas" in without else _accepted(given, host)
+        counts["schemas"] += entry != given
+        name = theirs.get(tool.name, tool.name)
+        if isinstance(entry, dict) and entry.get("name") not in (None, name):
+            counts["names"] += 1
+            entry = {**entry, "name": name}
+        while name in taken:  # of two with one name, calls get the first
+            name += "\0"
+        taken.add(name)
+        yield HostTool(tool, name, entry, counts)
 
 
 class HostTool(MountedTool):
-    """A mounted *tool* that describes itself by *entry*; *counts* gets the calls whose arguments were read again."""
+    """A mounted *tool* called *name* in the catalog, whose entry in the list is *entry*.
 
-    def __init__(self, tool: MountedTool, entry: dict[str, Any], counts: Counter[str]) -> None:
+    *counts* gets the calls whose arguments were read again.
+    """
+
+    def __init__(self, tool: MountedTool, name: str, entry: Any, counts: Counter[str]) -> None:
         vars(self).update(vars(tool))
-        self.name = entry["name"]
-        self._parts = (self.name,)
-        self._description = entry
-        self._counts = counts
-        self._ours = Names(_properties(self._schema), "anthropic parameters").ours
+        self.name, self._parts, self._description, self._counts = name, (name,), entry, counts
+        self._ours = Names(schema_of(self._schema.get("properties")), "anthropic parameters").ours
+
+    def describe(self) -> Any:
+        """Return the entry."""
+        return self._description
 
     def _read(self, arguments: Any, strict: bool) -> Any:
         if type(arguments) is dict:
@@ -89,12 +94,12 @@ class HostTool(MountedTool):
 def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:
     schema = _checked(entry["inputSchema"], {"type": "object"})  # what follows reads only valid ones
     made = {**entry, "inputSchema": _checked(_root(schema, host), {"type": "object"})}
-    if "outputSchema" in made and _checked(made["outputSchema"], None) is None:
+    if _checked(made.get("outputSchema", True), None) is None:
         del made["outputSchema"]
     return made
 
 
-def _checked(schema: Schema, default: Any) -> Any:
+def _checked(schema: Any, default: Any) -> Any:
     """Return *schema* if it is one that clients can read, else *default*."""
     try:
         encode(schema)
@@ -105,73 +110,72 @@ def _checked(schema: Schema, default: Any) -> Any:
 
 def _root(schema: Schema, host: str) -> Schema:
     try:
-        made = _mended(schema, schema, host, 0)
+        made = _Rewriter(schema, host).mended(schema)
     except RecursionError:
         return {"type": "object"}
     # Branches at the root become members that may be left out: which of them go together, the server says.
-    branches = [branch for word in ("anyOf", "oneOf", "allOf") for branch in made.get(word, ())]
+    branches = [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(made.get(word, ()))]
     members: Schema = {}
-    for branch in reversed([*branches, made]):
-        members |= _properties(branch) if isinstance(branch, dict) else {}
+    for branch in [*branches, made]:
+        members |= branch.get("properties", {})
     made = {word: value for word, value in made.items() if word not in COMBINATORS}
     if not str(made.get("$schema", DIALECTS[0])).startswith(DIALECTS):
         del made["$schema"]
-    theirs = Names(members, "anthropic parameters").theirs
-    required = made.get("required")
-    wanted = [theirs[name] for name in required if name in theirs] if isinstance(required, list) else []
-    made |= {"required": wanted} if "required" in made else {}
-    named = {theirs[name]: member for name, member in members.items()}
-    return {**made, "type": "object", **({"properties": named} if named or "properties" in made else {})}
+    made |= {"type": "object", "properties": members} if members else {"type": "object"}
+    accepted: Schema = anthropic.from_entry({"inputSchema": made})["input_schema"]
+    return accepted
 
 
-def _mended(schema: Any, root: Schema, host: str, depth: int) -> Any:
-    if not isinstance(schema, dict):
-        return {}  # `true`; `false` stays only where `children` leaves it
-    made = dict(schema)
-    if "$ref" in made:
-        try:
-            found = target(root, str(made["$ref"]))
-        except LookupError:
+class _Rewriter:
+    """Rewrites the schemas within *root*, a valid one, for *host*."""
+
+    def __init__(self, root: Schema, host: str) -> None:
+        self._root = root
+        self._is_gemini = host in GEMINI
+        self._left = _MAX_REFERENCES
+
+    def mended(self, schema: Any, depth: int = 0) -> Schema:
+        """Return *schema*, *depth* references below the root, as the host takes it."""
+        if not isinstance(schema, dict):
+            return {}  # `true`; `false` stays only where `children` leaves it
+        made = dict(schema)
+        if "$ref" in made and ((found := self._referenced(str(made["$ref"]))) is None or self._is_gemini):
             del made["$ref"]
-        else:
-            if host in _WITHOUT_REFERENCES:
-                del made["$ref"]
-                made = {**(found if isinstance(found, dict) and depth < _MAX_DEPTH else {}), **made}
-                return _mended(made, root, host, depth + 1)
-    if isinstance(made.get("properties"), dict):
-        made["properties"] = {name: inner for name, inner in made["properties"].items() if inner is not False}
-    made = children(made, lambda inner: _mended(inner, root, host, depth + 1))
-    if isinstance(made.get("pattern"), str) and problem(made["pattern"]):
-        del made["pattern"]
-    if made.get("enum") == []:
-        del made["enum"]
-    if isinstance(kinds := made.get("type"), list) and "anyOf" not in made:
-        del made["type"]
-        made["anyOf"] = [{"type": kind} for kind in kinds]
-    is_list = made.get("type") == "array" or {"type": "array"} in made.get("anyOf", ())
-    if is_list and "items" not in made:
-        made["items"] = {}
-    return _for_gemini(made) if host in _WITHOUT_REFERENCES else made
+            self._left -= 1
+            is_kept = found is not None and depth < _MAX_DEPTH and self._left > 0
+            return self.mended({**found, **made} if is_kept else made, depth + 1)
+        if "properties" in made:
+            made["properties"] = {name: inner for name, inner in made["properties"].items() if inner is not False}
+        made = children(made, lambda inner: self.mended(inner, depth))
+        if problem(made.get("pattern", "")):
+            del made["pattern"]
+        if made.get("enum") == []:
+            del made["enum"]
+        if isinstance(kinds := made.get("type"), list) and "anyOf" not in made:
+            del made["type"]
+            made["anyOf"] = [{"type": kind} for kind in kinds]
+        if "items" not in made and (made.get("type") == "array" or {"type": "array"} in made.get("anyOf", ())):
+            made["items"] = {}
+        return _for_gemini(made) if self._is_gemini else made
 
-
-_WITHOUT_REFERENCES = ("gemini", "gemini-cli", "vertex")
+    def _referenced(self, reference: str) -> Any:
+        try:
+            found = _checked(target(self._root, reference), None)
+        except LookupError:
+            return None
+        return found if isinstance(found, dict) else None
 
 
 def _for_gemini(schema: Schema) -> Schema:
     made = {word: value for word, value in schema.items() if word in OF_GEMINI}
-    if "const" in schema and "enum" not in made:
-        made["enum"] = [schema["const"]]
-    if "enum" in made and not all(isinstance(value, str) for value in made["enum"]):
+    if "const" in schema:
+        made.setdefault("enum", [schema["const"]])
+    if "oneOf" in schema:
+        made.setdefault("anyOf", schema["oneOf"])
+    if not all(isinstance(value, str) for value in made.get("enum", ())):
         del made["enum"]
-    if "oneOf" in schema and "anyOf" not in made:
-        made["anyOf"] = schema["oneOf"]
     if made.get("format", "enum") not in FORMATS_OF_GEMINI:
         del made["format"]
-    if isinstance(made.get("required"), list):
-        made["required"] = [name for name in made["required"] if name in _properties(made)]
+    if "required" in made:
+        made["required"] = [name for name in made["required"] if name in made.get("properties", {})]
     return made
-
-
-def _properties(schema: Schema) -> Schema:
-    found = schema.get("properties")
-    return found if isinstance(found, dict) else {}

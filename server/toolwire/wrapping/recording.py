@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from toolwire_client.waiting.base import Waiting
 from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_schemas.wire.framing import Lines
 
 from .. import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from toolwire_client.errors import ServerGone
     from toolwire_client.transport.base import OnData, OnEnd, Transport
@@ -79,20 +80,18 @@ class Recording:
 
     def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
         from toolwire_client.agent.redaction import Redactor
+        from toolwire_client.agent.transcript import lock
 
         self._path, self._max_bytes, self._redactor = path, max_bytes, Redactor()
         self._writing = threading.Lock()
         self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
-        if os.name != "nt":
-            import fcntl
-
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self._file.close()
-                raise
-        self._left = max_bytes - self._file.tell()
         self.close = self._file.close
+        try:
+            lock(self._file.fileno(), Path(path))
+        except OSError:
+            self.close()
+            raise
+        self._left = max_bytes - self._file.tell()
 
     def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
         """Record a message of *sender*, or the noise in its place. Never raises."""
@@ -125,36 +124,50 @@ class Recording:
 
 
 class Recorder:
-    """The transport that carries and records what *transport* carries; see `Transport`."""
+    """The transport that carries what *transport* carries, and records it; *on_end* receives its end, too."""
 
-    def __init__(self, transport: Transport, recording: Recording, command: Sequence[str]) -> None:
-        self._transport, self._recording = transport, recording
+    def __init__(
+        self,
+        transport: Transport,
+        recording: Recording | None,
+        command: Sequence[str],
+        on_end: OnEnd = lambda gone: None,
+    ) -> None:
+        self._transport, self._recording, self._on_end = transport, recording, on_end
         self.close, self.stderr_tail = transport.close, transport.stderr_tail
-        recording.add(type="Started", version=1, command=command)
+        if recording is not None:
+            recording.add(type="Started", version=1, command=command)
 
     @property
     def pid(self) -> int | None:
         return self._transport.pid
 
+    @property
+    def waiting(self) -> Any:
+        """As of the transport."""
+        return getattr(self._transport, "waiting", Waiting())
+
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         lines = Lines()
 
-        def record(frames: list[Frame]) -> None:
-            for frame in frames:
-                self._recording.add_frame("server", frame)
-
         def data_came(data: bytes) -> None:
-            record(lines.feed(data))
+            self._record("server", lines.feed(data))
             on_data(data)
 
         def end_came(gone: ServerGone) -> None:
-            record(lines.close())
-            self._recording.add(type="Ended", reason=gone.reason, stderr=gone.stderr)
+            self._record("server", lines.close())
+            if self._recording is not None:
+                self._recording.add(type="Ended", reason=gone.reason, stderr=gone.stderr)
             on_end(gone)
+            self._on_end(gone)
 
-        self._transport.start(data_came, end_came)
+        self._transport.start(on_data if self._recording is None else data_came, end_came)
 
     def send(self, data: bytes) -> None:
-        for line in filter(bytes.strip, data.split(b"\n")):
-            self._recording.add_frame("client", line)
+        if self._recording is not None:
+            self._record("client", [line for line in data.split(b"\n") if line.strip()])
         self._transport.send(data)
+
+    def _record(self, sender: Literal["client", "server"], frames: Iterable[Frame]) -> None:
+        for frame in frames if self._recording is not None else ():
+            self._recording.add_frame(sender, frame)  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 Strategy. The wrapped server is a mount without a prefix that starts with the first message of the host, whose identity
 and capabilities it gets. What this server and its client understand takes the way of any mounted server. All other
 requests, notifications and responses pass through as they came, in both directions; their ids cannot be mistaken for
-ours, which begin at 2**40 towards the wrapped server.
+ours, which begin at 2**40 towards the wrapped server. While that starts, the host's messages wait in their order.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeGuard
+from concurrent.futures import wait
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.async_client import ClientSettings
-from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, ServerGone
+from toolwire_client.errors import BrokenRules, ClientError, RequestFailed
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.transport.child_process import ServerProcess
+from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.dialects.tool_entry import schema_of, text
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.codec import DecodingError, decode, encode
 from toolwire_schemas.wire.framing import Lines, wrap_line
 from toolwire_schemas.wire.messages import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
@@ -34,55 +38,36 @@ from ..runtime.session import Session
 from ..server import Server
 from ..upstream.guarded_process import guarded
 from ..upstream.mount import Mount
-from .host_rules import mended, well_formed
+from . import MENDINGS
+from .host_rules import HostTool, mended, well_formed
 from .recording import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from concurrent.futures import Future
 
-    from toolwire_client.async_client import Running
+    from toolwire_client.errors import ServerGone
     from toolwire_client.protocol.events import Event
-    from toolwire_client.session.handshake import Era
-    from toolwire_client.transport.base import OnData, OnEnd, Transport
+    from toolwire_client.transport.base import Transport
     from toolwire_schemas.wire.messages import Frame, Id
     from toolwire_tools import Tool
 
     from ..runtime.writer import Write
     from ..upstream.locking import LockedTools
+    from ..upstream.mounted_tool import MountedTool
     from .recording import Recording
-
-MENDINGS = {
-    "noise": "lines on its output that were no messages moved to stderr",
-    "names": "tools renamed",
-    "schemas": "descriptions of tools rewritten",
-    "arguments": "calls whose arguments were read",
-    "heartbeat": "heartbeats sent",
-    "results": "results that were too large",
-    "orphans": "servers that left no process behind",
-    "restart": "restarts",
-    "eras": "conversations between two eras of MCP",
-    "framing": "hosts with Content-Length framing",
-}
-"""What wrapping does, by the name that switches it off, and what the summary counts."""
 
 _FIRST_ID = 1 << 40
 _MAX_OPEN = 10_000
-"""How many requests of one side, that only the other understands, may be open."""
+"""How many requests of one side, that only the other understands, may be open; how many messages wait for a start."""
 
 _MAX_EARLY = 100
 """How many messages wait until the host is ready; the rest is dropped."""
 
-_OURS = ("ping", "notifications/message", "notifications/subscriptions/acknowledged")
+_CLOSE_SECONDS = 0.3
+"""How long the summary waits for the end of the wrapped server, whose last processes it counts."""
 
-
-class _Head(msgspec.Struct):
-    """What decides where a message goes."""
-
-    method: str | msgspec.UnsetType = msgspec.UNSET
-    id: str | int | msgspec.UnsetType | None = msgspec.UNSET
-
-
-_head_of = msgspec.json.Decoder(_Head).decode
+_OURS = ("", "notifications/subscriptions/acknowledged")
 
 
 class WrappingServer(Server):
@@ -103,94 +88,71 @@ class WrappingServer(Server):
     ) -> None:
         self.without = without
         self.mended: Counter[str] = Counter()
-        self.mount_ = _Mount(self, command)
+        self.session: _Session | None = None
         self._command, self._host, self._lock, self._recording = list(command), host, lock, recording
+        self._process: Any = None
+        self.wrapped = _Mount(self, " ".join(command)[:60])
         super().__init__(name="", version="", **options)
 
     def open_session(self, write: Write) -> Session:
         """Return the session with the host."""
-        session = _Session(self._catalog, self._identity, self._settings, write, self)
+        self.session = session = _Session(self, self._catalog, self._identity, self._settings, write)
         self._sessions = [session]
         return session
 
     def tools_changed(self) -> None:
         """Serve what the wrapped server lists from now on."""
-        running = self.mount_.running
-        if running is not None:
-            welcome = running.handshake
-            self._identity.instructions = welcome.instructions
-            self._identity._info = {"name": self._command[0], "version": "", **welcome.server_info}
+        if (running := self.wrapped.running) is not None:
+            self._identity.instructions = running.handshake.instructions
+            self._identity._info = {"name": self._command[0], "version": "", **running.handshake.server_info}
         self.replace(())
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
-        mounted: Sequence[Tool] = self.mount_.tools
-        refused: Sequence[Tool] = ()
-        if self._lock is not None:
-            mounted, refused = self._lock.checked(mounted)
-        changed = mended(mounted, self._host, self.without, self.mended)
-        running = self.mount_.running
-        catalog = _Catalog(changed, {} if running is None else running.handshake.capabilities)
+        listed: Sequence[Tool] = self.wrapped.tools
+        allowed, refused = (listed, []) if self._lock is None else self._lock.checked(listed)
+        running = self.wrapped.running
+        there = {} if running is None else running.handshake.capabilities
+        catalog = _Catalog(mended(allowed, self._host, self.without, self.mended), there)
         for tool in refused:
             catalog.by_name.setdefault(tool.name, tool)
         return catalog
 
     def launch(self) -> Transport:
         """Start a process of the wrapped server."""
+        self.count_orphans()
         start = ServerProcess if "orphans" in self.without else guarded
-        transport: Transport = start(self._command, env=dict(os.environ), show_stderr=True)
-        self.mended["orphans"] += start is guarded
-        if self._recording is not None:
-            transport = Recorder(transport, self._recording, self._command)
-        return _Watched(transport, self._ended)
-
-    @property
-    def session(self) -> _Session | None:
-        """The session with the host, until it ends."""
-        return next((each for each in self._sessions if isinstance(each, _Session) and not each.is_ending), None)
+        self._process = start(self._command, env=dict(os.environ), show_stderr=True)
+        return Recorder(self._process, self._recording, self._command, self._ended)
 
     def _ended(self, gone: ServerGone) -> None:
-        if (session := self.session) is not None and self.mount_.running is not None:
-            session.fail_open(gone.reason)
+        if self.session is not None and not self.session.is_ending and self.wrapped.running is not None:
+            self.session.fail_open()
             if "restart" in self.without:
-                log.error(printable(f"{self.mount_.name}: {gone.reason}"))
+                log.error(printable(f"{self.wrapped.name}: {gone.reason}"))
                 os.kill(os.getpid(), signal.SIGTERM)
+
+    def count_orphans(self) -> None:
+        """Count what the process that was closed last has left behind."""
+        process, self._process = self._process, None
+        self.mended["orphans"] += getattr(process, "orphans", 0)
 
     def summary(self) -> str:
         """Return a line that counts what was done."""
-        told = [f"{count} {MENDINGS[name]}" for name, count in self.mended.items() if count and name != "orphans"]
-        return f"{self.mount_.name}: {', '.join(told) or 'nothing had to be done'}"
-
-
-class _Watched:
-    """The transport *inner*, whose end is reported to *on_end*, too."""
-
-    def __init__(self, inner: Transport, on_end: OnEnd) -> None:
-        self._inner, self._on_end = inner, on_end
-        self.send, self.close, self.stderr_tail = inner.send, inner.close, inner.stderr_tail
-
-    @property
-    def pid(self) -> int | None:
-        return self._inner.pid
-
-    def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        def end(gone: ServerGone) -> None:
-            on_end(gone)
-            self._on_end(gone)
-
-        self._inner.start(on_data, end)
+        told = [f"{count} {texts[count > 1]}" for name, texts in MENDINGS.items() if (count := self.mended[name])]
+        name = self._identity.server_info()["name"] or self.wrapped.name
+        return f"{name}: {', '.join(told) or 'nothing had to be done'}"
 
 
 class _Catalog(Catalog):
-    """The catalog of a server that wraps one with these capabilities, of which some are unknown here."""
+    """The catalog of a server that wraps one with the capabilities *there*, of which some are unknown here."""
 
-    def __init__(self, tools: Sequence[Tool], there: dict[str, Any]) -> None:
-        self._there = there
+    def __init__(self, tools: Iterable[Tool], there: dict[str, Any]) -> None:
+        self._there = {name: value for name, value in there.items() if isinstance(value, dict)}
         super().__init__(tools)
 
     def capabilities(self, keeps_results: bool) -> dict[str, Any]:
         own = super().capabilities(keeps_results)
-        more = {name: value for name, value in self._there.items() if isinstance(value, dict)}
-        return {**more, **{name: {**more.get(name, {}), **members} for name, members in own.items()}}
+        return self._there | {name: {**self._there.get(name, {}), **members} for name, members in own.items()}
 
 
 class _Mount(Mount):
@@ -198,41 +160,52 @@ class _Mount(Mount):
 
     reports_names = False
 
-    def __init__(self, server: WrappingServer, command: Sequence[str]) -> None:
+    def __init__(self, server: WrappingServer, name: str) -> None:
         self._server = server
         self.host: dict[str, Any] = {}
         """The parameters of the host's `initialize`, or the members of `_meta` since 2026-07-28."""
         settings = ClientSettings(launch=server.launch, log_level=None, protocol=self._protocol)
-        super().__init__(" ".join(command)[:60], "", settings, server.tools_changed, self._log)
-
-    @property
-    def is_legacy(self) -> bool:
-        """Whether the host takes requests."""
-        return "protocolVersion" in self.host
+        super().__init__(name, "", settings, server.tools_changed, stray_log=lambda entry: None)
 
     def connect(self) -> None:
         """Wait until the server runs. Raises a `ClientError` if it cannot be started."""
-        is_modern = META_VERSION in self.host
-        own: Era = "modern" if is_modern else "legacy"
-        try:
-            self._connect(own if "eras" in self._server.without or not is_modern else "auto")
-        except (RequestFailed, BrokenRules):
-            if "eras" in self._server.without or is_modern:
-                raise
-            self._connect("modern")
+        is_modern, own_era_only = META_VERSION in self.host, "eras" in self._server.without
+        eras: Any = ("legacy", "modern")
+        if own_era_only or is_modern:
+            eras = ("auto",) if not own_era_only else ("modern",) if is_modern else ("legacy",)
+        for era in eras if self.running is None else (self._settings.era,):
+            self._settings = msgspec.structs.replace(self._settings, era=era)
+            try:
+                self.start(can_elicit(self.host.get("capabilities"))).result()
+                break
+            except (RequestFailed, BrokenRules):
+                if era == eras[-1]:
+                    raise
         assert self.running is not None
         self._server.mended["eras"] = int(self.running.connection.protocol.is_modern != is_modern)
         self._server.tools_changed()
 
-    def _connect(self, era: Era) -> None:
-        if self.running is None:
-            self._settings = msgspec.structs.replace(self._settings, era=era)
-        self.start(can_elicit(self.host.get("capabilities"))).result()
+    def tool(self, kind: str, entry: Any) -> MountedTool:
+        """Return what it lists in *entry*, which may be anything if it is to stay as it is."""
+        if not self._keeps(kind):
+            return super().tool(kind, entry)
+        name, schema = (entry.get(member) if isinstance(entry, dict) else None for member in ("name", "inputSchema"))
+        known = {"name": text(name), "inputSchema": schema_of(schema)}
+        return HostTool(super().tool(kind, known), text(name), entry, self._server.mended)
 
     def mend(self, kind: str, page: list[Any]) -> list[Any]:
-        return page if kind != "tools" or "schemas" in self._server.without else list(map(well_formed, page))
+        return list(map(well_formed, page)) if kind == "tools" else page
 
-    def _start(self, can_ask: bool) -> Running:
+    def _read_page(self, kept: Any, page: list[Any]) -> list[Any]:
+        if not self._keeps(kept.kind):
+            return super()._read_page(kept, page)
+        kept.left -= len(encode([page]))
+        return page if kept.left >= 0 else []
+
+    def _keeps(self, kind: str) -> bool:
+        return kind == "tools" and "schemas" in self._server.without
+
+    def _start(self, can_ask: bool) -> Any:
         self._server.mended["restart"] += self.running is not None
         return super()._start(can_ask)
 
@@ -261,9 +234,9 @@ class _Protocol(ClientProtocol):
 
     def receive(self, frame: Frame) -> list[Event]:
         session = self._server.session
-        if type(frame) is not bytes or session is None:
+        if type(frame) is not bytes or session is None or session.is_ending:
             return super().receive(frame)
-        if session.takes(frame, can_ask=self._can_ask):
+        if session.takes(frame, can_ask=self._can_ask, is_modern=self.is_modern):
             return []
         events = super().receive(frame)
         is_noise = any(isinstance(event, LogEntry) and event.source == "output" for event in events)
@@ -273,16 +246,57 @@ class _Protocol(ClientProtocol):
         return events
 
 
+class _Head(msgspec.Struct):
+    """What decides where a message goes. The method of a batch, and of what is no message, is empty."""
+
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    id: str | int | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it asks for a response."""
+        return bool(self.method) and self.id is not msgspec.UNSET
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+class _Passage:
+    """The messages of one side that pass as they came, since only the other side understands them."""
+
+    def __init__(self) -> None:
+        self.open: dict[Id, None] = {}
+        """The ids of requests among them."""
+
+    def takes(self, head: _Head, frame: Frame, back: _Passage, *, is_foreign: bool) -> bool:
+        """Return whether a message passes, which the side that gets it alone understands if it *is_foreign*.
+
+        Responses and cancellations pass if their requests did; *back* is the other direction.
+        """
+        if head.method is msgspec.UNSET:
+            return back.open.pop(head.id, self) is None  # type: ignore[arg-type]
+        if head.method == "notifications/cancelled":
+            id = _params(frame).get("requestId")
+            return type(id) in (str, int) and self.open.pop(id, self) is None  # type: ignore[arg-type]
+        if not is_foreign or (head.is_request and len(self.open) >= _MAX_OPEN):
+            return False
+        if head.is_request:
+            self.open[head.id] = None  # type: ignore[index]
+        return True
+
+
 class _Session(Session):
     """The session with the host of a wrapped server."""
 
-    def __init__(self, catalog: Catalog, identity: Any, settings: Any, write: Write, server: WrappingServer) -> None:
+    def __init__(self, server: WrappingServer, catalog: Catalog, identity: Any, settings: Any, write: Write) -> None:
         super().__init__(catalog, identity, settings, write)
         self._server = server
-        self._requests: dict[Id, None] = {}
-        """Of the host, that went to the wrapped server as they came."""
-        self._questions: dict[Id, None] = {}
-        """Of the wrapped server, that went to the host as they came."""
+        self._wrapped = server.wrapped
+        self._from_host, self._from_server = _Passage(), _Passage()
+        self._deciding = threading.RLock()
+        self._starting: Future[None] | None = None
+        self._waiting: list[Frame] | None = None
+        """Messages of the host, while the wrapped server starts."""
         self._early: list[bytes] | None = []
         """Messages of the wrapped server from before the host was ready."""
         if "framing" in server.without:
@@ -290,143 +304,154 @@ class _Session(Session):
 
     # From the host
 
-    def _decide(self, frames: list[Frame]) -> Any:
-        mount = self._server.mount_
-        own, answers = list[Any](), list[bytes]()
-        for frame in frames:
-            head = _head(frame)
-            is_foreign = isinstance(frame, bytes) and self._is_for_the_other(head, frame)
-            is_needed = mount.running is None or (is_foreign and mount.running.connection.end is not None)
-            problem = self._start(head, frame) if is_needed else None
-            if head.method == "notifications/initialized":
-                self._open()
-            if problem is not None:
-                if _is_id(head.id) and head.method is not msgspec.UNSET:
-                    answers.append(messages.error(head.id, messages.INTERNAL_ERROR, problem))
-            elif isinstance(frame, bytes) and is_foreign and mount.running is not None:
-                if head.method is not msgspec.UNSET and _is_id(head.id):
-                    self._requests[head.id] = None
-                mount.running.connection.send(frame)
-            else:
-                own.append(frame)
-        return [*answers, *super()._decide(own)]
+    def _decide(self, frames: list[Frame], problem: str = "") -> list[bytes]:
+        with self._deciding:
+            return [answer for frame in frames for answer in self._answers(frame, problem)]
 
-    def _start(self, head: _Head, frame: Frame) -> str | None:
-        """Start the wrapped server; return why that was not possible. The host's next message waits for it."""
-        mount = self._server.mount_
-        if mount.running is None:
-            mount.host = _host(head, frame)
+    def _answers(self, frame: Frame, problem: str) -> list[bytes]:
+        """Return the answers to *frame*, an error if the wrapped server is needed and does not start: the *problem*."""
+        head, running = _head(frame), self._wrapped.running
+        if self._waiting is not None:
+            if head.method == "ping":
+                return super()._decide([frame])
+            if len(self._waiting) >= _MAX_OPEN:
+                return _error(head, messages.OVERLOADED, f"{_MAX_OPEN} messages wait for the wrapped server to start")
+            self._waiting.append(frame)
+            return []
+        is_foreign = self._is_for_the_server(head, frame)
+        if head.method and (running is None or (is_foreign and running.connection.end is not None)):
+            if problem:
+                return _error(head, messages.INTERNAL_ERROR, problem)
+            self._wrapped.host = _host(frame) if running is None else self._wrapped.host
+            self._waiting = [frame]
+            self._starting = in_daemon_thread(self._start)
+            return []
+        if self._from_host.takes(head, frame, self._from_server, is_foreign=is_foreign):
+            assert isinstance(frame, bytes)
+            assert running is not None
+            if head.method == "logging/setLevel":
+                super()._decide([frame])  # it is repeated after a restart
+            running.connection.send(frame)
+            if running.connection.end is not None:  # just now, so that nothing else answers it
+                self.fail_open()
+            return []
+        answers = super()._decide([frame])
+        if head.method == "initialize":  # its response comes before all that the wrapped server sends
+            for answer in answers:
+                self._writer.write(answer)
+            return []
+        if head.method == "notifications/initialized":
+            self._open()
+        return answers
+
+    def _is_for_the_server(self, head: _Head, frame: Frame) -> bool:
+        if head.method == "tools/call":
+            return isinstance(frame, bytes) and b'"task"' in frame and "task" in _params(frame)
+        if head.method == "logging/setLevel" and (running := self._wrapped.running) is not None:
+            return self._is_legacy and not running.connection.protocol.is_modern
+        return bool(head.method) and head.method not in self._protocol._all_handlers
+
+    def _start(self) -> None:
+        problem = ""
         try:
-            mount.connect()
+            self._wrapped.connect()
         except ClientError as error:
-            return printable(f"The wrapped server does not run: {error}")
-        return None
-
-    def _is_for_the_other(self, head: _Head, frame: bytes) -> bool:
-        method = head.method
-        if method is msgspec.UNSET:
-            return _is_id(head.id) and self._questions.pop(head.id, _MISSING) is None
-        if method == "notifications/cancelled":
-            return _is_id(id := _params(frame).get("requestId")) and self._requests.pop(id, _MISSING) is None
-        if method == "tools/call":
-            return b'"task"' in frame and "task" in _params(frame)
-        is_full = _is_id(head.id) and len(self._requests) >= _MAX_OPEN
-        return bool(method) and method not in self._protocol._all_handlers and not is_full
+            problem = printable(f"The wrapped server does not run: {error}")
+        with self._deciding:
+            waiting, self._waiting = self._waiting or [], None
+            self._writer.enqueue_all(self._decide(waiting, problem))
+        self._workers.serve_backlog()
 
     # From the wrapped server
 
-    def takes(self, frame: bytes, *, can_ask: bool) -> bool:
+    def takes(self, frame: bytes, *, can_ask: bool, is_modern: bool) -> bool:
         """Pass *frame* of the wrapped server on, unless this server's client understands it; return whether it did."""
         head = _head(frame)
-        if head.method == "":
-            return False
-        if head.method is msgspec.UNSET:
-            if not _is_id(head.id) or self._requests.pop(head.id, _MISSING) is not None:
-                return False
-        elif _is_id(head.id):
-            is_form = can_ask and head.method == "elicitation/create" and _params(frame).get("mode", "form") == "form"
-            is_legacy = self._server.mount_.is_legacy
-            if is_form or head.method == "ping" or not is_legacy or len(self._questions) >= _MAX_OPEN:
-                return False
-            self._questions[head.id] = None
-        elif not self._is_foreign_notification(str(head.method), frame):
-            return False
-        self.pass_on(frame)
-        return True
+        is_foreign = self._is_for_the_host(head, frame, can_ask=can_ask, is_modern=is_modern)
+        passes = self._from_server.takes(head, frame, self._from_host, is_foreign=is_foreign)
+        if passes:
+            self.pass_on(frame)
+        return passes
+
+    def _is_for_the_host(self, head: _Head, frame: bytes, *, can_ask: bool, is_modern: bool) -> bool:
+        method = str(head.method)
+        if head.is_request:
+            is_form = method == "elicitation/create" and _params(frame).get("mode", "form") == "form"
+            return self._is_legacy and method != "ping" and not (is_form and can_ask)
+        if method == "notifications/progress":
+            token = _params(frame).get("progressToken")
+            return not (type(token) is int and token >= _FIRST_ID)
+        if method == "notifications/message":
+            return self._is_legacy and not is_modern
+        return method not in _OURS and not method.endswith("/list_changed")
+
+    @property
+    def _is_legacy(self) -> bool:
+        """Whether the host takes requests."""
+        return "protocolVersion" in self._wrapped.host
 
     def pass_on(self, frame: bytes) -> None:
         """Send *frame* of the wrapped server to the host, as soon as a host with a handshake is ready."""
         with self._in_flight.lock:
-            is_early = self._early is not None and self._server.mount_.is_legacy
-            if is_early and self._early is not None and len(self._early) < _MAX_EARLY:
+            if self._early is None or not self._is_legacy:
+                super().enqueue_notification(lambda: frame, len(frame))
+            elif len(self._early) < _MAX_EARLY:
                 self._early.append(frame)
-        if not is_early:
-            self.notify(frame)
 
     def _open(self) -> None:
         with self._in_flight.lock:
-            early, self._early = self._early, None
-        for frame in early or ():
-            self.notify(frame)
-
-    def _is_foreign_notification(self, method: str, frame: bytes) -> bool:
-        if method == "notifications/progress":
-            token = _params(frame).get("progressToken")
-            return not (type(token) is int and token >= _FIRST_ID)
-        if method == "notifications/cancelled":
-            return _is_id(id := _params(frame).get("requestId")) and self._questions.pop(id, _MISSING) is None
-        return method not in _OURS and not method.endswith("/list_changed")
-
-    def fail_open(self, reason: str) -> None:
-        """Answer the requests that only the wrapped server understands: it has ended."""
-        while self._requests:
-            id, _ = self._requests.popitem()
-            self._writer.enqueue(messages.error(id, messages.INTERNAL_ERROR, f"The wrapped server has ended: {reason}"))
-        self._questions.clear()
+            early, self._early = self._early or [], None
+            for frame in early:
+                self._writer.enqueue(frame)
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
         self._server.mended["heartbeat"] += getattr(make, "func", None) is heartbeat
         super().enqueue_notification(make, size)
 
-    def notify(self, message: bytes) -> None:
-        super().enqueue_notification(lambda: message, len(message))
+    # The end
+
+    def fail_open(self) -> None:
+        """Answer the requests that only the wrapped server understands: it has ended."""
+        end = self._wrapped.running and self._wrapped.running.connection.end
+        problem = f"The wrapped server has ended: {getattr(end, 'reason', end)}"
+        while self._from_host.open:
+            self._writer.enqueue(messages.error(self._from_host.open.popitem()[0], messages.INTERNAL_ERROR, problem))
+        self._from_server.open.clear()
 
     def end(self) -> None:
+        if self._starting is not None:
+            wait([self._starting], timeout=self._settings.grace_seconds)
         super().end()
-        large, mended = self._in_flight._large, self._server.mended
-        mended["framing"] = int(self._framing.wrap is not wrap_line)
-        mended["results"] = 0 if large is None else large.made
-        log.info(printable(self._server.summary()))
-        self._server.mount_.close()
-
-
-_MISSING = object()
-
-
-def _is_id(value: Any) -> TypeGuard[str | int]:
-    return type(value) is str or type(value) is int
+        wait([in_daemon_thread(self._wrapped.close)], timeout=_CLOSE_SECONDS)
+        server, large = self._server, self._in_flight._large
+        server.count_orphans()
+        server.mended["framing"] = int(self._framing.wrap is not wrap_line)
+        server.mended["results"] = 0 if large is None else large.made
+        log.info(printable(server.summary()))
 
 
 def _head(frame: Frame) -> _Head:
-    """Return what decides about *frame*; an empty method for a batch, and for what is no message."""
     try:
-        return _head_of(frame) if isinstance(frame, bytes) else _Head("")
+        return _decode_head(frame) if isinstance(frame, bytes) else _Head("")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _Head("")
 
 
-def _params(frame: bytes) -> dict[str, Any]:
+def _params(frame: Frame) -> dict[str, Any]:
     try:
-        params = decode(frame).get("params")
+        message = decode(frame) if isinstance(frame, bytes) else None
     except DecodingError:  # which a `_Head` does not show
-        return {}
+        message = None
+    params = message.get("params") if isinstance(message, dict) else None
     return params if isinstance(params, dict) else {}
 
 
-def _host(head: _Head, frame: Frame) -> dict[str, Any]:
+def _error(head: _Head, code: int, problem: str) -> list[bytes]:
+    return [messages.error(head.id, code, problem)] if head.is_request else []  # type: ignore[arg-type]
+
+
+def _host(frame: Frame) -> dict[str, Any]:
     """Return what the first message of a host says of it."""
-    if not head.method or not isinstance(frame, bytes):
-        return {}
     params = _params(frame)
     meta = params.get("_meta")
     if isinstance(meta, dict) and META_VERSION in meta:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ...log import LEVELS, configure
 from ...transport.stdio import NotConnected, claim
+from ...wrapping import DIALECTS_OF, MENDINGS
 from ..options import Option, one_of
 from . import Command
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
     from ...wrapping.wrapping_server import WrappingServer
     from ..options import Words
-
-_MENDINGS = (
-    *("noise", "names", "schemas", "arguments", "heartbeat", "results", "orphans", "restart", "eras", "framing"),
-)
 
 COMMAND = Command(
     usage=("toolwire wrap [OPTIONS] -- COMMAND",),
@@ -29,8 +26,12 @@ COMMAND = Command(
     "(eras) and Content-Length framing (framing). A line on stderr counts at the end what was done. All other messages "
     "pass unchanged.",
     options=(
-        Option("--for HOST", "the host or the vendor of its model, as in vscode or gemini (default: any)"),
-        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*_MENDINGS), many=True),
+        Option(
+            "--for HOST",
+            "the host or the vendor of its model, as in vscode or gemini (default: any)",
+            one_of(*DIALECTS_OF),
+        ),
+        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*MENDINGS), many=True),
         Option("--lock FILE", "refuse tools that have changed since `toolwire lock FILE`"),
         Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
@@ -64,29 +65,20 @@ def run(words: Words) -> NoReturn:
 
 def _server(command: list[str], given: dict[str, Any]) -> WrappingServer:
     from ...upstream.locking import LockedTools
-    from ...wrapping.host_rules import DIALECTS_OF
     from ...wrapping.recording import MAX_BYTES, Recording
     from ...wrapping.wrapping_server import WrappingServer
 
-    host, without = given.pop("for", "any"), given.pop("without", ())
-    if host not in DIALECTS_OF:
-        from toolwire_schemas.did_you_mean import unknown_name
-
-        raise UsageError(unknown_name("host", host, sorted(DIALECTS_OF)))
-    lock, record = given.pop("lock", None), given.pop("record", None)
-    most = given.pop("max_record_bytes", MAX_BYTES)
+    without, record = given.pop("without", ()), given.pop("record", None)
+    heartbeat, most = given.pop("heartbeat", 10.0), given.pop("max_record_bytes", MAX_BYTES)
     try:
-        recording = Recording(record, most) if record is not None else None
+        recording = None if record is None else Recording(record, most)
     except OSError as error:
         raise UsageError(f"{record} cannot be written: {(error.strerror or str(error)).lower()}") from None
-    settings: dict[str, Any] = {
-        "heartbeat_seconds": 0.0 if "heartbeat" in without else given.pop("heartbeat", 10.0),
-        "strict_arguments": "arguments" in without,
-        "on_large_result": given.pop("on_large_result", "resource"),
-    }
-    settings |= {"max_result_bytes": 1 << 62} if "results" in without else {}
-    locked = LockedTools(lock) if lock is not None else None
-    given.pop("heartbeat", None)
-    return WrappingServer(
-        command, host=host, without=without, lock=locked, recording=recording, **{**given, **settings}
-    )
+    given["lock"] = LockedTools(given["lock"]) if "lock" in given else None
+    given["host"] = given.pop("for", "any")
+    given["heartbeat_seconds"] = 0.0 if "heartbeat" in without else heartbeat
+    given["strict_arguments"] = "arguments" in without
+    given.setdefault("on_large_result", "resource")
+    if "results" in without:
+        given["max_result_bytes"] = 1 << 62
+    return WrappingServer(command, without=without, recording=recording, **given)

@@ -82,6 +82,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for block in blocks():
         if block.note.startswith("file: "):
             (folder / block.note.removeprefix("file: ")).write_text(block.text, "utf-8")
+    run(
+        ["toolwire", "client", "python", "my_tools.py", "-o", "adder.py"], folder
+    )  # which scripts of languages.md import
     return folder
 
 

@@ -12,7 +12,8 @@ import msgspec
 
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ContextExceeded, ModelError
-from ..models.model import reply_from, takes
+from ..models.model import ServerFacts, reply_from, takes
+from ..react import NativeProtocol
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import join_errors
@@ -68,6 +69,16 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             missing={source: str(error) for source, error in self.toolbox.errors.items()},
             trust={name: trust for name, trust in trusts.items() if trust},
         )
+
+    async def begun(self, begin: events.Started, protocol: Protocol) -> events.Started:
+        """Return *begin* with what the model's server says of itself."""
+        ask = getattr(self.model, "server_facts", None)
+        facts = await ask() if ask is not None else None
+        if not isinstance(facts, ServerFacts):
+            return begin
+        drops = facts.takes_tools is False and isinstance(protocol, NativeProtocol)
+        warnings = [protocol.language.say("drops_tools")] if drops else []
+        return msgspec.structs.replace(begin, context_tokens=facts.context_tokens, warnings=warnings)
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""

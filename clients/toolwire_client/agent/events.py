@@ -38,11 +38,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Started(Event, frozen=True, kw_only=True):
-    """A session starts. `version` is that of these events."""
+    """A session starts. `version` is that of these events.
+
+    `context_tokens` is the size of the model's context, if it is known: longer histories are trimmed to it.
+    """
 
     version: Literal[1] = 1
     model: str = ""
     protocol: str = ""
+    context_tokens: int | None = None
+    warnings: list[str] = []
 
 
 class Resumed(Event, frozen=True, kw_only=True):

@@ -101,6 +101,7 @@ class RunState:
         self.now = events.NEVER
         """The time of the last event."""
         self.budgets = budgets
+        self._max_chars: int | None = None
         self._limits = limits
         self._approvals = approvals
         self._roles = roles
@@ -151,8 +152,9 @@ class RunState:
         if _is_due(self._due, event):
             self._due = None
         match event:
-            case events.Started():
+            case events.Started(context_tokens=tokens):
                 self._started_at = self.now
+                self._max_chars = None if tokens is None else self._chars_within(tokens)
             case events.ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
@@ -199,10 +201,17 @@ class RunState:
 
     def _list(self, tools: list[dict[str, Any]]) -> None:
         known = self.conversation
-        self.conversation = Conversation(tools, known.protocol, limits=self._limits, roles=self._roles)
+        self.conversation = Conversation(
+            tools, known.protocol, limits=self._limits, roles=self._roles, max_chars=self._max_chars
+        )
         self.conversation.restore(known.snapshot())
         annotations = {tool["name"]: tool.get("annotations") for tool in tools}
         self._annotations = {name: hints for name, hints in annotations.items() if isinstance(hints, dict)}
+
+    def _chars_within(self, context_tokens: int) -> int:
+        """Return the length of messages that leave room for a reply in a context of this size."""
+        reply = min(self.budgets.reply_tokens or context_tokens, context_tokens // 4)
+        return (context_tokens - reply) * _CHARS_PER_FULL_TOKEN
 
     def _question(self, content: str) -> None:
         match self.conversation.turn:
@@ -372,6 +381,8 @@ def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
 
 
 _MIN_REPLY_TOKENS = 512
+_CHARS_PER_FULL_TOKEN = 3
+"""Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
 _CHARS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English."""
 

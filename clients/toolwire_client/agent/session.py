@@ -153,7 +153,7 @@ class Session:
             if isinstance(opening, Resumed):
                 yield self._note(opening)
             elif not self.events:
-                yield self._note(self._begin)
+                yield self._note(await self._effects.begun(self._begin, self._state.conversation.protocol))
             if listed := await self._listed():
                 yield self._note(listed)
             if isinstance(opening, QuestionAsked):

@@ -21,7 +21,7 @@ from .http_api.remote_model import AnthropicModel, OpenAIModel
 from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
-from .model import Model, as_model
+from .model import Model, ServerFacts, as_model
 from .testing import AskedFor, RecordingModel, ReplayModel, ScriptedModel
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "ReplyTimedOut",
     "Retries",
     "ScriptedModel",
+    "ServerFacts",
     "TimeLimits",
     "Unreachable",
     "UnreadableReply",

@@ -34,12 +34,22 @@ class ReplyOptions(TypedDict, total=False):
     max_tokens: int | None
 
 
+class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a model's server; `None` is not known."""
+
+    context_tokens: int | None = None
+    """The tokens of a request and its reply together."""
+    takes_tools: bool | None = None
+    """Whether the model sees the tools of a request."""
+
+
 class Model(Protocol):
     """An object that replies to messages.
 
     `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method `kept_open()` may
     return an asynchronous context manager within which connections stay open from one request to the next; an agent
-    enters one for each run, perhaps several at once.
+    enters one for each run, perhaps several at once. An asynchronous method `server_facts()` may return `ServerFacts`,
+    which an agent asks for at the start of a session.
     """
 
     async def reply(

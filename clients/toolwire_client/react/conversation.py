@@ -101,6 +101,8 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     invalid: str = ""
     actions: dict[str, int] = {}
     is_final: bool = False
+    question: str = ""
+    questions: list[int] = []  # the places of the user's questions in the history
     version: Literal[1] = 1
 
     def __post_init__(self) -> None:
@@ -118,7 +120,8 @@ class Conversation:
 
     *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English. *roles* maps `system`,
     `assistant`, `user` and `tool` to a provider's names. Results without a native call have the role `user` by default:
-    most providers refuse `tool` without a call.
+    most providers refuse `tool` without a call. Messages beyond *max_chars* are left out: first those of earlier
+    questions, then the oldest actions of this one.
 
     Raises:
         ValueError: if two tools share a name.
@@ -131,8 +134,10 @@ class Conversation:
         *,
         limits: Limits | None = None,
         roles: Mapping[str, str] | None = None,
+        max_chars: int | None = None,
     ) -> None:
         self.tools = Tools(tools)
+        self.max_chars = max_chars
         self.protocol = protocol or StructuredProtocol()
         self.limits = limits or Limits()
         self.roles = {"tool": "user", **(roles or {})}
@@ -157,7 +162,7 @@ class Conversation:
 
         Adjacent messages of one role are merged, since many models' templates require alternating roles.
         """
-        return in_turn([in_role(message, self.roles) for message in (*self._opening, *self._state.history)])
+        return in_turn([in_role(message, self.roles) for message in (*self._opening, *self._kept_history())])
 
     @property
     def offered(self) -> list[Entry]:
@@ -170,7 +175,8 @@ class Conversation:
         key = (strict, is_final, is_first)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=is_final, first=is_first)
-        return self._schemas[key]
+        schema = self._schemas[key]
+        return schema if schema is None or is_final else self.protocol.narrowed(schema, self._state.history)
 
     # --- what goes to the model ---
 
@@ -184,6 +190,8 @@ class Conversation:
         self._expect("question", "reply", "stopped")
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
+        questions = [*self._state.questions, len(self._state.history)]
+        self._change(questions=questions, question=text)
         self._tell(Question(text), errors=0, invalid="", actions={}, is_final=False)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
@@ -301,10 +309,32 @@ class Conversation:
             raise ValueError(f"not a snapshot of a conversation: {error}") from None
 
     @cached_property
+    def _system_prompt(self) -> Message:
+        return {"role": "system", "content": self.protocol.system_prompt(self.tools)}
+
+    @property
     def _opening(self) -> list[Message]:
         """The messages before the history."""
-        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
-        return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
+        examples = self.protocol.example(self.tools, self._state.question)
+        return [{**each, "content": whole(each["content"])} for each in (self._system_prompt, *examples)]
+
+    def _kept_history(self) -> list[Message]:
+        """Return the history, without what is too old to fit into `max_chars`."""
+        history, questions = self._state.history, self._state.questions
+        if self.max_chars is None or not questions:
+            return history
+        sizes = [len(json.dumps(message, ensure_ascii=False)) for message in history]
+        over = sum(sizes) + sum(len(each["content"]) for each in self._opening) - self.max_chars
+        asked = questions[-1]
+        for start in (0, *questions[1:]):
+            if over - sum(sizes[:start]) <= 0:
+                return history[start:]
+        over -= sum(sizes[:asked])
+        acts = [place for place, message in enumerate(history) if place > asked and message["role"] == "assistant"]
+        start = next(
+            (place for place in acts if sum(sizes[asked + 1 : place]) >= over), acts[-1] if acts else asked + 1
+        )
+        return [history[asked], *history[start:]]
 
     def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
         how = self.protocol.how_to_reply(self.tools)

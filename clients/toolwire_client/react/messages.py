@@ -98,6 +98,8 @@ def from_json(text: str) -> ToModel | FromModel:
     members = json.loads(text)
     if isinstance(members, dict) and members.get("type") == "ACTION_RESULT" and "ok" in members:
         members = {"success": members.pop("ok"), **members}
+    if isinstance(members, dict):
+        members = {"thought": "", **members}  # `to_json` may leave out an empty one
     try:
         message: ToModel | FromModel = msgspec.convert(members, ToModel | FromModel)
     except msgspec.ValidationError as error:

@@ -87,8 +87,8 @@ class Protocol(ABC):
         """Return the end of every error about a reply: a filled-in sample. With *final*, of the final answer."""
         return ""
 
-    def example(self, tools: Tools) -> list[Message]:
-        """Return examples of exchanges: messages between the system prompt and the conversation."""
+    def example(self, tools: Tools, question: str) -> list[Message]:
+        """Return examples for the user's last *question*: messages between the system prompt and the conversation."""
         return []
 
     def reply_schema(
@@ -100,6 +100,10 @@ class Protocol(ABC):
         to the first question has no results to answer from.
         """
         return None
+
+    def narrowed(self, schema: Schema, history: list[Message]) -> Schema:
+        """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which nothing is changed."""
+        return schema
 
     def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
         """Return the tools for native tool calling."""

@@ -2,11 +2,12 @@
 
     tests/peers/install agents                                             once: the frameworks
     python -m tests.live.evaluate --small-model --protocol small           the tasks for tuning
-    python -m tests.live.evaluate --small-model --tasks kept-aside --all   everything, on the tasks kept aside
+    python -m tests.live.evaluate --small-model --tasks kept-aside --all --jobs 2   everything, on those kept aside
     python -m tests.live.evaluate --model openai:gpt-5-mini --protocol structured --protocol native
 
 `--small-model` installs a small model (see small_model.py) and starts it. A transcript of each run goes to the folder
-of `--transcripts`. At temperature 0 the same command gives the same answers on the same machine.
+of `--transcripts`; what that folder already has results of is not run again. At temperature 0 the same command gives
+the same answers on the same machine, whatever else that does: no time limit ends a run.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from toolwire_client import Agent, Approvals
 from toolwire_client.agent import Budgets
 from toolwire_client.agent.events import ReplyRefused
-from toolwire_client.models import ModelError, model_from_name
+from toolwire_client.models import ModelError, OpenAIModel, TimeLimits, model_from_name
+from toolwire_client.models.http_api.vendors import PRESETS
 from toolwire_client.react import DoubaoProtocol, NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
 
 from . import task_tools
@@ -35,8 +39,10 @@ from .small_model import INSTALLED, install, serving
 from .tasks import SETS, Task, tasks
 
 MAX_TURNS = 6
-MAX_TOKENS = 256
+MAX_TOKENS = 128
 """Of one reply: small models repeat themselves until they are stopped."""
+PATIENCE = TimeLimits(silence=3600.0, total=7200.0)
+SMALL_MODEL = "llamacpp:smollm2-135m"
 
 PROTOCOLS: dict[str, Callable[[str], Protocol]] = {
     "small": SmallProtocol,
@@ -47,7 +53,11 @@ PROTOCOLS: dict[str, Callable[[str], Protocol]] = {
     "small-required": partial(SmallProtocol, thought="required"),
     "small-optional": partial(SmallProtocol, thought="optional"),
     "tokens": lambda language: DoubaoProtocol(language=language),
+    "json_object": StructuredProtocol,
+    "plain": StructuredProtocol,
 }
+PLAINER = {"json_object": ("json_object", "text"), "plain": ("text",)}
+"""The formats of replies that these configurations ask for, instead of the strictest one."""
 FRAMEWORKS = ("pydantic-ai", "openai-agents")
 _VALID = ("answered", "unsolvable")
 
@@ -138,32 +148,46 @@ def main(arguments: list[str]) -> int:
     folder = Path(options.transcripts or tempfile.mkdtemp(prefix="toolwire-evaluation-"))
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [task for task in tasks(options.tasks) if options.only in task.name]
-    runs: dict[str, list[Run]] = {}
-    with ExitStack() as stack:
-        name, url = options.model, options.base_url
-        if options.small_model:
-            install()
-            name, url = "llamacpp:smollm2-135m", stack.enter_context(serving())
-        settings = {"temperature": options.temperature, "max_tokens": MAX_TOKENS, "body": {"seed": options.seed}}
-        try:
-            model = model_from_name(name, **settings, **({"base_url": url} if url else {}))
-        except ModelError as error:
-            raise SystemExit(f"evaluate: {error}") from None
-        for each in names:
-            own = folder / each
-            own.mkdir(exist_ok=True)
-            if each in FRAMEWORKS:
-                made = theirs(chosen, each, str(url), options.seed, own)
-            else:
-                made = (ours(task, each, model, own / f"{task.name}.jsonl") for task in chosen)
-            runs[each] = []
-            for run in made:
-                runs[each].append(run)
-                _progress(each, run)
-            print(table({each: runs[each]}), file=sys.stderr)
-    (folder / "runs.json").write_text(json.dumps({name: list(map(asdict, of)) for name, of in runs.items()}), "utf-8")
+    if options.small_model:
+        install()
+    with ThreadPoolExecutor(options.jobs) as jobs:
+        runs = dict(zip(names, jobs.map(lambda name: _runs(name, chosen, options, folder / name), names), strict=True))
     print(table(runs), by_kind(runs), f"Transcripts: {folder}", sep="\n\n")
     return 0
+
+
+def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Path) -> list[Run]:
+    """Return the runs of the configuration called *name*, made now or before; each has a server of its own."""
+    folder.mkdir(exist_ok=True)
+    results = folder / "runs.json"
+    if results.exists():
+        return [Run(**run) for run in json.loads(results.read_text("utf-8"))]
+    runs = []
+    with serving() if options.small_model else nullcontext(options.base_url) as url:
+        if name in FRAMEWORKS:
+            made = theirs(chosen, name, str(url), options.seed, folder)
+        else:
+            model = model_of(options.model or SMALL_MODEL, name, url, options.temperature, options.seed)
+            made = (ours(task, name, model, folder / f"{task.name}.jsonl") for task in chosen)
+        for run in made:
+            runs.append(run)
+            _progress(name, run)
+    results.write_text(json.dumps(list(map(asdict, runs))), "utf-8")
+    print(table({name: runs}), file=sys.stderr)
+    return runs
+
+
+def model_of(name: str, configuration: str, url: str | None, temperature: float = 0.0, seed: int = 1) -> Any:
+    """Return the model of this name, with replies in the format of the *configuration*."""
+    settings: dict[str, Any] = {"temperature": temperature, "max_tokens": MAX_TOKENS, "extra_body": {"seed": seed}}
+    settings |= {"time_limits": PATIENCE, **({"base_url": url} if url else {})}
+    try:
+        if formats := PLAINER.get(configuration):
+            vendor, _, of = name.partition(":")
+            return OpenAIModel(of, msgspec.structs.replace(PRESETS[vendor], formats=formats), **settings)
+        return model_from_name(name, **settings)
+    except ModelError as error:
+        raise SystemExit(f"evaluate: {error}") from None
 
 
 def _progress(name: str, run: Run) -> None:
@@ -185,6 +209,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--transcripts", help="a folder for the transcripts")
+    parser.add_argument("--jobs", type=int, default=1, help="configurations side by side")
     options = parser.parse_args(arguments)
     if not (options.all or options.protocol or options.framework):
         parser.error("name what to evaluate: --protocol, --framework or --all")

@@ -76,7 +76,7 @@ FRAMEWORKS: dict[str, Callable[..., Awaitable[Solved]]] = {"pydantic-ai": pydant
 async def main(framework: str, folder: Path) -> None:
     """Solve the tasks of standard input, one after the other."""
     given = json.load(sys.stdin)
-    client = AsyncOpenAI(base_url=given["url"], api_key="none", max_retries=0)
+    client = AsyncOpenAI(base_url=given["url"], api_key="none", max_retries=0, timeout=7200)
     for task in given["tasks"]:
         task_tools.answers[:] = task["answers"]
         tools = [*task_tools.OF_KIND[task["kind"]], task_tools.ask_user]

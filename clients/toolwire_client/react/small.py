@@ -16,6 +16,7 @@ from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.dialects.tool_entry import described, on_one_line, properties, required, schema_of
 
 from .messages import Action, ActionResult, FinalAnswer, Question
+from .narrowing import corrected, parts, quoting, read_back, said_and_named
 from .reply_schema import Thought, reply_schema
 from .structured import StructuredProtocol
 
@@ -78,6 +79,17 @@ class SmallProtocol(StructuredProtocol):
             if "ok" in members:
                 members["ok"] = members.pop("ok")
         return made
+
+    def narrowed(self, schema: Schema, history: list[Message]) -> Schema:
+        said = read_back(history)
+        match said:
+            case [*_, Action(tool=tool), ActionResult(success=False, result=str() as error)]:
+                is_ours = error.startswith(self.language.say("undone", why=""))  # for instance: the user refused it
+                values = [] if is_ours else said_and_named(error, said, self.template.text)
+                return corrected(schema, tool, values) if values else schema
+            case [*_, Action(), ActionResult(success=True, result=result)]:
+                return quoting(schema, parts(result, self.max_chars))
+        return schema
 
     def _sample(self, entry: Entry) -> list[Message]:
         """Return a call of the tool as an example: its description as a question, and values to copy."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.examples import examples
 from support.react_samples import TOOLS
 from support.tool_entry_strategies import SAMPLES, Sample
@@ -72,6 +73,73 @@ def test_the_first_reply_is_an_action_or_a_question_and_later_ones_may_answer() 
     assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
     conversation.force_final("time is up")
     assert kinds(conversation.reply_schema()) == ["FINAL_ANSWER"]
+
+
+NAMED = "ValueError: there is no 'the tea'; there are coffee, tea and Green Sencha."
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_has_said(strict: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE, {**PRICE, "name": "other"})
+    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "the tea"}}')
+    conversation.action_result(NAMED, success=False)
+    made = conversation.reply_schema(strict=strict)
+    ask, action = (made["properties"]["reply"] if strict else made)["anyOf"]
+    assert ask["properties"]["type"]["enum"] == ["ASK"]
+    assert action["properties"]["tool"]["enum"] == ["get_price"]
+    assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea"]
+    conversation.reply(ACTION)
+    conversation.action_result(NAMED, success=False)
+    assert "FINAL_ANSWER" in str(conversation.reply_schema(strict=strict))
+
+
+@pytest.mark.parametrize(
+    ("error", "success"),
+    [
+        ("there is nothing", False),
+        ("What is the of no if", False),
+        ({"message": "tea"}, False),
+        ("Nothing was done: the user refused this action, saying: no tea", False),
+        ("x" * 100_000 + " tea", False),
+    ],
+)
+def test_an_error_that_names_no_value_of_the_users_changes_nothing(error: Any, success: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "x"}}')
+    conversation.action_result(error, success=success)
+    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    assert "enum" not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+
+
+@pytest.mark.parametrize(
+    ("result", "quoted"),
+    [
+        (5.3, ["5.3"]),
+        ("It is green.", ["It is green."]),
+        (["a", 2, None], ['["a", 2, null]', "a", "2"]),
+        ({"price": 5, "name": "tea"}, ['{"price": 5, "name": "tea"}', "5", "tea"]),
+        ("x" * 500, None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(result: Any, quoted: list[str] | None) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply(ACTION)
+    conversation.action_result(result)
+    members = conversation.reply_schema()["anyOf"][-1]["properties"]
+    assert members["result"].get("enum") == quoted
+    assert members["ok"] == {"type": "boolean", "enum": [True]}
+    assert list(members) == ["type", "result", "ok"]
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each)), st.booleans())
+@settings(max_examples=examples(50))
+def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(result: Any, success: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply(ACTION)
+    conversation.action_result(result, success=success)
+    assert kinds(conversation.reply_schema())
 
 
 def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -> None:

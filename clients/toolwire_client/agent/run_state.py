@@ -181,12 +181,16 @@ class RunState:
                 if by_user:
                     reason = self.undone("refused_because", reason=reason) if reason else self.undone("refused")
                 self.conversation.action_result(reason, success=False)
+                self._due = self._queued()
+            case events.ReplyRefused():
+                self._due = self._queued()
             case events.CallStarted():
                 self._call = "begun"
             case events.CallFinished(success=success, result=result, note=note):
                 if self._is_again:
                     note = self.conversation.protocol.language.together(note, self.words("again"))
                 self.conversation.action_result(result, success=success, note=note)
+                self._due = self._queued()
             case events.UserAnswered(content=content):
                 self._waited()
                 self.conversation.user_response(content)
@@ -233,6 +237,12 @@ class RunState:
         self._usage += usage or Usage()
         self._call, self._is_again = "new", False
         self._due = self._consequence(decision)
+
+    def _queued(self) -> events.Recorded | None:
+        """Return what follows from the next call of the last reply, if there is one."""
+        decision = self.conversation.next_queued()
+        self._call, self._is_again = "new", False
+        return None if decision is None else self._consequence(decision)
 
     def _consequence(self, decision: Decision) -> events.Recorded:
         warnings = list(self.conversation.warnings)

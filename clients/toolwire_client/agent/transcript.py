@@ -148,6 +148,7 @@ def _kind(event: events.Recorded) -> str:
 # --- which events follow one another ---
 
 _TURN = (events.ModelAsked, events.FinalForced)
+_AFTER_CALL = (*_TURN, events.ActionChosen, events.ReplyRefused)  # a reply may have several calls
 _CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
 _DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
@@ -159,15 +160,15 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.ModelAsked: (events.ModelReplied, events.ModelFailed),
     events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused, events.FinalForced),
     events.ModelFailed: _TURN,
-    events.ReplyRefused: _TURN,
+    events.ReplyRefused: _AFTER_CALL,
     events.ActionChosen: _CALL,
     events.ApprovalAsked: (events.Approved, events.Refused),
     events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
-    events.Refused: _TURN,
+    events.Refused: _AFTER_CALL,
     events.CallStarted: _DURING_CALL,
     events.ToolAsked: _DURING_CALL,
     events.FormAnswered: _DURING_CALL,
-    events.CallFinished: _TURN,
+    events.CallFinished: _AFTER_CALL,
     events.UserAsked: (events.UserAnswered,),
     events.UserAnswered: _TURN,
     events.FinalForced: (events.ModelAsked,),

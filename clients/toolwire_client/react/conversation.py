@@ -96,12 +96,13 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     turn: Turn = "question"
     history: list[dict[str, Any]] = []
     pending: Ask | Action | None = None
+    queued: list[Action] = []  # of the same reply
+    call_ids: list[str] = []  # of calls without a result, in order
     note: str = ""
     errors: int = 0
     invalid: str = ""
     actions: dict[str, int] = {}
     is_final: bool = False
-    question: str = ""
     questions: list[int] = []  # the places of the user's questions in the history
     version: Literal[1] = 1
 
@@ -190,9 +191,10 @@ class Conversation:
         self._expect("question", "reply", "stopped")
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
+        if self._state.queued:
+            self._tell(ActionResult(False, self._language.say("undone", why=self._language.say("left"))), queued=[])
         questions = [*self._state.questions, len(self._state.history)]
-        self._change(questions=questions, question=text)
-        self._tell(Question(text), errors=0, invalid="", actions={}, is_final=False)
+        self._tell(Question(text), errors=0, invalid="", actions={}, is_final=False, questions=questions)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
@@ -274,7 +276,17 @@ class Conversation:
                 self._change(turn="user_response", pending=ask)
                 return ask
             case Action() as action:
+                self._change(queued=list(reading.more))
                 return self._act(action)
+
+    def next_queued(self) -> Action | Retry | Stop | None:
+        """Take the next action of the last reply, when the one before has its result; None if there is none."""
+        if self._state.turn != "reply" or not self._state.queued:
+            return None
+        action, *others = self._state.queued
+        self._change(queued=others)
+        self.warnings = []
+        return self._act(action)
 
     def halve_result(self) -> bool:
         """Halve the longest result in the history; return whether there is one long enough."""
@@ -309,14 +321,10 @@ class Conversation:
             raise ValueError(f"not a snapshot of a conversation: {error}") from None
 
     @cached_property
-    def _system_prompt(self) -> Message:
-        return {"role": "system", "content": self.protocol.system_prompt(self.tools)}
-
-    @property
     def _opening(self) -> list[Message]:
         """The messages before the history."""
-        examples = self.protocol.example(self.tools, self._state.question)
-        return [{**each, "content": whole(each["content"])} for each in (self._system_prompt, *examples)]
+        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
+        return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
 
     def _kept_history(self) -> list[Message]:
         """Return the history, without what is too old to fit into `max_chars`."""
@@ -376,21 +384,22 @@ class Conversation:
         return Retry(message, action)
 
     def _stop(self, reason: StopReason, message: Error | ActionResult) -> Stop:
-        self._tell(message, turn="stopped", is_final=False)
+        self._tell(message, turn="stopped", is_final=False, queued=[])
         return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
 
     def _tell(self, message: ToModel, **changes: Any) -> None:
         """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
-        last = self._state.history[-1] if self._state.history else {}
-        call_ids = [call["id"] for call in last.get("tool_calls", ())]
+        count = 1 if changes.get("queued", self._state.queued) else len(self._state.call_ids)
+        call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
         told = [{**one, "content": whole(one["content"])} for one in self.protocol.told(message, call_ids)]
-        after = {"turn": "reply", "pending": None, "note": "", **changes}
+        after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
         self._change(history=[*self._state.history, *told], **after)
 
     def _add_reply(self, said: Message) -> None:
         # Providers refuse a message that is empty.
         content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
-        self._change(history=[*self._state.history, {**said, "content": content}])
+        call_ids = [call["id"] for call in said.get("tool_calls", ())]
+        self._change(history=[*self._state.history, {**said, "content": content}], call_ids=call_ids)
 
     def _change(self, **changes: Any) -> None:
         self._state = msgspec.structs.replace(self._state, **changes)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .tool_lookup import Entry, Tools
 
 _ASK = "ask_user"
+_MAX_CALLS = 32
+"""Calls in one reply. A model that makes more repeats itself."""
 _UNREADABLE_CHARS = 500
 """Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them later."""
 
@@ -55,7 +57,8 @@ class NativeProtocol(Protocol):
     def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
         try:
             refuse_incomplete(reply.finish_reason)
-            return Reading(self._message(reply, tools))
+            first, *more = self._messages(reply, tools)
+            return Reading(first, more=tuple(each for each in more if isinstance(each, Action)))
         except Unreadable as error:
             return Invalid((error.remark,))
 
@@ -81,15 +84,19 @@ class NativeProtocol(Protocol):
     def answer_reader(self) -> AnswerReader:
         return AnswerReader()
 
-    def _message(self, reply: ModelReply, tools: Tools) -> Ask | Action | FinalAnswer:
+    def _messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
         if not reply.tool_calls:
             if not reply.text.strip():
                 raise Unreadable("empty")
-            return FinalAnswer(reply.reasoning, True, reply.text)
-        if len(reply.tool_calls) > 1:
-            raise Unreadable("several_calls", count=len(reply.tool_calls))
-        (call,) = reply.tool_calls
-        thought, params = reply.text or reply.reasoning, _arguments(call)
+            return [FinalAnswer(reply.reasoning, True, reply.text)]
+        count, thought = len(reply.tool_calls), reply.text or reply.reasoning
+        made = [self._called(call, "" if place else thought, tools) for place, call in enumerate(reply.tool_calls)]
+        if count > _MAX_CALLS or (count > 1 and any(isinstance(each, Ask) for each in made)):
+            raise Unreadable("several_calls", count=count)
+        return [*made]
+
+    def _called(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
+        params = _arguments(call)
         names = Names(tools.names, "openai")
         if self.can_ask and call.name == self._ask_tool(names)["name"]:
             content = params.get("content")

@@ -28,10 +28,11 @@ Message = dict[str, Any]
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A valid reply, and warnings about it."""
+    """A valid reply, and warnings about it. `more` are actions to do after the first one."""
 
     message: Ask | Action | FinalAnswer
     warnings: tuple[Remark, ...] = ()
+    more: tuple[Action, ...] = ()
 
 
 class Invalid(msgspec.Struct, frozen=True):
@@ -87,8 +88,8 @@ class Protocol(ABC):
         """Return the end of every error about a reply: a filled-in sample. With *final*, of the final answer."""
         return ""
 
-    def example(self, tools: Tools, question: str) -> list[Message]:
-        """Return examples for the user's last *question*: messages between the system prompt and the conversation."""
+    def example(self, tools: Tools) -> list[Message]:
+        """Return examples of exchanges: messages between the system prompt and the conversation."""
         return []
 
     def reply_schema(

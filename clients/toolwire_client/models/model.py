@@ -35,7 +35,7 @@ class ReplyOptions(TypedDict, total=False):
 
 
 class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a model's server; `None` is not known."""
+    """Facts about a model's server, `None` where unknown."""
 
     context_tokens: int | None = None
     """The tokens of a request and its reply together."""

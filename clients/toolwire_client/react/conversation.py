@@ -280,7 +280,7 @@ class Conversation:
                 return self._act(action)
 
     def next_queued(self) -> Action | Retry | Stop | None:
-        """Take the next action of the last reply, when the one before has its result; None if there is none."""
+        """Take the next action of the last reply, when the one before has its result; None without one."""
         if self._state.turn != "reply" or not self._state.queued:
             return None
         action, *others = self._state.queued

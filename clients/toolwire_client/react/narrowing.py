@@ -1,4 +1,4 @@
-"""What the next reply of a small model can say, from what has been said: it copies well, and composes badly.
+"""Narrower schemas of a small model's next reply. Such a model copies well, and composes badly.
 
 Strategy. Errors of tools often name the values that there are. If the user has named one of them, the call that failed
 is repeated with it. After a call that succeeded, the answer is its result, or a part of it, word for word.

@@ -70,7 +70,7 @@ KNOWN: dict[Place, Preset] = {}
 _MAX_KNOWN = 1000
 
 FACTS: dict[Place, ServerFacts] = {}
-"""What servers have told in this process, by the same."""
+"""The facts of servers that answered in this process, by the same."""
 _PROPS_SECONDS = 5.0
 
 _WIRES: dict[str, type[ChatCompletions] | type[Messages]] = {"chat_completions": ChatCompletions, "messages": Messages}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, protocol_of, renderer_of
+from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, name_transcript, protocol_of, renderer_of
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
 
@@ -38,8 +38,7 @@ class AgentRun:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
         self._servers = ServersToStart(words)
         self._model = model_of(options)
-        if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
-            raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+        name_transcript(options)
         budgets_of(options)  # refuses limits that are too small before a server starts
         self._is_one_question = is_one_question
         self._answers: list[str] = options.get("answer", [])
@@ -52,6 +51,7 @@ class AgentRun:
         self._keyboard = Keyboard(self._main.typing)
         self._person = Person(self._keyboard.read, self._renderer.tell)
         self._is_running = self._is_ending = False
+        self._note = ""
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -61,6 +61,9 @@ class AgentRun:
         """Show a run of the agent, and return its outcome."""
         from toolwire_client.agent.events import Ended, outcome_of
 
+        if self._note:
+            self.tell(self._note)
+            self._note = ""
         shown: list[Recorded] = []
         self._is_running, self._is_ending = True, False
         try:
@@ -134,7 +137,7 @@ class AgentRun:
         def on_live(live: Any) -> None:
             self._main.soon(partial(self._renderer.live, live))
 
-        options, resume = self._options, self._options.get("resume")
+        options = self._options
         limits = Limits(max_result_chars=options["result_limit"]) if "result_limit" in options else None
         on_approval = partial(self._ask_user, self._person.approve) if self.is_attended else None
         agent = Agent(
@@ -145,10 +148,18 @@ class AgentRun:
             budgets=budgets_of(options, spent_seconds),
             approval=approvals_of(options, trusted, on_approval),
             on_ask=self._on_model_question,
-            transcript=options.get("transcript", resume),
+            transcript=options.get("transcript", options.get("resume")),
             **{name: options[option] for name, option in SETTINGS.items() if option in options},
         )
-        return agent.session(on_live=on_live) if resume is None else agent.resume(resume, on_live=on_live)
+        if "fork" in options:
+            self._note = f"this fork of {options['fork']} is written to {options['transcript']}"
+            try:
+                return agent.fork(options["fork"], options.get("at"), on_live=on_live)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+        if "resume" in options:
+            return agent.resume(options["resume"], on_live=on_live)
+        return agent.session(on_live=on_live)
 
     def _interrupt(self) -> None:
         """Handle Ctrl-C: cancel the running call, else the run, else end the command."""

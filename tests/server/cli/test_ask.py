@@ -198,7 +198,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: Comm
     third = command_line("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
     assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
     over = command_line("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
-    assert (over.returncode, "the last question in run.jsonl is answered" in over.stderr) == (2, True)
+    assert (over.returncode, "run.jsonl has no open question" in over.stderr) == (2, True)
 
 
 @pytest.mark.process

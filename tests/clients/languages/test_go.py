@@ -37,7 +37,7 @@ def go(*arguments: str, folder: Path, env: dict[str, str]) -> str:
 def gofmt(folder: Path) -> str:
     """The files in *folder* that gofmt would change."""
     found = driving.toolchain("go/bin/gofmt")
-    return driving.run([found, "-l", "."], folder)
+    return driving.run([found, "-l", "."], folder, {"HOME": "/nonexistent"})
 
 
 def built(folder: Path, env: dict[str, str], tools: str, driver: str) -> Path:

@@ -39,7 +39,7 @@ OPTIONS = (
     ),
     Option("--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True),
     Option("--deny PATTERN", "never call tools whose name matches; repeatable", many=True),
-    Option("--answer TEXT", "answer to the model's next question; repeatable for the following ones", many=True),
+    Option("--answer TEXT", "answer to the next question of the model or of a tool; repeatable", many=True),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
     Option(

@@ -50,6 +50,7 @@ class AgentRun:
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)
         self._person = Person(self._keyboard.read, self._renderer.tell)
+        self._form_filler = Person(self._line_of_form, self._renderer.tell)
         self._is_running = self._is_ending = False
         self._note = ""
 
@@ -123,7 +124,8 @@ class AgentRun:
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
         if self._servers.are_any:  # a package runner may have to fetch one first
             self._main.soon(partial(self._renderer.wait, "starting the servers"))
-        on_ask = partial(self._ask_user, self._person.fill_in) if self.is_attended else None
+        can_ask = self.is_attended or self._answers
+        on_ask = partial(self._ask_user, self._form_filler.fill_in) if can_ask else None
         try:
             limits = (self._options[name] for name in ("start_timeout", "timeout") if name in self._options)
             return await self._servers.start(stack, on_ask, self.tell, min(limits, default=None))
@@ -183,6 +185,11 @@ class AgentRun:
             return None
         reply: str | None = await self._ask_user(self._person.reply, question)
         return reply
+
+    def _line_of_form(self, prompt: str, *, prefill: str = "") -> str | None:
+        if self._answers:
+            return self._answers.pop(0)
+        return self._keyboard.read(prompt, prefill=prefill) if self.is_attended else None
 
     async def _ask_user(self, ask: Callable[[Any], Any], question: Any) -> Any:
         def put() -> Any:

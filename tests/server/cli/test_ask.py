@@ -233,6 +233,25 @@ def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_inpu
     assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
 
 
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (("3", "view"), "3 nights, view"),
+        (("few", "3", "VIEW"), "3 nights, view"),
+        (("3",), "The user closed the form"),
+        (("3", "/decline"), "declined"),
+    ],
+)
+def test_the_form_of_a_tool_is_filled_in_from_the_command_line(
+    command_line: CommandLine, folder: Path, answers: tuple[str, ...], told: str
+) -> None:
+    given = [word for answer in answers for word in ("--answer", answer)]
+    done = command_line("ask", "go", "--tools", "tools.py", "--model", "models.py:books", *given, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "It is done.\n")
+    assert told in done.stderr
+
+
 def test_several_answers_are_given_in_order_and_then_a_question_waits(command_line: CommandLine, folder: Path) -> None:
     (folder / "models.py").write_text(MODELS + "def asks_thrice(): return ScriptedModel([QUESTION] * 3 + [done()])\n")
     given = ["--model", "models.py:asks_thrice", "--transcript", "run.jsonl", "--answer", "blue", "--answer", "red"]

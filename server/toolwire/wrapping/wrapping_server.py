@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import signal
+import textwrap
 import threading
 from collections import Counter
 from concurrent.futures import wait
@@ -101,7 +103,7 @@ class WrappingServer(Server):
         self.session: _Session | None = None
         self._command, self._host, self._lock, self._recording = list(command), host, lock, recording
         self._process: Any = None
-        self.wrapped = _Mount(self, " ".join(command)[:60])
+        self.wrapped = _Mount(self, textwrap.shorten(shlex.join(command), 80, placeholder=" …"))
         super().__init__(name="", version="", **options)
 
     def open_session(self, write: Write) -> Session:
@@ -149,9 +151,10 @@ class WrappingServer(Server):
 
     def summary(self) -> str:
         """Return a line that counts what was done."""
+        if self.wrapped.running is None:
+            return f"{self.wrapped.name}: it did not run"
         told = [f"{count} {texts[count > 1]}" for name, texts in MENDINGS.items() if (count := self.mended[name])]
-        name = self._identity.server_info()["name"] or self.wrapped.name
-        return f"{name}: {', '.join(told) or 'nothing had to be done'}"
+        return f"{self._identity.server_info()['name']}: {', '.join(told) or 'nothing had to be done'}"
 
 
 class _Catalog(Catalog):
@@ -170,6 +173,7 @@ class _Mount(Mount):
     """The wrapped server, as a mount."""
 
     reports_names = False
+    kind = "wrapped"
 
     def __init__(self, server: WrappingServer, name: str) -> None:
         self._server = server

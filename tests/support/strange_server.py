@@ -96,6 +96,11 @@ def answer(message: dict[str, Any]) -> None:
             method="notifications/message", params={"level": "info", "data": {"x": 1.50, "n": 12345678901234567890123}}
         )
         send(id=id, result={})
+    elif method == "custom/flood":
+        for _ in range(params["n"]):
+            send(method="notifications/flood", params={"text": "x" * 1000})
+        send(id=id, result={})
+        open(params["then"], "w").close()
     elif method == "custom/crash":
         os._exit(4)
     elif id is None or method is None:

@@ -149,6 +149,7 @@ class RunState:
     def apply(self, event: events.Recorded) -> None:
         """Update the state for *event*."""
         before, self.now = self.now, event.at
+        due = self._due
         if _is_due(self._due, event):
             self._due = None
         match event:
@@ -158,12 +159,15 @@ class RunState:
             case events.ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
-            case events.QuestionAsked(content=content):
-                self._question(content)
+            case events.QuestionAsked(content=content, result_schema=result_schema):
+                self._question(content, result_schema)
             case events.ModelAsked(kept=kept, messages=messages):
                 self.sent = [*self.sent[:kept], *messages]
             case events.ModelReplied(reply=reply):
                 self._reply(event, self.conversation.reply(reply))
+            case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
+                decision = self.conversation.refuse_answer(reason)
+                self._due = None if isinstance(decision, Retry) else self._consequence(decision)
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
@@ -217,14 +221,14 @@ class RunState:
         reply = min(self.budgets.reply_tokens or context_tokens, context_tokens // 4)
         return (context_tokens - reply) * _CHARS_PER_FULL_TOKEN
 
-    def _question(self, content: str) -> None:
+    def _question(self, content: str, result_schema: dict[str, Any] | None) -> None:
         match self.conversation.turn:
             case "action_result":
                 self._remember_interruption()
                 self.conversation.action_result(self.undone("left"), success=False)
             case "user_response":
                 self.conversation.user_response(self.words("dismissed"))
-        self.conversation.question(content)
+        self.conversation.question(content, result_schema)
         self.has_ended, self._due, self._forced = False, None, None
         self._turns, self._tokens, self._usage = 0, 0, Usage()
         # The first question waits until the tools are listed, which is part of its time.

@@ -23,7 +23,7 @@ from . import events
 from .redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class BrokenTranscript(ValueError):
@@ -105,18 +105,26 @@ def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
     return loaded(path).events
 
 
-def loaded(path: str | os.PathLike[str]) -> Loaded:
-    """As `load`, with what is needed to continue in the same file."""
+def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
+    """As `load`, with what is needed to continue in the same file; with *at* the session of that line.
+
+    Raises:
+        ValueError: if there is no line *at*.
+    """
     *lines, last = Path(path).read_bytes().split(b"\n")
     with suppress(codec.DecodingError):  # a crash may have cut it off
         codec.decode(last)
         lines.append(last)
+    if at is not None and not 0 < at <= len(lines):
+        raise ValueError(f"{path} has {len(lines)} lines, and no line {at}")
     session = Loaded([], [], sum(len(line) + 1 for line in lines))
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         event = _event(line, f"{path}, line {number}")
         if isinstance(event, events.Started):
+            if at is not None and number > at:
+                break
             session = Loaded([], [], session.end)
         before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
@@ -131,6 +139,29 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
     if not session.events:
         raise BrokenTranscript(f"{path} is not a transcript: no line has the type Started")
     return session
+
+
+def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None) -> Loaded:
+    """Return the events of *transcript* up to line *at* of the file, or as many of a sequence, as a fork shares them.
+
+    A call that has started is shared with its end, since its effect is. A last approval is not: it was for one call.
+
+    Raises:
+        ValueError: if there is no line *at*.
+        OSError, BrokenTranscript: as `load`.
+    """
+    if isinstance(transcript, str | os.PathLike):
+        session = loaded(transcript, at)
+    else:
+        session = Loaded(list(transcript), [*range(1, len(transcript) + 1)], 0)
+    end = len([line for line in session.lines if at is None or line <= at])
+    if end == 0:
+        raise ValueError(f"there is no event {at}")
+    while end < len(session.events) and isinstance(session.events[end - 1], _IN_CALL):
+        end += 1
+    while isinstance(session.events[end - 1], events.Approved):
+        end -= 1
+    return Loaded(session.events[:end], session.lines[:end], session.end)
 
 
 def _event(line: bytes, where: str) -> events.Recorded:
@@ -151,6 +182,7 @@ _TURN = (events.ModelAsked, events.FinalForced)
 _AFTER_CALL = (*_TURN, events.ActionChosen, events.ReplyRefused)  # a reply may have several calls
 _CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
 _DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
+_IN_CALL = (events.CallStarted, events.ToolAsked, events.FormAnswered)
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
 _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Started: (events.ToolsListed, events.QuestionAsked),

@@ -104,6 +104,7 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     actions: dict[str, int] = {}
     is_final: bool = False
     questions: list[int] = []  # the places of the user's questions in the history
+    result_schema: dict[str, Any] | None = None
     version: Literal[1] = 1
 
     def __post_init__(self) -> None:
@@ -175,14 +176,19 @@ class Conversation:
         is_final, is_first = self._state.is_final, len(self._state.history) == 1
         key = (strict, is_final, is_first)
         if key not in self._schemas:
-            self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=is_final, first=is_first)
+            self._schemas[key] = self.protocol.reply_schema(
+                self.tools, strict=strict, final=is_final, first=is_first, result=self._state.result_schema
+            )
         schema = self._schemas[key]
         return schema if schema is None or is_final else self.protocol.narrowed(schema, self._state.history)
 
     # --- what goes to the model ---
 
-    def question(self, text: str) -> None:
+    def question(self, text: str, result_schema: Schema | None = None) -> None:
         """Add a question of the user; it is the model's turn then.
+
+        *result_schema* is the JSON Schema of the final answer's result, which the model receives; `refuse_answer` is
+        for an answer that does not fit.
 
         Raises:
             ValueError: if it is empty.
@@ -194,7 +200,12 @@ class Conversation:
         if self._state.queued:
             self._tell(ActionResult(False, self._language.say("undone", why=self._language.say("left"))), queued=[])
         questions = [*self._state.questions, len(self._state.history)]
-        self._tell(Question(text), errors=0, invalid="", actions={}, is_final=False, questions=questions)
+        if result_schema is not None:
+            typed = self._language.say("typed", schema=json.dumps(result_schema, ensure_ascii=False))
+            text = f"{text}\n\n{typed}"
+        self._schemas.clear()
+        after = {"errors": 0, "invalid": "", "actions": {}, "is_final": False, "result_schema": result_schema}
+        self._tell(Question(text), questions=questions, **after)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
@@ -253,7 +264,9 @@ class Conversation:
         reply = msgspec.structs.replace(reply, text=whole(reply.text))
         reading = self.protocol.read(reply, self.tools)
         match reading:
-            case Reading(message=FinalAnswer(result=result)) if not result.strip():
+            case Reading(message=FinalAnswer(ok=ok, result=result)) if not result.strip() and not (
+                ok and self._state.result_schema  # null
+            ):
                 reading = Invalid((remark("blank", member="result"),))
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
@@ -265,11 +278,11 @@ class Conversation:
             return self._invalid(reading, _fingerprint(reply))
         self._add_reply(said)
         self.warnings = [self._language.tell(warning) for warning in reading.warnings]
+        if isinstance(reading.message, FinalAnswer):
+            self._change(turn="question")
+            return reading.message
         self._change(errors=0, invalid="")
         match reading.message:
-            case FinalAnswer() as answer:
-                self._change(turn="question", is_final=False)
-                return answer
             case Ask() | Action() if self._state.is_final:
                 return self._stop("no_final_answer", Error(self._language.say("not_final")))
             case Ask() as ask:
@@ -287,6 +300,13 @@ class Conversation:
         self._change(queued=others)
         self.warnings = []
         return self._act(action)
+
+    def refuse_answer(self, faults: str) -> Retry | Stop:
+        """Ask again for the last final answer, whose result does not fit, and return the decision."""
+        self._expect("question")
+        schema = json.dumps(self._state.result_schema, ensure_ascii=False)
+        message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
+        return self._again(message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"]))))
 
     def halve_result(self) -> bool:
         """Halve the longest result in the history; return whether there is one long enough."""
@@ -346,7 +366,9 @@ class Conversation:
 
     def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
         how = self.protocol.how_to_reply(self.tools)
-        message = Error(self._language.together(self._language.tell(*reading.remarks), how))
+        return self._again(Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint)
+
+    def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
         errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
         self._change(errors=errors, invalid=fingerprint)
         if self._state.is_final:

@@ -78,13 +78,16 @@ def parts(result: Any, max_chars: int) -> list[str]:
 
 
 def quoting(schema: Schema, texts: list[str]) -> Schema:
-    """Return *schema* with final answers that are one of *texts*, if there are any, and that are answers."""
+    """Return *schema* with final answers that are one of *texts*, if there are any, unless they have a type."""
     quoted = {"result": {"type": "string", "enum": texts}} if texts else {}
 
     def change(branch: Schema) -> Schema:
         members = branch["properties"]
-        final = {**quoted, "ok": {"type": "boolean", "enum": [True]}}
-        return {**branch, "properties": {**members, **final}} if "ok" in members else branch
+        if "ok" not in members:
+            return branch
+        is_text = members["result"].keys() <= {"type", "maxLength"} and members["result"].get("type") == "string"
+        final = {**(quoted if is_text else {}), "ok": {"type": "boolean", "enum": [True]}}
+        return {**branch, "properties": {**members, **final}}
 
     return _with_branches(schema, change)
 

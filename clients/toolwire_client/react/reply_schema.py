@@ -36,17 +36,26 @@ def reply_schema(
     acts: bool = False,
     thought: Thought = "required",
     max_chars: int | None = None,
+    result: Schema | None = None,
 ) -> Schema:
     """Return the schema; see `Protocol.reply_schema` for *strict* and *final*.
 
     With *acts* a reply is an action or a question to the user. Texts have at most *max_chars* characters, except
-    parameters.
+    parameters. *result* is the schema of the answer's result, if it is not text.
     """
     text = _STRING if max_chars is None else {**_STRING, "maxLength": max_chars}
 
     def union(params_of: Callable[[str], Schema]) -> Schema:
         definitions, branch = _Definitions(), _Branches(text, thought, strict)
         branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=text)]
+        if result is not None:
+            typed = definitions.moved(
+                _strict(arguments_schema(result)) if strict else arguments_schema(result), "FINAL_ANSWER"
+            )
+            branches = [
+                branch.of("FINAL_ANSWER", ok=_ok(True), result=typed.get("properties", {}).get("result", text)),
+                branch.of("FINAL_ANSWER", ok=_ok(False), result=text),
+            ]
         if not final:
             actions = [
                 branch.of("ACTION", tool=_only(name), params=definitions.moved(params_of(name), name))
@@ -85,6 +94,17 @@ def _closed(properties: dict[str, Schema]) -> Schema:
 
 def _only(word: str) -> Schema:
     return {"type": "string", "enum": [word]}  # strict mode is not known to accept `const`
+
+
+def _ok(value: bool) -> Schema:
+    return {"type": "boolean", "enum": [value]}
+
+
+def arguments_schema(result: Schema) -> Schema:
+    """Return the schema of an object with the one member `result`; its definitions stay at the root."""
+    inner = {word: value for word, value in result.items() if word != "$defs"}
+    definitions = {"$defs": result["$defs"]} if "$defs" in result else {}
+    return {"type": "object", "properties": {"result": inner}, "required": ["result"], **definitions}
 
 
 def _wrapped(union: Schema) -> Schema:

@@ -66,16 +66,31 @@ class SmallProtocol(StructuredProtocol):
             members["ok"] = members.pop("ok")
         return json.dumps(members, ensure_ascii=False)
 
-    def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False, first: bool = False) -> Schema:
+    def reply_schema(
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        first: bool = False,
+        result: Schema | None = None,
+    ) -> Schema:
         made = reply_schema(
-            tools, strict=strict, final=final, acts=first, thought=self.thought, max_chars=self.max_chars
+            tools,
+            strict=strict,
+            final=final,
+            acts=first,
+            thought=self.thought,
+            max_chars=self.max_chars,
+            result=result,
         )
         union = made["properties"]["reply"] if strict else made
         for branch in union["anyOf"]:
             members = branch["properties"]
-            for parameter in members.get("params", {}).get("properties", {}).values():
-                if isinstance(parameter, dict) and parameter.get("type") == "string" and "enum" not in parameter:
-                    parameter.setdefault("maxLength", self.max_chars)
+            for values in (members.get("params", {}), members.get("result", {})):
+                for value in values.get("properties", {}).values():
+                    if isinstance(value, dict) and value.get("type") == "string" and "enum" not in value:
+                        value.setdefault("maxLength", self.max_chars)
             if "ok" in members:
                 members["ok"] = members.pop("ok")
         return made

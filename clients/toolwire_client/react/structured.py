@@ -98,8 +98,16 @@ class StructuredProtocol(Protocol):
             samples = [*called, *samples, Ask(thought, say("sample_question"))]
         return say("format_structured", samples="\n".join(map(self.written, samples)))
 
-    def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False, first: bool = False) -> Schema:
-        return reply_schema(tools, strict=strict, final=final, thought=self.thought)
+    def reply_schema(
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        first: bool = False,
+        result: Schema | None = None,
+    ) -> Schema:
+        return reply_schema(tools, strict=strict, final=final, thought=self.thought, result=result)
 
     def answer_reader(self) -> JsonAnswerReader:
         return JsonAnswerReader()
@@ -130,8 +138,8 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | I
         odd, thought = [remark("odd", member="thought")], _as_json(thought)
     if kind == "ACTION":
         _complete(members, tools)
-    elif kind == "FINAL_ANSWER" and isinstance(result := members.get("result"), int | float | list | dict):
-        odd, members["result"] = [*odd, remark("odd", member="result")], _as_json(result)
+    elif kind == "FINAL_ANSWER" and not isinstance(result := members.get("result", ""), str):
+        odd, members["result"] = [*odd, remark("odd", member="result")], "" if result is None else _as_json(result)
     values: dict[str, Any] = {"thought": thought or ""}
     wrong: list[Remark] = []
     reply, types = _REPLIES[kind]

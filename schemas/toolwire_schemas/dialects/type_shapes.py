@@ -17,7 +17,7 @@ from .name_mapping import RULES, Names, Rule
 from .tool_entry import Entry, Schema, described, listed, properties, required, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 
 class ScalarShape(msgspec.Struct, frozen=True):
@@ -86,6 +86,9 @@ _MAX_STEPS = 50_000
 ANYTHING = ScalarShape("any")
 NULL = ScalarShape("null")
 NOTHING = ValuesShape([])
+_WITHIN = "\0"
+_LONGEST = 80
+"""Letters of a name that are used in the names of types."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
@@ -98,6 +101,10 @@ class Definitions:
     *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
     With *of_unions*, unions and lists of texts too; what remains without a name is `T | null`, and values that are no
     texts are read as their kinds.
+
+    Several types may want one name. Then each gets a number; or, if the name is *contested*, one that begins with what
+    the type is within. `clashes` are the names to contest in another reading. Names are exact if *contested* is given:
+    alternatives of a union have the constant in their name that distinguishes them, too.
     """
 
     def __init__(
@@ -107,8 +114,11 @@ class Definitions:
         *,
         of_objects: bool = False,
         of_unions: bool = False,
+        contested: Collection[str] | None = None,
     ) -> None:
         self.of_objects, self.of_unions = of_objects, of_unions
+        self.clashes: set[str] = set()
+        self.is_exact, self._contested = contested is not None, contested or ()
         self._rule = rule
         self._taken = set(taken)
         self._names: dict[str, str] = {}
@@ -118,14 +128,15 @@ class Definitions:
     def name(self, meaning: str, hint: str) -> tuple[str, bool]:
         """Return the name of the type with this *meaning*, and whether it is new and has to be added.
 
-        A new type gets a name like *hint*.
+        A new type gets a name like the last part of *hint*, which begins with what the type is within.
         """
         if meaning in self._names:
             return self._names[meaning], False
-        wanted = hint
-        if self._rule:
-            words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-            wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        parts = hint.split(_WITHIN)
+        likely = (self._written(" ".join(parts[start:])) for start in range(len(parts) - 1, 0, -1))
+        wanted = next((name for name in likely if name not in self._contested), "") or self._written(" ".join(parts))
+        if wanted in self._taken:
+            self.clashes.add(wanted)
         name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
         while name in self._taken:
             number += 1
@@ -134,6 +145,12 @@ class Definitions:
         self._taken.add(name)
         self._names[meaning] = name
         return name, True
+
+    def _written(self, hint: str) -> str:
+        if not self._rule:
+            return hint
+        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
+        return self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
 
     def add(self, name: str, shape: Shape, description: str) -> None:
         """Add the definition of a new *name*."""
@@ -172,8 +189,8 @@ class SchemaReader:
     its members or items: a type cannot be its own definition.
     """
 
-    def __init__(self, root: Schema, definitions: Definitions) -> None:
-        self.root = root
+    def __init__(self, root: Schema, definitions: Definitions, owner: str = "arguments") -> None:
+        self.root, self._owner = root, owner
         self._definitions = definitions
         self._references: dict[str, ReferenceShape] = {}
         self._waiting: list[str] = []
@@ -186,18 +203,18 @@ class SchemaReader:
         """Return the root itself, always as an object; the members of its parts and alternatives are put together."""
         bare = {word: value for word, value in self.root.items() if word not in ("anyOf", "oneOf")}
         alternatives = [
-            self._together([self._unnamed(part, "arguments") for part in listed(self.root, word)], is_all=False)
+            self._together([self._unnamed(part, self._owner) for part in listed(self.root, word)], is_all=False)
             for word in ("anyOf", "oneOf")
         ]
-        parts = (self._resolved(self._unnamed(bare, "arguments")), *alternatives)
+        parts = (self._resolved(self._unnamed(bare, self._owner)), *alternatives)
         objects = [part for part in parts if isinstance(part, ObjectShape) and part.members]
-        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root)
+        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root, self._owner)
         self._read_waiting()
         return made
 
-    def result(self, schema: Schema, hint: str) -> Shape:
+    def result(self, schema: Schema) -> Shape:
         """Return the shape of *schema*, whose description is shown elsewhere."""
-        made = self._shape(schema, hint, describes=False)
+        made = self._shape(schema, self._owner, describes=False)
         self._read_waiting()
         return made
 
@@ -210,7 +227,8 @@ class SchemaReader:
 
     def _named(self, shape: Shape, schema: Any, hint: str, *, describes: bool = True) -> Shape:
         """The shape itself; a reference to it if it has to be named."""
-        wanted = text(schema_of(schema).get("title")) or hint
+        title = text(schema_of(schema).get("title"))
+        wanted = _within(hint.rpartition(_WITHIN)[0], title) if title else hint
         said = text(schema_of(schema).get("description")) if describes else ""
         if self._definitions.of_unions:
             shape, has_null = self._without_null(shape, wanted)
@@ -264,7 +282,7 @@ class SchemaReader:
         values: list[Any] = []
         place = 0
         for schema in schemas:
-            tagged = f"{hint} {_tag(schema)}".rstrip()
+            tagged = f"{hint} {_tag(schema)}".rstrip() if self._definitions.is_exact else hint
             part = self._unnamed(schema, tagged, defining)
             if isinstance(part, _Pointer):
                 made.append(self._reference(part.pointer, defining))
@@ -302,10 +320,10 @@ class SchemaReader:
             return ArrayShape(shapes, None if ends else self._shape(items, f"{hint} item"))
         return ScalarShape(kind) if kind in _SCALARS else ANYTHING
 
-    def _object(self, schema: Schema, hint: str = "") -> ObjectShape:
+    def _object(self, schema: Schema, hint: str) -> ObjectShape:
         needed = set(required(schema))
         members = [
-            ShapeMember(name, self._shape(inner, name, describes=False), name in needed, inner)
+            ShapeMember(name, self._shape(inner, _within(hint, name), describes=False), name in needed, inner)
             for name, inner in properties(schema).items()
         ]
         more = schema.get("additionalProperties", False)
@@ -331,7 +349,7 @@ class SchemaReader:
         if not isinstance(part, _Pointer) or part.pointer in self._joining or len(self._joining) > MAX_DEPTH:
             return part
         self._joining.append(part.pointer)
-        made = self._resolved(self._unnamed(self._target(part.pointer), _hint(part.pointer)))
+        made = self._resolved(self._unnamed(self._target(part.pointer), self._hint(part.pointer)))
         self._joining.pop()
         return made
 
@@ -341,7 +359,7 @@ class SchemaReader:
         if pointer in defining:
             return ANYTHING
         if pointer not in self._references:
-            name, is_new = self._definitions.name(self._meaning_at(pointer), _hint(pointer))
+            name, is_new = self._definitions.name(self._meaning_at(pointer), self._hint(pointer))
             self._references[pointer] = ReferenceShape(name)
             if is_new:
                 self._waiting.append(pointer)
@@ -353,13 +371,13 @@ class SchemaReader:
     def _define(self, pointer: str, defining: tuple[str, ...] = ()) -> None:
         self._undefined.discard(pointer)
         schema = self._target(pointer)
-        made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
+        made = self._unnamed(schema, self._hint(pointer), (*defining, pointer))
         if isinstance(made, _Pointer):
             made = self._reference(made.pointer, (*defining, pointer))
         elif self._definitions.of_unions:
-            made, has_null = self._without_null(made, _hint(pointer))
+            made, has_null = self._without_null(made, self._hint(pointer))
             if has_null:
-                made = UnionShape([self._with_name(made, f"{_hint(pointer)} value", ""), NULL])
+                made = UnionShape([self._with_name(made, f"{self._hint(pointer)} value", ""), NULL])
         self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
 
     def _read_waiting(self) -> None:
@@ -381,6 +399,9 @@ class SchemaReader:
         # Definitions that are too large to be compared are different.
         return f"{pointer} {id(self.root) if ahead else sorted(found.items())}"
 
+    def _hint(self, pointer: str) -> str:
+        return _within(self._owner, pointer.rpartition("/")[2].strip("#") or "Arguments")
+
     def _target(self, pointer: str) -> Any:
         try:
             return target(self.root, pointer)
@@ -388,8 +409,9 @@ class SchemaReader:
             return None
 
 
-def _hint(pointer: str) -> str:
-    return pointer.rpartition("/")[2].strip("#") or "Arguments"
+def _within(hint: str, name: str) -> str:
+    """The hint at a type that is called *name* within another."""
+    return f"{hint}{_WITHIN}{name[:_LONGEST]}" if hint else name[:_LONGEST]
 
 
 def one_of(shapes: list[Shape]) -> Shape:
@@ -433,8 +455,11 @@ def _kind(value: Any) -> Shape | None:
 
 def _tag(schema: Any) -> str:
     """The text that tells an object from the alternatives to it: the constant of one of its members."""
-    members = properties(schema_of(schema)).values()
-    return next((member["const"] for member in members if isinstance(member.get("const"), str)), "")
+    for member in properties(schema_of(schema)).values():
+        match [member["const"]] if "const" in member else member.get("enum"):
+            case [str(value)]:
+                return value
+    return ""
 
 
 def _different(shapes: list[Any]) -> list[Any]:
@@ -465,7 +490,7 @@ class ToolShapes:
 
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
-        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions).arguments()
+        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions, self.name).arguments()
         self.argument_types = definitions.take()
         output = schema_of(entry.get("outputSchema"))
         members = properties(output)
@@ -473,7 +498,7 @@ class ToolShapes:
         self.is_wrapped = list(members) == ["result"] and "result" in required(output)
         result = members["result"] if self.is_wrapped else output
         self.about_result = described(result)
-        self.result = SchemaReader(output, definitions).result(result, f"{self.name} result") if output else None
+        self.result = SchemaReader(output, definitions, f"{self.name} result").result(result) if output else None
         self.result_types = definitions.take()
 
 

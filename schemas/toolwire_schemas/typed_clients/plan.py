@@ -54,6 +54,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     names_objects: bool = False
     names_unions: bool = False
     names_arguments: bool = False
+    exact_types: bool = False
+    """Whether types that want one name get longer names instead of numbers: `ValueShapeCircle`, not `Shape2`."""
     shares_names: bool = False
     """Whether a type and a function cannot have the same name."""
 
@@ -143,6 +145,9 @@ class Plan(msgspec.Struct, frozen=True):
         }
 
 
+_READINGS = 4
+"""How often the tools are read at most, until no two types want one name."""
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -157,14 +162,21 @@ def read(entries: Iterable[Entry], naming: Naming, *, head: Sequence[str] = (), 
             tools.setdefault(entry["name"], entry)
     called = Names(tools, naming.functions).theirs
     taken = naming.taken_types.union(called.values() if naming.shares_names else ())
-    definitions = Definitions(naming.types, taken, of_objects=naming.names_objects, of_unions=naming.names_unions)
-    types: list[Definition] = []
-    functions = []
-    for name, entry in sorted(tools.items()):
-        function, needed = _function(entry, called[name], naming, definitions)
-        types += needed
-        functions.append(function)
-    return Plan(naming, lines("\n".join(head)), list(command), types, functions)
+    contested: set[str] = set()
+    for _ in range(_READINGS):
+        definitions = Definitions(
+            naming.types,
+            taken,
+            of_objects=naming.names_objects,
+            of_unions=naming.names_unions,
+            contested=contested if naming.exact_types else None,
+        )
+        made = [_function(entry, called[name], naming, definitions) for name, entry in sorted(tools.items())]
+        if not naming.exact_types or definitions.clashes <= contested:
+            break
+        contested |= definitions.clashes
+    types = [each for _, needed in made for each in needed]
+    return Plan(naming, lines("\n".join(head)), list(command), types, [function for function, _ in made])
 
 
 def lines(text: str) -> list[str]:

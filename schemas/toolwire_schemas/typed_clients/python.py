@@ -49,6 +49,7 @@ NAMING = Naming(
     members=_rule(_public, "self", "on_progress", "timeout_seconds", "more"),
     taken_types=_IN_TYPES,
     names_objects=True,
+    exact_types=True,
     shares_names=True,
 )
 RUNTIME = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.install_command import install_command
@@ -14,6 +15,7 @@ from .options import ADOPT, SET, Option
 
 if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
+    from toolwire_client.agent.events import Started
     from toolwire_client.models import Model
     from toolwire_client.react import Protocol
     from toolwire_client.terminal import Renderer
@@ -22,7 +24,7 @@ OPTIONS = (
     Option(
         "--model NAME",
         "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or MODULE:OBJECT "
-        "(default with --resume: that of the transcript)",
+        "(default with --resume and --fork: that of the transcript)",
     ),
     Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
     SET,
@@ -37,13 +39,19 @@ OPTIONS = (
     ),
     Option("--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True),
     Option("--deny PATTERN", "never call tools whose name matches; repeatable", many=True),
-    Option("--answer TEXT", "answer to the model's next question; repeatable for the following ones", many=True),
+    Option("--answer TEXT", "answer to the next question of the model or of a tool; repeatable", many=True),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
     Option(
+        "--fork FILE",
+        "continue the transcript FILE another way, in a transcript of its own (default: FILE's name with the line)",
+    ),
+    Option("--at NUMBER", "last line of the transcript that the fork shares (default: the last one)"),
+    Option(
         "--protocol structured|small|native",
         "exchange with the model: messages of JSON, the same for small models, or native tool calls (default: "
-        "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m)",
+        "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m; with --resume "
+        "and --fork that of the transcript, and its language and instructions)",
     ),
     Option("--temperature NUMBER", "randomness of the model's choice of words, 0 for the least", convert=number),
     Option(
@@ -104,30 +112,70 @@ def model_of(options: dict[str, Any]) -> Model:
 
 
 def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
-    """Return the protocol of `--protocol`, or the one that fits the size in the model's name."""
+    """Return the protocol of `--protocol`, or of the transcript, or that for the size in the model's name."""
     from toolwire_client.models.by_name import is_small
     from toolwire_client.react import NativeProtocol, SmallProtocol, StructuredProtocol
 
     protocols = {"structured": StructuredProtocol, "small": SmallProtocol, "native": NativeProtocol}
     usual = "small" if is_small(str(getattr(model, "model", ""))) else "structured"
+    language, instructions = None, ""
+    if recorded := recorded_start(options):
+        kind, _, language = recorded.protocol.partition(", ")
+        named = {each.__name__: name for name, each in protocols.items()}
+        if kind and kind not in named and "protocol" not in options:
+            raise UsageError(f"the transcript was written with {kind}: say which --protocol reads it")
+        usual, instructions = named.get(kind, usual), recorded.instructions
     make = protocols[options.get("protocol", usual)]
-    protocol: Protocol = make(options.get("language"), instructions=options.get("instructions", ""))
+    protocol: Protocol = make(
+        options.get("language", language or None), instructions=options.get("instructions", instructions)
+    )
     return protocol
+
+
+def recorded_start(options: dict[str, Any]) -> Started | None:
+    """Return the start of the session to resume or to fork."""
+    from toolwire_client.agent.events import Started
+    from toolwire_client.agent.transcript import loaded
+
+    file = options.get("resume", options.get("fork"))
+    if file is None:
+        return None
+    try:
+        started = loaded(file, options.get("at")).events[0]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return started if isinstance(started, Started) else None
 
 
 def _recorded_model(options: dict[str, Any]) -> str | None:
     """Return the model that the transcript names, unless its name leads to code: a transcript must not choose code."""
-    from toolwire_client.agent import BrokenTranscript, load
-    from toolwire_client.agent.events import Started
     from toolwire_client.models.by_name import needs_no_code
 
-    if "resume" not in options:
-        return None
-    try:
-        started = load(options["resume"])[0]
-    except BrokenTranscript as error:
-        raise UsageError(str(error)) from None
-    return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
+    started = recorded_start(options)
+    return started.model if started is not None and needs_no_code(started.model) else None
+
+
+def name_transcript(options: dict[str, Any]) -> None:
+    """Check that the options about transcripts agree, and give a fork a file of its own, such as `run-7.jsonl`."""
+    from pathlib import Path
+
+    from toolwire_client.agent.transcript import shared_with_fork
+
+    if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
+        raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+    if "resume" in options and "fork" in options:
+        raise UsageError("--resume goes on in the same transcript, --fork in another one: leave out one of them")
+    if "at" in options and "fork" not in options:
+        raise UsageError("--at goes with --fork: name the transcript there")
+    if "fork" in options and "transcript" not in options:
+        source = Path(options["fork"])
+        try:
+            stem = f"{source.stem}-{shared_with_fork(source, options.get('at')).lines[-1]}"
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+        paths = (source.with_name(name + source.suffix) for name in names)
+        options["transcript"] = next(str(path) for path in paths if not path.exists())
 
 
 def renderer_of(options: dict[str, Any], model: Model) -> Renderer:

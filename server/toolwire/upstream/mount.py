@@ -70,6 +70,7 @@ class Mount:
 
     reports_names = True
     """Whether to log which of its tools some hosts refuse."""
+    kind = "mounted"
 
     def __init__(
         self,
@@ -99,6 +100,11 @@ class Mount:
         """The latest reading of its lists after a change."""
         self._read_at = 0.0
         self._is_stale = self._is_closed = False
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"the {self.kind} server {self.name}"
 
     @property
     def is_resting(self) -> bool:
@@ -145,7 +151,7 @@ class Mount:
         try:
             return self._starting.result()
         except ClientError as error:
-            raise ToolError(f"{call.tool.name}: the mounted server {self.name} does not run: {error}") from None
+            raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
 
     def _start(self, can_ask: bool) -> Running:
         end, old, settings = self._end(), self._client, self._settings
@@ -153,7 +159,7 @@ class Mount:
             raise end.again()
         if end is not None and old is not None:
             run(old.close())
-            log.info(printable(f"the mounted server {self.name} is restarted: {getattr(end, 'reason', end)}"))
+            log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
         time.sleep(self._restarts.wait_seconds() or 0.0)
         self._restarts.begin()
         if can_ask:
@@ -169,7 +175,7 @@ class Mount:
             self._read_lists(running)
         except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
             self._failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
-            log.warning(printable(f"the mounted server {self.name} does not start: {error}"))
+            log.warning(printable(f"{self.title} does not start: {error}"))
             run(client.close())
             raise self._failure from None
         self.running, self._failure = running, None
@@ -193,7 +199,7 @@ class Mount:
                 with RequestHandle(running.connection, BLOCKING) as handle:
                     entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept)))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
-                log.debug(printable(f"the mounted server {self.name} has no list of {kind}: {error}"))
+                log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
                 continue
             left = kept.left
             tools += [self.tool(kind, entry) for entry in entries]
@@ -225,7 +231,7 @@ class Mount:
             if running is not None and running.connection.end is None:
                 self._read_lists(running)
         except Exception as error:  # the outer edge of a thread
-            log.warning(printable(f"the lists of the mounted server {self.name} cannot be read: {error}"))
+            log.warning(printable(f"the lists of {self.title} cannot be read: {error}"))
         with self._lock:
             if self._is_stale:
                 self._is_stale, self.reading = False, in_daemon_thread(self._read_again)
@@ -243,7 +249,7 @@ class Mount:
 
     def _log(self, entry: LogEntry) -> None:
         if entry.source == "output":
-            text = f"the mounted server {self.name} wrote a line to its output that is no message: {entry.text}"
+            text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
             log.rarely(f"output of {self.name}", printable(text))
         elif entry.source == "server":
             hosts = {call.host: call for call in list(self._open)}  # which of its calls a message is about is unknown

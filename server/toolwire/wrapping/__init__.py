@@ -1,5 +1,9 @@
 """A server that wraps one of others: what it changes for hosts, and recordings of the traffic."""
 
+from __future__ import annotations
+
+from typing import Any
+
 MENDINGS = {
     "noise": ("line of its output moved to stderr", "lines of its output moved to stderr"),
     "names": ("tool renamed", "tools renamed"),
@@ -21,3 +25,9 @@ DIALECTS_OF = {
     **dict.fromkeys(("openai", "bedrock", "codex", "cursor", "vscode", "windsurf", "zed", "goose"), "openai"),
 }
 """The dialect of tool names that each host or vendor takes; `any` is all of them."""
+
+
+def object_in(value: Any, member: str) -> dict[str, Any]:
+    """Return the object that a message, or another JSON *value*, has under *member*; an empty one if it has none."""
+    found = value.get(member) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}

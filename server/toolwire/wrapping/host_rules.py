@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.dialects.name_mapping import Names
-from toolwire_schemas.dialects.tool_entry import schema_of
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 from toolwire_schemas.json_schema.portable_regex import problem
 from toolwire_schemas.json_schema.subschemas import children, target
@@ -20,7 +19,7 @@ from toolwire_schemas.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_schemas.wire.codec import EncodingError, encode
 
 from ..upstream.mounted_tool import MountedTool
-from . import DIALECTS_OF, GEMINI
+from . import DIALECTS_OF, GEMINI, object_in
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -77,7 +76,7 @@ class HostTool(MountedTool):
     def __init__(self, tool: MountedTool, name: str, entry: Any, counts: Counter[str]) -> None:
         vars(self).update(vars(tool))
         self.name, self._parts, self._description, self._counts = name, (name,), entry, counts
-        self._ours = Names(schema_of(self._schema.get("properties")), "anthropic parameters").ours
+        self._ours = Names(object_in(self._schema, "properties"), "anthropic parameters").ours
 
     def describe(self) -> Any:
         """Return the entry."""

@@ -16,6 +16,8 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.messages import META_SERVER_INFO, META_SUBSCRIPTION_ID, Fault
 
+from . import object_in
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -48,7 +50,7 @@ class Exchange(msgspec.Struct, eq=False):
 
     @property
     def asked(self) -> Object:
-        return {name: value for name, value in _object(self.request, "params").items() if name != "_meta"}
+        return {name: value for name, value in object_in(self.request, "params").items() if name != "_meta"}
 
     def fits(self, other: Exchange) -> bool:
         """Return whether the request of *other* is the recorded one, apart from secrets."""
@@ -78,7 +80,7 @@ def _sent(message: Object, line: int, found: list[Exchange], unanswered: dict[An
         found.append(Exchange(line, message))
         unanswered[message["id"]] = found[-1]
     elif message.get("method") == "notifications/cancelled":
-        id = _object(message, "params").get("requestId")
+        id = object_in(message, "params").get("requestId")
         if _is_id(id) and id in unanswered:
             unanswered[id].problem = ""
 
@@ -89,7 +91,7 @@ def _received(message: Object, line: int, found: list[Exchange], unanswered: dic
             exchange.steps.append(message)
             exchange.problem = ""
         return
-    token = _object(message, "params").get("progressToken")
+    token = object_in(message, "params").get("progressToken")
     owners = (exchange for exchange in unanswered.values() if token is not None and _token(exchange.request) == token)
     # Other messages name no request: they are taken for those of the last one.
     if (owner := next(owners, found[-1] if found else None)) is not None:
@@ -162,10 +164,10 @@ class Replay:
     def _welcome(self, request: Object) -> Object | None:
         """Return the result of `initialize` for a server that was recorded in the modern era."""
         for exchange in self._recorded:
-            result = _object(exchange.steps[-1], "result") if exchange.steps else {}
+            result = object_in(exchange.steps[-1], "result") if exchange.steps else {}
             if exchange.method == "server/discover" and result:
-                version = _object(request, "params").get("protocolVersion")
-                info = _object(result, "_meta").get(META_SERVER_INFO, {"name": "replay", "version": ""})
+                version = object_in(request, "params").get("protocolVersion")
+                info = object_in(result, "_meta").get(META_SERVER_INFO, {"name": "replay", "version": ""})
                 told = {name: value for name, value in result.items() if name in ("capabilities", "instructions")}
                 known = version if version in messages.LEGACY_VERSIONS else messages.LATEST_LEGACY
                 return {**told, "protocolVersion": known, "serverInfo": info}
@@ -192,22 +194,17 @@ def _translated(message: Object, request: Object) -> Object | None:
     """Return *message* with the ids of *request*; `None` for progress that its client does not want."""
     if "method" not in message:
         return {**message, "id": request["id"]}
-    params = _object(message, "params")
+    params = object_in(message, "params")
     if "progressToken" in params:
         token = _token(request)
         return None if token is None else {**message, "params": {**params, "progressToken": token}}
-    if META_SUBSCRIPTION_ID in (meta := _object(params, "_meta")):
+    if META_SUBSCRIPTION_ID in (meta := object_in(params, "_meta")):
         return {**message, "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}}}
     return message
 
 
-def _object(value: Object, member: str) -> Object:
-    found = value.get(member)
-    return found if isinstance(found, dict) else {}
-
-
 def _token(request: Object) -> Any:
-    return _object(_object(request, "params"), "_meta").get("progressToken")
+    return object_in(object_in(request, "params"), "_meta").get("progressToken")
 
 
 def _is_id(value: Any) -> bool:

@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import signal
+import textwrap
 import threading
 from collections import Counter
 from concurrent.futures import wait
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.async_client import ClientSettings
-from toolwire_client.errors import BrokenRules, ClientError, RequestFailed
+from toolwire_client.errors import BrokenRules, RequestFailed
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_client.waiting.base import in_daemon_thread
-from toolwire_schemas.dialects.tool_entry import schema_of, text
+from toolwire_schemas.dialects.tool_entry import text
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, decode, encode
@@ -38,7 +41,7 @@ from ..runtime.session import Session
 from ..server import Server
 from ..upstream.guarded_process import guarded
 from ..upstream.mount import Mount
-from . import MENDINGS
+from . import MENDINGS, object_in
 from .host_rules import HostTool, mended, well_formed
 from .recording import Recorder
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
     from toolwire_client.errors import ServerGone
     from toolwire_client.protocol.events import Event
+    from toolwire_client.session.handshake import Era
     from toolwire_client.transport.base import Transport
     from toolwire_schemas.wire.messages import Frame, Id
     from toolwire_tools import Tool
@@ -66,6 +70,14 @@ _MAX_EARLY = 100
 
 _CLOSE_SECONDS = 0.3
 """How long the summary waits for the end of the wrapped server, whose last processes it counts."""
+
+_ERAS: dict[tuple[bool, bool], tuple[Era, ...]] = {
+    (False, False): ("legacy", "modern"),
+    (False, True): ("legacy",),
+    (True, False): ("auto",),
+    (True, True): ("modern",),
+}
+"""The eras in which the wrapped server is started in turn: for a modern host or not, for its own era alone or not."""
 
 _OURS = ("", "notifications/subscriptions/acknowledged")
 
@@ -91,7 +103,7 @@ class WrappingServer(Server):
         self.session: _Session | None = None
         self._command, self._host, self._lock, self._recording = list(command), host, lock, recording
         self._process: Any = None
-        self.wrapped = _Mount(self, " ".join(command)[:60])
+        self.wrapped = _Mount(self, textwrap.shorten(shlex.join(command), 80, placeholder=" …"))
         super().__init__(name="", version="", **options)
 
     def open_session(self, write: Write) -> Session:
@@ -120,6 +132,7 @@ class WrappingServer(Server):
     def launch(self) -> Transport:
         """Start a process of the wrapped server."""
         self.count_orphans()
+        self.mended["restart"] += self.wrapped.running is not None
         start = ServerProcess if "orphans" in self.without else guarded
         self._process = start(self._command, env=dict(os.environ), show_stderr=True)
         return Recorder(self._process, self._recording, self._command, self._ended)
@@ -138,9 +151,10 @@ class WrappingServer(Server):
 
     def summary(self) -> str:
         """Return a line that counts what was done."""
+        if self.wrapped.running is None:
+            return f"{self.wrapped.name}: it did not run"
         told = [f"{count} {texts[count > 1]}" for name, texts in MENDINGS.items() if (count := self.mended[name])]
-        name = self._identity.server_info()["name"] or self.wrapped.name
-        return f"{name}: {', '.join(told) or 'nothing had to be done'}"
+        return f"{self._identity.server_info()['name']}: {', '.join(told) or 'nothing had to be done'}"
 
 
 class _Catalog(Catalog):
@@ -159,20 +173,19 @@ class _Mount(Mount):
     """The wrapped server, as a mount."""
 
     reports_names = False
+    kind = "wrapped"
 
     def __init__(self, server: WrappingServer, name: str) -> None:
         self._server = server
         self.host: dict[str, Any] = {}
         """The parameters of the host's `initialize`, or the members of `_meta` since 2026-07-28."""
-        settings = ClientSettings(launch=server.launch, log_level=None, protocol=self._protocol)
+        settings = ClientSettings(launch=server.launch, log_level=None, protocol=partial(_Protocol, server))
         super().__init__(name, "", settings, server.tools_changed, stray_log=lambda entry: None)
 
     def connect(self) -> None:
         """Wait until the server runs. Raises a `ClientError` if it cannot be started."""
-        is_modern, own_era_only = META_VERSION in self.host, "eras" in self._server.without
-        eras: Any = ("legacy", "modern")
-        if own_era_only or is_modern:
-            eras = ("auto",) if not own_era_only else ("modern",) if is_modern else ("legacy",)
+        is_modern = META_VERSION in self.host
+        eras = _ERAS[is_modern, "eras" in self._server.without]
         for era in eras if self.running is None else (self._settings.era,):
             self._settings = msgspec.structs.replace(self._settings, era=era)
             try:
@@ -189,9 +202,9 @@ class _Mount(Mount):
         """Return what it lists in *entry*, which may be anything if it is to stay as it is."""
         if not self._keeps(kind):
             return super().tool(kind, entry)
-        name, schema = (entry.get(member) if isinstance(entry, dict) else None for member in ("name", "inputSchema"))
-        known = {"name": text(name), "inputSchema": schema_of(schema)}
-        return HostTool(super().tool(kind, known), text(name), entry, self._server.mended)
+        name = text(entry.get("name") if isinstance(entry, dict) else None)
+        known = {"name": name, "inputSchema": object_in(entry, "inputSchema")}
+        return HostTool(super().tool(kind, known), name, entry, self._server.mended)
 
     def mend(self, kind: str, page: list[Any]) -> list[Any]:
         return list(map(well_formed, page)) if kind == "tools" else page
@@ -205,13 +218,6 @@ class _Mount(Mount):
     def _keeps(self, kind: str) -> bool:
         return kind == "tools" and "schemas" in self._server.without
 
-    def _start(self, can_ask: bool) -> Any:
-        self._server.mended["restart"] += self.running is not None
-        return super()._start(can_ask)
-
-    def _protocol(self, name: str, version: str, *, can_ask: bool) -> ClientProtocol:
-        return _Protocol(self.host, self._server, can_ask=can_ask)
-
     def _log(self, entry: LogEntry) -> None:
         if entry.source == "output":
             self._server.mended["noise"] += 1
@@ -221,27 +227,27 @@ class _Mount(Mount):
 
 
 class _Protocol(ClientProtocol):
-    """The client's side of the conversation with the wrapped server, on behalf of *host*."""
+    """The client's side of the conversation with the wrapped server, on behalf of the host."""
 
-    def __init__(self, host: dict[str, Any], server: WrappingServer, *, can_ask: bool) -> None:
-        info = host.get("clientInfo")
-        info = info if isinstance(info, dict) else {}
-        super().__init__(str(info.get("name", "toolwire")), str(info.get("version", "")), can_ask=can_ask)
-        if isinstance(host.get("capabilities"), dict):
-            self._capabilities |= host["capabilities"]
+    def __init__(self, server: WrappingServer, name: str, version: str, *, can_ask: bool) -> None:
+        host = server.wrapped.host
+        info = {"name": name, "version": "", **object_in(host, "clientInfo")}
+        super().__init__(str(info["name"]), str(info["version"]), can_ask=can_ask)
+        self._capabilities |= object_in(host, "capabilities")
         self._ids = itertools.count(_FIRST_ID)
         self._server = server
+        self.can_ask = can_ask
 
     def receive(self, frame: Frame) -> list[Event]:
         session = self._server.session
         if type(frame) is not bytes or session is None or session.is_ending:
             return super().receive(frame)
-        if session.takes(frame, can_ask=self._can_ask, is_modern=self.is_modern):
+        if session.takes(frame, self):
             return []
         events = super().receive(frame)
         is_noise = any(isinstance(event, LogEntry) and event.source == "output" for event in events)
         if is_noise and "noise" in self._server.without:
-            session.pass_on(frame)
+            session.pass_on(frame, may_drop=True)
             return []
         return events
 
@@ -296,7 +302,8 @@ class _Session(Session):
         self._deciding = threading.RLock()
         self._starting: Future[None] | None = None
         self._waiting: list[Frame] | None = None
-        """Messages of the host, while the wrapped server starts."""
+        """Messages of the host, while the wrapped server starts; `_left` is how many more bytes they may take."""
+        self._left = 0
         self._early: list[bytes] | None = []
         """Messages of the wrapped server from before the host was ready."""
         if "framing" in server.without:
@@ -314,8 +321,9 @@ class _Session(Session):
         if self._waiting is not None:
             if head.method == "ping":
                 return super()._decide([frame])
-            if len(self._waiting) >= _MAX_OPEN:
-                return _error(head, messages.OVERLOADED, f"{_MAX_OPEN} messages wait for the wrapped server to start")
+            self._left -= len(frame) if isinstance(frame, bytes) else 0
+            if self._left < 0 or len(self._waiting) >= _MAX_OPEN:
+                return _error(head, messages.OVERLOADED, "too many messages wait for the wrapped server to start")
             self._waiting.append(frame)
             return []
         is_foreign = self._is_for_the_server(head, frame)
@@ -323,9 +331,11 @@ class _Session(Session):
             if problem:
                 return _error(head, messages.INTERNAL_ERROR, problem)
             self._wrapped.host = _host(frame) if running is None else self._wrapped.host
-            self._waiting = [frame]
+            self._waiting, self._left = [frame], self._settings.max_pending_bytes
             self._starting = in_daemon_thread(self._start)
             return []
+        if is_foreign and head.is_request and (len(self._from_host.open) >= _MAX_OPEN or self._writer.is_full):
+            return _error(head, messages.OVERLOADED, "too many requests are open, or too many responses unread")
         if self._from_host.takes(head, frame, self._from_server, is_foreign=is_foreign):
             assert isinstance(frame, bytes)
             assert running is not None
@@ -355,7 +365,7 @@ class _Session(Session):
         problem = ""
         try:
             self._wrapped.connect()
-        except ClientError as error:
+        except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
             problem = printable(f"The wrapped server does not run: {error}")
         with self._deciding:
             waiting, self._waiting = self._waiting or [], None
@@ -364,25 +374,25 @@ class _Session(Session):
 
     # From the wrapped server
 
-    def takes(self, frame: bytes, *, can_ask: bool, is_modern: bool) -> bool:
+    def takes(self, frame: bytes, protocol: _Protocol) -> bool:
         """Pass *frame* of the wrapped server on, unless this server's client understands it; return whether it did."""
         head = _head(frame)
-        is_foreign = self._is_for_the_host(head, frame, can_ask=can_ask, is_modern=is_modern)
+        is_foreign = self._is_for_the_host(head, frame, protocol)
         passes = self._from_server.takes(head, frame, self._from_host, is_foreign=is_foreign)
         if passes:
-            self.pass_on(frame)
+            self.pass_on(frame, may_drop=bool(head.method) and not head.is_request)
         return passes
 
-    def _is_for_the_host(self, head: _Head, frame: bytes, *, can_ask: bool, is_modern: bool) -> bool:
+    def _is_for_the_host(self, head: _Head, frame: bytes, protocol: _Protocol) -> bool:
         method = str(head.method)
         if head.is_request:
             is_form = method == "elicitation/create" and _params(frame).get("mode", "form") == "form"
-            return self._is_legacy and method != "ping" and not (is_form and can_ask)
+            return self._is_legacy and method != "ping" and not (is_form and protocol.can_ask)
         if method == "notifications/progress":
             token = _params(frame).get("progressToken")
             return not (type(token) is int and token >= _FIRST_ID)
         if method == "notifications/message":
-            return self._is_legacy and not is_modern
+            return self._is_legacy and not protocol.is_modern
         return method not in _OURS and not method.endswith("/list_changed")
 
     @property
@@ -390,13 +400,18 @@ class _Session(Session):
         """Whether the host takes requests."""
         return "protocolVersion" in self._wrapped.host
 
-    def pass_on(self, frame: bytes) -> None:
-        """Send *frame* of the wrapped server to the host, as soon as a host with a handshake is ready."""
+    def pass_on(self, frame: bytes, *, may_drop: bool) -> None:
+        """Send *frame* of the wrapped server to the host, as soon as a host with a handshake is ready.
+
+        One that *may_drop* does not go to a host that leaves too much unread.
+        """
         with self._in_flight.lock:
-            if self._early is None or not self._is_legacy:
+            if self._early is not None and self._is_legacy:
+                self._early += [frame] if len(self._early) < _MAX_EARLY else []
+            elif may_drop:
                 super().enqueue_notification(lambda: frame, len(frame))
-            elif len(self._early) < _MAX_EARLY:
-                self._early.append(frame)
+            else:
+                self._writer.enqueue(frame)
 
     def _open(self) -> None:
         with self._in_flight.lock:
@@ -439,11 +454,9 @@ def _head(frame: Frame) -> _Head:
 
 def _params(frame: Frame) -> dict[str, Any]:
     try:
-        message = decode(frame) if isinstance(frame, bytes) else None
+        return object_in(decode(frame), "params") if isinstance(frame, bytes) else {}
     except DecodingError:  # which a `_Head` does not show
-        message = None
-    params = message.get("params") if isinstance(message, dict) else None
-    return params if isinstance(params, dict) else {}
+        return {}
 
 
 def _error(head: _Head, code: int, problem: str) -> list[bytes]:
@@ -453,7 +466,6 @@ def _error(head: _Head, code: int, problem: str) -> list[bytes]:
 def _host(frame: Frame) -> dict[str, Any]:
     """Return what the first message of a host says of it."""
     params = _params(frame)
-    meta = params.get("_meta")
-    if isinstance(meta, dict) and META_VERSION in meta:
-        return {**meta, "capabilities": meta.get(META_CLIENT_CAPABILITIES), "clientInfo": meta.get(META_CLIENT_INFO)}
-    return params
+    meta = object_in(params, "_meta")
+    declared = {"capabilities": meta.get(META_CLIENT_CAPABILITIES), "clientInfo": meta.get(META_CLIENT_INFO)}
+    return {**meta, **declared} if META_VERSION in meta else params

@@ -209,8 +209,8 @@ def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> 
 
 
 @pytest.mark.parametrize("ok", [True, False])
-@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000"])
-def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: str, ok: bool) -> None:
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000", None])
+def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: Any, ok: bool) -> None:
     model = ScriptedModel([final(blank, ok=ok), final("3")])
     outcome = answer(backend, Agent(model))
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 2)

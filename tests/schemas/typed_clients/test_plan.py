@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, JSON
 from toolwire_schemas.dialects.name_mapping import Rule, camel, pascal, snake, words
@@ -172,6 +173,33 @@ def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
     ]
     assert isinstance(made.types[1].shape, UnionShape)
     assert [each.name for each in made.variants(made.types[1].shape)] == ["String", "IntegerList"]
+
+
+def test_types_that_want_one_name_are_called_after_what_they_are_within() -> None:
+    def tool(name: str, *modes: str) -> dict[str, Any]:
+        where = {"type": "object", "properties": {"mode": {"enum": [*modes]}}}
+        return entry(name, {"type": "object", "properties": {"where": where}})
+
+    def names(*tools: Any, exact_types: bool = True) -> list[str]:
+        naming = structs.replace(STRICT, names_arguments=False, exact_types=exact_types)
+        return [each.name for each in read(*tools, naming=naming).types]
+
+    assert names(tool("a", "x")) == ["Mode", "Where"]
+    two = [tool("a", "x"), tool("b", "y")]
+    assert names(*two, exact_types=False) == ["Mode", "Where", "Mode2", "Where2"]
+    assert names(*two) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
+    assert names(tool("a", "x"), tool("b", "x")) == ["Mode", "Where"]
+    assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == ["CClient"]
+
+
+def test_alternatives_are_called_after_the_constant_that_distinguishes_them() -> None:
+    shapes = [
+        {"type": "object", "properties": {"kind": kind, "size": {}}}
+        for kind in ({"const": "circle"}, {"enum": ["square"]})
+    ]
+    naming = structs.replace(STRICT, names_unions=False, names_arguments=False, exact_types=True)
+    made = read(entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming)
+    assert [each.name for each in made.types] == ["ShapeCircle", "ShapeSquare"]
 
 
 def test_a_result_is_wrapped_only_if_result_is_its_only_member() -> None:

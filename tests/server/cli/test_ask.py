@@ -198,7 +198,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: Comm
     third = command_line("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
     assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
     over = command_line("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
-    assert (over.returncode, "the last question in run.jsonl is answered" in over.stderr) == (2, True)
+    assert (over.returncode, "run.jsonl has no open question" in over.stderr) == (2, True)
 
 
 @pytest.mark.process
@@ -231,6 +231,25 @@ def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_inpu
     asks = ["ask", "go", "--model", "models.py:asks", "--transcript", "run.jsonl", *given, *words]
     assert command_line(*asks, cwd=folder, stdin=stdin).returncode == 0
     assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (("3", "view"), "3 nights, view"),
+        (("few", "3", "VIEW"), "3 nights, view"),
+        (("3",), "The user closed the form"),
+        (("3", "/decline"), "declined"),
+    ],
+)
+def test_the_form_of_a_tool_is_filled_in_from_the_command_line(
+    command_line: CommandLine, folder: Path, answers: tuple[str, ...], told: str
+) -> None:
+    given = [word for answer in answers for word in ("--answer", answer)]
+    done = command_line("ask", "go", "--tools", "tools.py", "--model", "models.py:books", *given, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "It is done.\n")
+    assert told in done.stderr
 
 
 def test_several_answers_are_given_in_order_and_then_a_question_waits(command_line: CommandLine, folder: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 
-from made import COMMAND, EveryTypeResultItem, Tools, Tree, Value
+from made import COMMAND, EveryTypeResultItem, EveryTypeTree, Tools, Value
 from toolwire_client import NoAnswer, Question, RequestFailed, ServerGone, TimedOut, ToolFailed, connect
 from toolwire_client.session.elicitation import Answer
 
@@ -20,7 +20,7 @@ def answer(question: Question) -> Answer:
 
 
 def value() -> Value:
-    tree: Tree = {"name": "root", "branches": [{"name": "leaf", "branches": []}]}
+    tree: EveryTypeTree = {"name": "root", "branches": [{"name": "leaf", "branches": []}]}
     return {
         "text": "Grüße \U0001f44b \u2028 \"'\\",
         "whole": 2**60,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -319,3 +320,82 @@ def test_no_type_of_a_server_takes_a_name_of_the_runtime() -> None:
     text = (SOURCES / "src" / "toolwire.ts").read_text("utf-8")
     code = re.sub(r'/\*.*?\*/|//[^\n]*|"[^"\n]*"|`[^`]*`', "", text, flags=re.DOTALL)
     assert {*re.findall(r"(?<![\w#.])[A-Z]\w*[a-z]\w*", code)} <= typescript.NAMING.taken_types
+
+
+def copied_package(folder: Path) -> Path:
+    """Return a copy of the package's sources, beside what it copies of the contract."""
+    root = HERE.parents[2]
+    package = folder / "clients" / "typescript"
+    built = shutil.ignore_patterns("node_modules", "dist", "schemas", "cases", "LICENSE", "*.tgz")
+    shutil.copytree(SOURCES, package, ignore=built)
+    for name in ("v1", "cases"):
+        shutil.copytree(root / "schemas" / "toolwire_schemas" / name, folder / "schemas" / "toolwire_schemas" / name)
+    shutil.copy(root / "LICENSE", folder)
+    (package / "node_modules").symlink_to(installed("tsc").parents[1], target_is_directory=True)
+    return package
+
+
+OLDEST_NODE = {"PATH": f"{toolchain('node_modules/.bin/node').parent}:{os.environ['PATH']}"}
+USE = """
+import { cases, play, schemas, type Verdict } from "@toolwire/client/contract";
+import type { ToolsCallResult } from "@toolwire/client/messages";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { connect, ToolFailed } from "./client.ts";
+
+const client = await connect();
+const result: ToolsCallResult = { content: [{ type: "text", text: `${await client.tools.add({ a: 2, b: 40 })}` }] };
+console.log(JSON.stringify(result.content[0]));
+console.log(JSON.stringify(await client.tools.fail({ reason: "r" }).catch((error) => error instanceof ToolFailed)));
+await client.close();
+
+const ajv = new Ajv2020({ schemas: schemas(), strict: false, validateFormats: false });
+const validate = (schema: object | boolean, value: unknown) => ajv.validate(schema, value) === true;
+const call = (a: unknown) => ({ name: "add", arguments: { a } });
+const values = { tools: true, call: call(1), wrong: call("") };
+const chosen = cases().filter(({ id }) => /^(ids|calls)\\//.test(id));
+const outcomes: Record<Verdict["outcome"], number> = { pass: 0, fail: 0, "not applicable": 0 };
+for await (const verdict of play(process.argv.slice(2), chosen, { validate, values })) {
+  outcomes[verdict.outcome]++;
+  if (verdict.outcome === "fail") console.error(verdict);
+}
+console.log(JSON.stringify(outcomes));
+"""
+
+
+def test_the_package_passes_its_own_tests(tmp_path: Path) -> None:
+    package = copied_package(tmp_path)
+    run(["npm", "run", "check"], package, OLDEST_NODE)
+    run(["npm", "test"], package, OLDEST_NODE)
+
+
+def test_the_packed_package_is_installed_and_used(tmp_path: Path) -> None:
+    packed = json.loads(run(["npm", "pack", "--json", "--silent"], copied_package(tmp_path), OLDEST_NODE))[0]
+    files = {file["path"] for file in packed["files"]}
+    assert {"dist/toolwire.js", "dist/toolwire.d.ts", "schemas/toolwire.d.ts", "cases/ids.json", "LICENSE"} <= files
+    assert not [name for name in files if name.startswith(("src/", "test/"))]
+
+    use = tmp_path / "use"
+    modules = use / "node_modules"
+    modules.mkdir(parents=True)
+    (use / "package.json").write_text('{"type": "module"}')
+    archive = tmp_path / "clients" / "typescript" / packed["filename"]
+    run(["npm", "install", "--offline", "--no-audit", "--no-fund", archive], use, OLDEST_NODE)
+    assert {path.name for path in modules.glob("*/*")} == {"client"}  # it has no dependencies
+    for other in installed("tsc").parents[1].iterdir():
+        if not (modules / other.name).exists():
+            (modules / other.name).symlink_to(other)
+    compile_to(use, client=generated("typescript", EVERY_TYPE, embeds=False), main=USE)
+    content, is_failure, outcomes = drive([*command_of("node", "main"), *EVERY_TYPE], use)
+
+    assert (content, is_failure) == ({"type": "text", "text": "42"}, True)
+    assert outcomes["fail"] == 0
+    assert outcomes["pass"] > 15
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
+    page = (HERE.parents[2] / "docs" / "languages.md").read_text("utf-8")
+    example = re.findall(r"^```ts\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(example) == 1
+    compile_to(tmp_path, adder=generated("typescript", EVERY_TYPE), main=example[0])
+
+    assert drive(command_of("node", "main"), tmp_path) == [42]

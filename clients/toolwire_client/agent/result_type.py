@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ..react import Unreadable
+from ..react.messages import whole
 from ..react.reply_parser import only_object
 from ..react.reply_schema import arguments_schema
 from ..toolbox.local_tools import typed_tool
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .events import Outcome
+
+
+_FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.DOTALL)
 
 
 class ResultType:
@@ -41,7 +46,7 @@ class ResultType:
     def fault(self, text: str) -> str:
         """Return what is wrong with the answer *text*; empty if it is a value of the type, which is kept."""
         faults = []
-        for value in _readings(text):
+        for value in _readings(whole(text)):
             try:
                 self._tool.call({"result": value}, None)
             except Exception as error:  # a type may be any user's code
@@ -64,8 +69,9 @@ def _readings(text: str) -> Iterator[Any]:
     if not text:
         yield from ("", None)
         return
+    fence = _FENCE.fullmatch(text)
     try:
-        value = codec.decode(text)
+        value = codec.decode(fence[1] if fence else text)
     except codec.DecodingError:
         with suppress(Unreadable):
             yield only_object(text)

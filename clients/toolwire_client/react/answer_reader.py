@@ -12,6 +12,7 @@ import re
 from .messages import whole
 
 _TEXT = re.compile(r'[^"\\]+')
+_ESCAPE = re.compile(r"\\(?:u....|[^u])", re.DOTALL)
 _MARK = re.compile(r'[{}\[\]",]|[^{}\[\]",:\s]+')
 _HELD = re.compile(r"[\r\ud800-\udbff]\Z")
 """A last character that belongs to the next one."""
@@ -73,7 +74,10 @@ class JsonAnswerReader(AnswerReader):
     def _in_string(self, piece: str, at: int, made: list[str]) -> int:
         is_member = len(self._open) == self._base
         to = made if is_member and self._is_answer and self._member == "result" else self._read
-        if self._escape or piece[at] == "\\":
+        if not self._escape and (escape := _ESCAPE.match(piece, at)):
+            to.append(_unescaped(escape[0]))
+            return escape.end()
+        if self._escape or piece[at] == "\\":  # in two pieces
             self._escape += piece[at]
             if len(self._escape) == (6 if self._escape[1:2] == "u" else 2):
                 to.append(_unescaped(self._escape))

@@ -8,7 +8,7 @@ gofmt leaves it: columns are aligned here, and comments are plain paragraphs.
 
 from __future__ import annotations
 
-import string
+import unicodedata
 
 from ..dialects.name_mapping import Names, Rule, words
 from ..dialects.type_shapes import (
@@ -29,7 +29,8 @@ _IMPORT = "github.com/OWNER/toolwire/clients/go"
 
 _ACRONYMS = "API ASCII CPU CSS DNS EOF HTML HTTP HTTPS ID IP JSON SQL SSH TCP TLS UDP UI URI URL XML"
 _INITIALISMS = frozenset(_ACRONYMS.split())
-_LETTERS = frozenset(string.ascii_letters + string.digits + "_")
+_LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nd"))
+"""The kinds of letters in names. A name that others may use begins with the first of these kinds."""
 _IN_TAGS = frozenset("!#$%&()*+-./:;<=>?@[]^_{|}~ ")
 _SCALARS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}
 _OF_RUNTIME = (
@@ -48,8 +49,8 @@ def _exported(name: str) -> str:
 
 def _rule(*reserved: str) -> Rule:
     return Rule(
-        _LETTERS.__contains__,
-        may_begin=lambda letter: letter in string.ascii_uppercase,
+        lambda letter: letter == "_" or unicodedata.category(letter) in _LETTERS,
+        may_begin=lambda letter: unicodedata.category(letter) == "Lu",
         is_reserved=reserved.__contains__,
         convention=_exported,
         prefix="X",
@@ -64,6 +65,7 @@ NAMING = Naming(
     names_objects=True,
     names_unions=True,
     names_arguments=True,
+    exact_types=True,
 )
 
 
@@ -201,7 +203,7 @@ func (v {name}) IsKnown() bool {{
 """
 
     def _union(self, name: str, shape: UnionShape) -> str:
-        variants = [(each.name, self._type(each.shape)) for each in self.plan.variants(shape)]
+        variants = [(each.name, self._type(each.shape)) for each in self.plan.variants(shape, name)]
         made = f"type {name} struct{{ {self.of}Union }}\n"
         for label, kind in variants:
             of = self._free(f"{name}Of{label}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..dialects.name_mapping import Names, Rule
+from ..dialects.name_mapping import Names, Rule, words
 from ..dialects.tool_entry import Entry, as_json, described, printable, schema_of, text
 from ..dialects.type_shapes import (
     ArrayShape,
@@ -120,11 +120,15 @@ class Plan(msgspec.Struct, frozen=True):
         ]
         return sorted(made, key=lambda field: not field.is_required)
 
-    def variants(self, shape: UnionShape) -> list[Variant]:
-        """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of its type."""
+    def variants(self, shape: UnionShape, name: str = "") -> list[Variant]:
+        """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of its type.
+
+        In a union called *name* they do not repeat it: that of a `Shape` is `Circle` rather than `ShapeCircle`.
+        """
+        whole = words(name)
         made: dict[str, Shape] = {}
         for part in shape.parts:
-            label = name = self.naming.members.nearest(_label(part))
+            label = name = self.naming.members.nearest(_without(whole, _label(part)))
             number = len(made)  # larger than that of any variant before
             while name in made:
                 number += 1
@@ -211,6 +215,13 @@ def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
 def _docs_of(member: ShapeMember) -> list[str]:
     default = member.schema.get("default")  # null only means that it is optional
     return lines(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
+
+
+def _without(whole: list[str], label: str) -> str:
+    """*label* without the words at its beginning that *whole* ends in, unless these are all."""
+    parts = words(label)
+    ends = (size for size in range(len(whole), 0, -1) if whole[-size:] == parts[:size] and len(parts) > size)
+    return " ".join(parts[next(ends, 0) :]) if whole else label
 
 
 def _label(shape: Shape) -> str:

@@ -47,6 +47,7 @@ NAMING = Naming(
     members=Rule(lambda letter: True),
     taken_types=frozenset(_TAKEN.split()),
     names_objects=True,
+    exact_types=True,
 )
 
 

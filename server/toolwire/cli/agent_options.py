@@ -126,9 +126,12 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
             raise UsageError(f"the transcript was written with {kind}: say which --protocol reads it")
         usual, instructions = named.get(kind, usual), recorded.instructions
     make = protocols[options.get("protocol", usual)]
-    protocol: Protocol = make(
-        options.get("language", language or None), instructions=options.get("instructions", instructions)
-    )
+    try:
+        protocol: Protocol = make(
+            options.get("language", language or None), instructions=options.get("instructions", instructions)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     return protocol
 
 

@@ -103,7 +103,8 @@ def test_a_file_that_is_not_ours_is_never_overwritten(command_line: CommandLine,
         (["python", "tools.py", "--runtime", "embed"], "has no runtime"),
         (["python", "tools.py", "--runtime", "other"], "--runtime takes one of embed, import, only"),
         (["python", "tools.py", "-o", "no/such/folder.py"], "cannot be written"),
-        (["python", "tools.py", "-o", "."], "cannot be read"),
+        (["python", "tools.py", "-o", "."], "is no file"),
+        (["python", "tools.py", "-o", "/dev/full"], "is no file"),
     ],
 )
 def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words: list[str], said: str) -> None:

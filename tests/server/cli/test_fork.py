@@ -135,13 +135,15 @@ def test_a_fork_needs_no_model_if_its_transcript_names_one(command_line: Command
         (["x", "--at", "4"], "--at goes with --fork"),
         (["--fork", "none.jsonl"], "cannot open none.jsonl"),
         (["--fork", "tools.py"], "tools.py, line 2, is not an event"),
-        (["--fork", "custom.jsonl"], "written with MyProtocol: say which --protocol reads it"),
+        (["--fork", "custom.jsonl", "--at", "1"], "written with MyProtocol: say which --protocol reads it"),
+        (["--fork", "custom.jsonl", "--at", "2"], "there are no prompts in 'tlh'"),
     ],
 )
 def test_a_mistake_about_a_fork_is_one_sentence_and_writes_nothing(
     command_line: CommandLine, folder: Path, recorded: Path, words: list[str], told: str
 ) -> None:
-    (folder / "custom.jsonl").write_text('{"type": "Started", "protocol": "MyProtocol, en"}\n')
+    starts = ({"type": "Started", "protocol": protocol} for protocol in ("MyProtocol, en", "SmallProtocol, tlh"))
+    (folder / "custom.jsonl").write_text("".join(f"{json.dumps(start)}\n" for start in starts))
     before = {path.name: path.read_bytes() for path in folder.glob("*.jsonl")}
     done = command_line("ask", *words, "--tools", "tools.py", "--model", "arithmetic", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

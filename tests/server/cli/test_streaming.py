@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -58,6 +59,18 @@ def test_an_answer_streams(tmp_path: Path, words: tuple[str, ...], env: dict[str
     if "native" not in words:
         assert 'The first \\ "half" \\u001b[31mred 😀\r\nand the second.' in terminal.shown
         assert terminal.shown.index("I know") < terminal.shown.index("The first")
+
+
+@pytest.mark.process
+def test_ctrl_c_in_the_midst_of_an_answer_ends_its_line_and_the_run(tmp_path: Path) -> None:
+    released = threading.Event()
+    with StandIn(final("The first half and the second.")) as server:
+        server.then(held("half", released))
+        with Terminal(*asked(server), cwd=tmp_path, **KEY) as terminal:
+            terminal.types("\x03", at="half")
+            assert terminal.ends() == -signal.SIGINT
+        released.set()
+    assert re.search(r"half[^\n]*\n+  cancelled: Ctrl-C", CONTROL.sub("", terminal.shown))
 
 
 @pytest.mark.process

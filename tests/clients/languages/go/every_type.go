@@ -55,16 +55,16 @@ func kind(err error) string {
 }
 
 func value() tools.Value {
-	circle := tools.Shape{Type: tools.TypeCircle, Centre: tools.Place{X: 1}, Radius: 2.5}
+	circle := tools.ValueShapeCircle{Type: tools.ShapeCircleTypeCircle, Centre: tools.ValuePlace{X: 1}, Radius: 2.5}
 	return tools.Value{
 		Text: "grün </script> \u2028", Whole: 1 << 60, Number: 0.1, Flag: true, Mode: tools.ModeAsUsual,
 		Colour: tools.ColourLightGreen, Level: 2, OneOrTwo: 1, Words: []string{"a", ""}, Pair: tools.List[any]{1, "one"},
 		Counts: map[string]int64{"a b": 1}, Matrix: tools.List[tools.List[float64]]{{1, 2.5}, {}},
-		Place: tools.Place{X: 1, Y: tools.Optional(2.0)}, Places: tools.Map[tools.List[tools.Place]]{"home": {{X: 3}}},
-		Shape:   tools.Shape3OfShape(circle),
-		Tree:    tools.Tree{Name: "root", Branches: []tools.Tree{{Name: "leaf"}}},
+		Place: tools.ValuePlace{X: 1, Y: tools.Optional(2.0)}, Places: tools.Map[tools.List[tools.ValuePlace]]{"home": {{X: 3}}},
+		Shape:   tools.ValueShapeOfCircle(circle),
+		Tree:    tools.EveryTypeTree{Name: "root", Branches: []tools.EveryTypeTree{{Name: "leaf"}}},
 		Either:  tools.EitherOfIntegerList([]int64{1, 2}),
-		Options: tools.Options2{Type: "x", Func: tools.Null[bool]()},
+		Options: tools.ValueOptions{Type: "x", Func: tools.Null[bool]()},
 		Day:     "2026-11-23", Anything: map[string]any{"deep": []any{nil, 1 << 60}}, KebabCase: tools.Optional("kebab"),
 	}
 }
@@ -78,13 +78,13 @@ func types(t *tools.Tools) {
 	several, err := t.EveryType(ctx, tools.EveryTypeArguments{Value: value(), Times: tools.Optional(int64(2))})
 	must(err)
 	say("every type", several)
-	_, isSquare := several[0].Shape.AsShape2()
-	circle, isCircle := several[0].Shape.AsShape4()
+	_, isSquare := several[0].Shape.AsSquare()
+	circle, isCircle := several[0].Shape.AsCircle()
 	_, isText := several[0].Either.AsString()
 	_, isWhole := several[0].Either.AsInteger()
 	numbers, isList := several[0].Either.AsIntegerList()
 	say("unions", []any{isSquare, isCircle, circle.Radius, isText, isWhole, isList, numbers})
-	size, err := t.Measure(ctx, tools.MeasureArguments{Shape: tools.Shape3OfShape2(tools.Shape2{Type: tools.Type2Square, Side: 3})})
+	size, err := t.Measure(ctx, tools.MeasureArguments{Shape: tools.ValueShapeOfSquare(tools.ShapeSquare{Type: tools.ShapeSquareTypeSquare, Side: 3})})
 	must(err)
 	say("measure", size)
 	tree, err := t.Plant(ctx, tools.PlantArguments{Depth: 2})

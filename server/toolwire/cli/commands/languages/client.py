@@ -54,6 +54,8 @@ def run(words: Words) -> int:
     if name is None:
         say(text.removesuffix("\n"))
         return 0
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise Failed(f"{name} is no file: name one, or leave out -o to print the client", 2)
     try:
         found = Path(name).read_text("utf-8") if os.path.exists(name) else ""
     except (OSError, ValueError) as error:

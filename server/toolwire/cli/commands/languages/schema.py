@@ -26,16 +26,17 @@ COMMAND = Command(
     usage=(
         "toolwire schema list",
         "toolwire schema show NAME",
-        "toolwire schema export DIR",
+        "toolwire schema export DIR [--cases]",
         "toolwire schema bundle [NAME...]",
         "toolwire schema reply TARGET... [--strict]",
         "toolwire schema reply [--strict] -- COMMAND",
     ),
     details="They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
-    "(toolwire.d.ts). `bundle` prints one self-contained document of all schemas, or of the named ones and "
-    "their references. `reply` prints the schema of a model's replies for the tools of a TARGET, or of any MCP "
-    "server that COMMAND starts: react-reply with a branch for each tool.",
+    "(toolwire.d.ts); with --cases also the contract cases, to DIR/cases. `bundle` prints one self-contained document "
+    "of all schemas, or of the named ones and their references. `reply` prints the schema of a model's replies for the "
+    "tools of a TARGET, or of any MCP server that COMMAND starts: react-reply with a branch for each tool.",
     options=(
+        Option("--cases", "with export: the contract cases too, and the page that says how to play them"),
         Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
         SET,
         ADOPT,
@@ -62,6 +63,8 @@ def _answer(words: Words) -> str:
     is_strict = words.options.get("strict", False)
     if is_strict and what != "reply":
         raise UsageError("--strict goes with schema reply")
+    if "cases" in words.options and what != "export":
+        raise UsageError("--cases goes with schema export")
     try:
         match what, rest:
             case "list", []:
@@ -69,7 +72,7 @@ def _answer(words: Words) -> str:
             case "show", [name]:
                 return text(name).rstrip()
             case "export", [folder]:
-                return _export(Path(folder))
+                return _export(Path(folder), with_cases="cases" in words.options)
             case "bundle", _:
                 return as_json(bundle(*rest))
             case "reply", [_, *_]:
@@ -84,10 +87,10 @@ def _listed() -> str:
     return unmarked(table(("schema", "what it describes"), rows))
 
 
-def _export(folder: Path) -> str:
-    files = dict(files_to_export())
-    folder.mkdir(parents=True, exist_ok=True)
+def _export(folder: Path, *, with_cases: bool) -> str:
+    files = dict(files_to_export(with_cases=with_cases))
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content.encode())
     return f"Wrote {len(files)} files to {folder}."
 

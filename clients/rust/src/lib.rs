@@ -934,7 +934,7 @@ impl Conversation {
         let unreadable = || broken(format!("the server's answer cannot be read: {problem}"));
         let mut state = self.lock();
         if problem.is_empty() || !id_within(text).map_or(false, |id| state.settle(id, unreadable())) {
-            state.keep(&line[..line.len().min(1000)]);
+            state.keep(&text.as_bytes()[..text.len().min(1000)]);
             state.keep(b"\n");
         }
     }

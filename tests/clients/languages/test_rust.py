@@ -152,7 +152,7 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_
         "fail": ["no \x1b[31mpaper", "the tool failed: no \\u{1b}[31mpaper"],
         "bad arguments": "the tool failed: arguments.times: 9 is greater than 3",
         "missing": -32602,
-        "progress": [3, [[number, 3.0, f"number {number}"] for number in (1.0, 2.0, 3.0)]],
+        "progress": [3, [[number, 3, f"number {number}"] for number in (1, 2, 3)]],
         "cancel": [True, True, True],
         "timeout": [True, True],
         "pipelined": True,
@@ -168,7 +168,7 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_
     assert [value for step, value in said if step == "question"] == [
         "2 large soup",
         "the tool failed: The user declined to answer.",
-        "the tool failed: The user dismissed the question.",
+        "the tool failed: The user closed the form without an answer.",
         "1 small slow food",
     ]
     asked = [f"How much {dish}?" for dish in ("soup", "tea", "water", "slow food")]

@@ -106,10 +106,18 @@ pub fn drive(is_legacy: bool) {
     say("timeout", (matches!(slow, Err(Error::TimedOut { .. })), was_cancelled));
 
     let calls: Vec<_> = (0..10_000).map(|a| tools.add(&AddArguments { a, b: Some(1) }).start().unwrap()).collect();
-    say("pipelined", calls.into_iter().zip(1..).all(|(call, sum)| call.wait().unwrap() == sum));
+    let mut sums = Vec::new();
+    for call in calls {
+        sums.push(call.wait().unwrap());
+    }
+    say("pipelined", sums.into_iter().eq(1..=10_000));
     let together: i64 = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8).map(|a| scope.spawn(move || a)).collect();
-        threads.into_iter().map(|thread| tools.add(&AddArguments::new(thread.join().unwrap())).call().unwrap()).sum()
+        let mut threads = Vec::new();
+        for a in 0..8 {
+            let tools = &tools;
+            threads.push(scope.spawn(move || tools.add(&AddArguments::new(a)).call().unwrap()));
+        }
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     say("threads", together);
     say("no questions", tools.order(&OrderArguments { dish: "soup".into() }).call().unwrap_err().to_string());

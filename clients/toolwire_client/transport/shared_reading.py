@@ -48,7 +48,9 @@ class SharedReading(Waiting):
     ) -> None:
         self._source, self._stop, self._has_ended, self._deliver = source, stop, has_ended, deliver
         self._turn = threading.Lock()
+        self._waking = threading.Lock()
         self._reader: tuple[Inbox, int] | None = None
+        """The inbox of the thread that has the turn; it keeps that while another one wakes it."""
         self.waits: list[Inbox] = []
         """Of threads that sleep while another one reads."""
         self._wake, self._wake_writer = os.pipe()
@@ -94,9 +96,11 @@ class SharedReading(Waiting):
             self._reader = inbox, threading.get_ident()
             if self._is_over or len(inbox):
                 return not self._is_over
-            return self._receive(self._patience if seconds is None else seconds)
+            limits = [limit for limit in (seconds, self._patience) if limit is not None]
+            return self._receive(min(limits, default=None))
         finally:
-            self._reader = None
+            with self._waking:
+                self._reader = None
             self._turn.release()
             if len(inbox) and (sleeper := self._sleeper()) is not None:
                 sleeper.put(_TURN)
@@ -106,9 +110,9 @@ class SharedReading(Waiting):
 
     def wake(self, inbox: Inbox) -> None:
         """Wake the thread that reads for *inbox*, unless that is the present one. Never blocks."""
-        reader = self._reader
-        if reader is not None and reader[0] is inbox and reader[1] != threading.get_ident():
-            os.write(self._wake_writer, b"x")
+        with self._waking:
+            if self._reader is not None and self._reader[0] is inbox and self._reader[1] != threading.get_ident():
+                os.write(self._wake_writer, b"x")
 
     def _receive(self, seconds: float | None) -> bool:
         """Deliver what comes within *seconds*; false if nothing can come any more. Only with the turn."""

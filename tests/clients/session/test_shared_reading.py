@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire_client import CallCancelled, ServerGone, TimedOut
+from toolwire_client import CallCancelled, Closed, ServerGone, TimedOut
 from toolwire_client.async_client import AsyncClient, ClientSettings, Running
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.transport.child_process import ServerProcess
@@ -126,3 +126,15 @@ def test_messages_between_calls_are_read(tmp_path: Path) -> None:
             Waiting().inbox(),
         )
         assert came.wait(10)
+
+
+def test_closing_the_client_wakes_the_thread_that_reads(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with started(tmp_path) as running:
+            result(request(running, name="add", arguments={"a": 1, "b": 1}))
+            handle = request(running, name="wait", arguments={"path": str(tmp_path / "never")})
+            waiting = pool.submit(result, handle)
+        with pytest.raises(Closed):
+            waiting.result(10)
+        with pytest.raises(Closed):
+            request(running, name="add", arguments={})

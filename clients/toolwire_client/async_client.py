@@ -12,7 +12,7 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
-from .errors import Closed, TimedOut
+from .errors import ClientError, Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
 from .protocol.events import Event, ListChanged, LogEntry, SubscriptionConfirmed
 from .protocol.results import (
@@ -127,21 +127,23 @@ class AsyncClient(ServerDetails):
     """
 
     def __init__(self, settings: ClientSettings, waiting: Waiting) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Others take effect with the next start of the server."""
         self._waiting = waiting
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)
         self._restarts = RestartPolicy(settings.restart)
         self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
+        self._failure: ClientError | None = None  # of the last start
         self._log_level = settings.log_level if settings.on_log is not None else None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
 
     async def __aenter__(self) -> Self:
-        self._closed = None
+        self.open()
         try:
-            self._running = await self._start(Deadline(self._settings.start_timeout_seconds))
+            self._running = await self._start(Deadline(self.settings.start_timeout_seconds))
         except BaseException:
             await self.close()
             raise
@@ -150,8 +152,28 @@ class AsyncClient(ServerDetails):
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    def open(self) -> None:
+        """Let `ready` start the server, if the policy for restarts allows a start."""
+        self._closed = None
+
     def _details(self) -> Running | None:
         return self._running
+
+    @property
+    def end(self) -> ClientError | None:
+        """Why the server does not run; `None` if it does, or was never started."""
+        return self._failure or (None if self._running is None else self._running.connection.end)
+
+    async def fail(self, error: ClientError) -> None:
+        """End the server, and treat it as one that could not be started."""
+        self._failure = error
+        if self._connection is not None:
+            await self._waiting.run_blocking_shielded(self._connection.close)
+
+    @property
+    def pause_seconds(self) -> float | None:
+        """The seconds until a server that has ended may be started again; `None` if it may not."""
+        return self._restarts.wait_seconds()
 
     @property
     def pid(self) -> int | None:
@@ -332,12 +354,11 @@ class AsyncClient(ServerDetails):
     # Starting
 
     async def ready(self, deadline: Deadline) -> Running:
-        """Return the server, restarted if it has ended and the policy allows it."""
+        """Return the server, started or restarted if it does not run and the policy allows it."""
         if self._closed is not None:
             raise self._closed.again()
-        running = self._running
-        if running is not None and running.connection.end is None:
-            return running
+        if self._running is not None and self.end is None:
+            return self._running
         if await self._restart_turn.next(deadline.left()) is None:
             raise TimedOut(f"the server was not restarted {deadline}")
         try:
@@ -346,23 +367,22 @@ class AsyncClient(ServerDetails):
             self._restart_turn.put(self)
 
     async def _restart(self, deadline: Deadline) -> Running:
-        running = self._running
-        if running is None:
-            raise Closed(_NOT_OPEN)
-        ended = running.connection.end
-        if ended is None:  # another task has restarted it
+        running, ended = self._running, self.end
+        if running is not None and ended is None:  # another task has restarted it
             return running
-        pause, left = self._restarts.wait_seconds(), deadline.left()
+        pause, left = self.pause_seconds, deadline.left()
         if pause is None or (left is not None and pause > left):
-            raise ended.again()
-        await self._waiting.run_blocking_shielded(running.connection.close)
+            raise Closed(_NOT_OPEN) if ended is None else ended.again()
+        if running is not None:
+            await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
         self._restarts.begin()
-        self._running = running = await self._start(deadline.at_most(self._settings.start_timeout_seconds))
+        self._running = running = await self._start(deadline.at_most(self.settings.start_timeout_seconds))
+        self._failure = None
         return running
 
     async def _start(self, deadline: Deadline) -> Running:
-        settings, tools = self._settings, CachedToolList()
+        settings, tools = self.settings, CachedToolList()
         was_legacy = self._running is not None and not self._running.connection.protocol.is_modern
         era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
         connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
@@ -374,7 +394,7 @@ class AsyncClient(ServerDetails):
         return Running(connection, handshake, tools)
 
     def _launch(self, tools: CachedToolList) -> Connection:
-        settings = self._settings
+        settings = self.settings
         can_ask = settings.on_ask is not None
         protocol = settings.protocol(settings.name, settings.version, can_ask=can_ask)
         if self._log_level is not None:
@@ -396,12 +416,12 @@ class AsyncClient(ServerDetails):
         if isinstance(event, ListChanged):
             if event.what == "tools":
                 tools.changed()
-            self._settings.on_list_changed(event.what)
+            self.settings.on_list_changed(event.what)
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)
-        elif isinstance(event, LogEntry) and self._settings.on_log is not None:
+        elif isinstance(event, LogEntry) and self.settings.on_log is not None:
             try:
-                self._settings.on_log(event)
+                self.settings.on_log(event)
             except Exception:  # the reading thread must continue
                 import traceback
 

@@ -75,6 +75,9 @@ def call(id: Any, params: dict[str, Any]) -> None:
         case "change":
             for what in ("tools", "resources", "prompts"):
                 send(method=f"notifications/{what}/list_changed")
+        case "flood":
+            for _ in range(given["count"]):
+                send(method="notifications/tools/list_changed")
         case "ask":
             form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
             send(id="q", method="elicitation/create", params={"message": "Who?", "requestedSchema": form})
@@ -82,6 +85,10 @@ def call(id: Any, params: dict[str, Any]) -> None:
             given = reply.get("result") or reply["error"]
     result = {"content": [{"type": "text", "text": json.dumps(given)}], "structuredContent": {"given": given}}
     send(id=id, result={**result, "_meta": {"their": 1}, "unknown": [2]})
+    if name == "later":
+        for number in range(given["count"]):
+            send(method="notifications/message", params={"level": "error", "data": number})
+        (FOLDER / "sent").touch()
 
 
 def answer(message: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from toolwire_schemas.install_command import install_command
 
 from ..errors import LoadError, UsageError
 from .option_values import number
-from .options import ADOPT, SET, Option
+from .options import ADOPT, RUN_ON, SET, Option
 
 if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
@@ -29,6 +29,7 @@ OPTIONS = (
     Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
     SET,
     ADOPT,
+    RUN_ON,
     Option("--server COMMAND", "let it use the tools of the MCP server that COMMAND starts; repeatable", many=True),
     Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
     Option("--approve ask|reads|all", "calls other than trusted reads: ask (default), refuse (reads) or allow (all)"),

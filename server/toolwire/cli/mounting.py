@@ -14,9 +14,12 @@ from ..loading.targets import is_chosen
 from .open_client import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..server import Server
+
+    Mounted = tuple[list[str], str | None, dict[str, Any]]
+    """A command, its name, and further options of `Server.mount`."""
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.*)", re.DOTALL)
 
@@ -36,21 +39,21 @@ def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str]
 
         lock = LockedTools(options["lock"])
     keep = partial(is_chosen, include=include, exclude=exclude)
-    for mount in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
-        mount(server.mount, keep=keep, eager=options.get("eager", False), lock=lock)
+    for command, name, more in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
+        server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
 
 
-def _typed(texts: Sequence[str]) -> Iterator[Callable[..., None]]:
+def _typed(texts: Sequence[str]) -> Iterator[Mounted]:
     for text in texts:
         found = _NAMED.fullmatch(text)
         name, command = (found[1], found[2]) if found else (None, text)
         words = words_of(command)
         if not words:
             raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
-        yield partial(_call, words, name)
+        yield words, name, {}
 
 
-def _configured(paths: Sequence[str]) -> Iterator[Callable[..., None]]:
+def _configured(paths: Sequence[str]) -> Iterator[Mounted]:
     from toolwire_client.errors import BadConfiguration
     from toolwire_client.host_config import read_config
 
@@ -63,8 +66,4 @@ def _configured(paths: Sequence[str]) -> Iterator[Callable[..., None]]:
             if isinstance(server, BadConfiguration):
                 log.warning(printable(f"{path}: {server}"))
             else:
-                yield partial(_call, server.command, name, env=server.env, cwd=server.cwd, inherit_env=False)
-
-
-def _call(command: list[str], name: str | None, mount: Callable[..., None], **options: Any) -> None:
-    mount(command, name, **options)
+                yield server.command, name, {"env": server.env, "cwd": server.cwd, "inherit_env": False}

@@ -93,7 +93,7 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
         return own_command(targets, words.options)
     if targets:
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
-    for option in ("set", "adopt", "include", "exclude", "mount", "mount_config"):
+    for option in (*_REPEATABLE, "adopt"):
         if option in words.options:
             raise UsageError(f"--{option.replace('_', '-')} goes with a target, not with a command after `--`")
     if not words.command:
@@ -133,9 +133,11 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
 
 def loading_words(options: Mapping[str, Any]) -> list[str]:
     """Return the words of `serve` for the *options* of another command that say how to load its targets."""
-    names = ("set", "include", "exclude", "mount", "mount_config")
-    many = [f"--{name.replace('_', '-')}={value}" for name in names for value in options.get(name, ())]
+    many = [f"--{name.replace('_', '-')}={value}" for name in _REPEATABLE for value in options.get(name, ())]
     return [*many, *(["--adopt"] if "adopt" in options else [])]
+
+
+_REPEATABLE = ("set", "include", "exclude", "mount", "mount_config", "run_on")
 
 
 def is_attended() -> bool:

@@ -120,8 +120,8 @@ def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern:
 
 def _by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
-        resource: Any = tool  # which may be a copy that runs in a process
-        if resource.template.match(uri) is not None:
+        resource: Any = tool  # which may be a copy that runs in a process, or mounted with a template we cannot read
+        if resource.template is not None and resource.template.match(uri) is not None:
             return tool
     return None
 

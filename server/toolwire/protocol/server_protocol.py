@@ -138,7 +138,7 @@ class Catalog:
 
 LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}
 """The kinds of things of each capability."""
-_METHODS = {**{f"{name}/list": name for name in LISTS}, "resources/templates/list": "resourceTemplates"}
+LIST_METHODS = {**{f"{name}/list": name for name in LISTS}, "resources/templates/list": "resourceTemplates"}
 """The methods that list things of one kind."""
 
 
@@ -166,7 +166,7 @@ class ServerProtocol:
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._all_handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
-            **dict.fromkeys(_METHODS, self._list),
+            **dict.fromkeys(LIST_METHODS, self._list),
             "resources/read": self._run_other,
             "prompts/get": self._run_other,
             "completion/complete": self._run_other,
@@ -355,7 +355,7 @@ class ServerProtocol:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
         if self._catalog.late is not None:
             return self._begin(request, params, origin, *self._catalog.late.asked(request.method, params))
-        kind = _METHODS[request.method]
+        kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
         pages = self._pages  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
         page = pages.get(key)

@@ -54,11 +54,13 @@ def forward(
     params: dict[str, Any],
     on_stop: Callable[[], object] = lambda: None,
     waiting: Waiting = BLOCKING,
+    opened: Callable[[RequestHandle], object] = lambda handle: None,
 ) -> dict[str, Any]:
     """Send the request with *params* that calls the tool of *call* over there, and return its result as it came.
 
     Only for the thread that runs the call. *on_stop* is called, in addition to cancelling the request, if the call
-    ends before; it must not block. *waiting* is the way to wait for the response.
+    ends before; it must not block. *waiting* is the way to wait for the response. *opened* gets the request, which may
+    log.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
@@ -69,7 +71,9 @@ def forward(
     wants_progress = call.token is not None or call.sent  # a modern client may repeat a call with a token
     on_progress = call.progress if wants_progress else None
     try:
-        with RequestHandle(connection, waiting, _Questions(call, connection), on_progress) as handle:
+        on_log = partial(pass_on_log, call)
+        with RequestHandle(connection, waiting, _Questions(call, connection), on_progress, on_log) as handle:
+            opened(handle)
             call.stop = partial(_stop, handle, on_stop)
             if call.ended:
                 raise cancelled(call)

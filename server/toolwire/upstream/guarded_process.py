@@ -60,7 +60,7 @@ class GuardedProcess(ServerProcess):
                 raise NotStarted(f"no process can be started: {error.strerror}") from error
             raise
         os.close(life)
-        _running.add(self)
+        RUNNING.add(self)
 
     def kill(self) -> None:
         """Kill the child and its descendants. Never blocks. A second call is for a child that stops the subreaper."""
@@ -94,7 +94,7 @@ class GuardedProcess(ServerProcess):
             super()._reap()
 
     def _let_go(self) -> None:
-        _running.discard(self)
+        RUNNING.discard(self)
         with suppress(OSError):  # the subreaper has written nothing
             os.set_blocking(self._life, False)
             self.orphans = int(os.read(self._life, 20) or 0)
@@ -196,31 +196,35 @@ class _ReadingInbox(Inbox):
 _KILLED_SECONDS = 0.1
 """How long this process waits for the end of those that it has killed: within the time of its exit functions."""
 
-_running: set[GuardedProcess] = set()
+RUNNING: set[Any] = set()
+"""The transports to children and to workers on nodes, which end with this process."""
 
 
-def _end_all() -> None:
-    """End every child, since this process exits."""
-    left = list(_running)
+def end_all() -> None:
+    """End every child and every worker on a node, since this process exits."""
+    left = list(RUNNING)
     for process in left:
         process.finish_input()
-    deadline = time.monotonic() + _END_SECONDS
+    _wait(left, _END_SECONDS)
     for process in left:
-        process.exit_status(max(0.0, deadline - time.monotonic()))
         process.kill()
-    deadline = time.monotonic() + _KILLED_SECONDS
-    for process in left:
-        process.exit_status(max(0.0, deadline - time.monotonic()))
+    _wait(left, _KILLED_SECONDS)
     if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
         cgroups.leave()
 
 
+def _wait(processes: list[Any], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        process.exit_status(max(0.0, deadline - time.monotonic()))
+
+
 def _abandon_all() -> None:
-    for process in _running:
+    for process in list(RUNNING):
         process.abandon()
-    _running.clear()
+    RUNNING.clear()
 
 
-atexit.register(_end_all)
+atexit.register(end_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon_all)

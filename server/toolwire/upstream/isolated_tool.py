@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from functools import partial
+from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,9 +14,8 @@ from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.call import Call
-from .import_path import import_path_of
 from .process_pool import ProcessPool
-from .worker_spec import LocalWorkers, WorkerSpec, stamp
+from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -75,7 +74,7 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
         return tools
     loading: dict[str, Any] = {"targets": list(dict.fromkeys(wanted.values()))}
     if lifespan is not None:
-        loading["lifespan"] = import_path_of(lifespan)
+        loading["lifespan"] = _import_path_of(lifespan)
         if loading["lifespan"] is None:
             raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
     return _isolated(tools, wanted, _spec(loading, tools, settings), settings)
@@ -108,20 +107,15 @@ def _where(tool: Tool, settings: Settings) -> Any:
 def _pool(where: Any, spec: WorkerSpec, settings: Settings, *, limited: bool) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
-        return ProcessPool(LocalWorkers(spec, limited=limited), settings.max_processes, end_seconds=end_seconds)
-    from .cluster.engines import Waiting, engine, interrupt
+        start_one = partial(start_here, spec, limited)
+        return ProcessPool(start_one, settings.max_processes, end_seconds=end_seconds)
+    from .cluster.engines import engine
 
     there = engine(where)
     path = [entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))]
     spec = msgspec.structs.replace(spec, path=path, sources={})  # a copy of a file has another stamp
-    waiting: Waiting = deque()
-    return ProcessPool(
-        partial(there.start, spec, waiting),
-        settings.max_processes,
-        end_seconds=end_seconds,
-        idle_seconds=there.idle_seconds,
-        on_idle=partial(interrupt, waiting),
-    )
+    start = partial(there.start, spec)
+    return ProcessPool(start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds)
 
 
 def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
@@ -154,12 +148,85 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
 
 def _target(tool: Tool, things: Any) -> str:
     thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
-    found = import_path_of(thing)
+    found = _import_path_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
-        found = import_path_of(thing.function)
+        found = _import_path_of(thing.function)
     if found is None:
         raise RegistrationError(_NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that")
     return found
+
+
+def _import_path_of(thing: Any) -> str | None:
+    """Return the target, for `load`, that is *thing* in every process; `None` without one.
+
+    *thing* must have a name at the top level of its module, or of the script that runs.
+    """
+    for module in _modules(thing):
+        place = _place(module)
+        if place is None:
+            continue
+        names = [name for name, value in list(vars(module).items()) if _same(value, thing) and name.isidentifier()]
+        own = getattr(thing, "__name__", None)
+        for name in sorted(names, key=lambda name: name != own):
+            if module.__name__ != "__main__" or name in _names_in_script(module):
+                return f"{place}:{name}"
+    return None
+
+
+def _modules(thing: Any) -> Iterator[ModuleType]:
+    """Yield the modules where *thing* may have a name, the likeliest first."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    names = [getattr(thing, "__module__", None), type(thing).__module__, "__main__"]
+    for name in dict.fromkeys(name for name in names if isinstance(name, str)):
+        module = sys.modules.get(name)
+        if module is not None:
+            yield module
+
+
+def _same(value: object, thing: object) -> bool:
+    # Each access makes a new bound method.
+    return value is thing or (type(value) is type(thing) is MethodType and value == thing)
+
+
+def _place(module: ModuleType) -> str | None:
+    """Return the target of *module*: its name if `load` finds it by that, or its file."""
+    from importlib.machinery import PathFinder
+
+    spec = getattr(module, "__spec__", None)
+    name = module.__name__ if module.__name__ != "__main__" or spec is None else spec.name
+    file = getattr(module, "__file__", None)
+    file = os.path.realpath(file) if isinstance(file, str) and os.path.isfile(file) else None
+    if name != "__main__" and ("." in name or file is None):
+        return name
+    found = None if name == "__main__" else PathFinder.find_spec(name)
+    if found is not None and found.origin and os.path.realpath(found.origin) == file:
+        return name
+    return file if file is not None and file.endswith(".py") else None
+
+
+def _names_in_script(module: ModuleType) -> set[str]:
+    """Return the names that a script defines, without those that exist only if it is run."""
+    import ast
+
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return set()
+    with open(file, "rb") as source:
+        statements = ast.parse(source.read()).body
+    names = set()
+    for statement in statements:
+        if isinstance(statement, ast.If) and "'__name__'" in ast.dump(statement.test):
+            continue  # only if the file is run
+        for node in ast.walk(statement):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    names.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    names.add(name)
+                case ast.alias():
+                    names.add((node.asname or node.name).partition(".")[0])
+    return names
 
 
 _NOT_IMPORTABLE = "it cannot run in a process of its own: the process could not import it"

@@ -33,6 +33,10 @@ def read_lock(name: str) -> Lock:
         raise UsageError(f"{name}: {error}; `toolwire lock FILE -- COMMAND` writes one") from None
 
 
+_MAX_REMARKS = 1000
+"""How many remarks are logged in all, since a server may change its tools again and again."""
+
+
 class LockedTools:
     """The lock in the file *name*, which refuses tools; raises what `read_lock` raises. Each remark is logged once."""
 
@@ -45,9 +49,10 @@ class LockedTools:
         checked = check(self._lock, [tool.describe() for tool in tools if tool.kind == "tools"])
         names, allowed = {tool.name for tool in tools}, {entry["name"] for entry in checked.allowed}
         remarks = {remark for name, remark in checked.remarks().items() if name in names}
-        for remark in sorted(remarks - self._logged):
+        new = sorted(remarks - self._logged)[: _MAX_REMARKS - len(self._logged)]
+        for remark in new:
             log.warning(f"{self._name}: {remark}")
-        self._logged |= remarks
+        self._logged.update(new)
         refused = [RefusedTool(name, f"{self._name}: {why}") for name, why in checked.refused.items()]
         return [tool for tool in tools if tool.kind != "tools" or tool.name in allowed], refused
 

@@ -7,14 +7,15 @@ waits no longer, and the start goes on. The lists of the last start stay until t
 from __future__ import annotations
 
 import time
+from concurrent.futures import wait
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.async_client import AsyncClient, ClientSettings, RestartPolicy
-from toolwire_client.errors import BrokenRules, ClientError, RequestFailed
+from toolwire_client.async_client import AsyncClient, ClientSettings
+from toolwire_client.errors import BrokenRules, ClientError, Closed, RequestFailed
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import pages
@@ -29,7 +30,8 @@ from .. import log
 from ..protocol import log_messages
 from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
-from .forwarding import BLOCKING, forward, pass_on_log
+from ..protocol.server_protocol import LIST_METHODS
+from .forwarding import BLOCKING, forward
 from .mounted_tool import MountedTool, problem_of, report_names
 
 if TYPE_CHECKING:
@@ -40,17 +42,10 @@ if TYPE_CHECKING:
     from toolwire_client.protocol.events import LogEntry
 
     from ..protocol.call import Call
-
-LISTS = {
-    "tools": "tools/list",
-    "resources": "resources/list",
-    "resourceTemplates": "resources/templates/list",
-    "prompts": "prompts/list",
-}
-"""The method that lists things of each kind."""
+    from ..runtime.session import Session
 
 _LIST_SECONDS = 60.0
-_MAX_ENTRIES = 10_000
+_MAX_ENTRIES = 10_000  # of all lists
 _MAX_ENTRY_BYTES = 256 * 1024  # the largest known tools take some 30 KiB
 _MAX_LIST_BYTES = 4 * 1024 * 1024
 """Beyond any of these limits, entries are left out: all lists together must fit into a response."""
@@ -58,14 +53,15 @@ _MAX_LIST_BYTES = 4 * 1024 * 1024
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
-_CHANGE_SECONDS = 0.2
-"""The least time between two readings of a list: a server that never stops changing it costs little."""
+_CHANGE_SECONDS, _IDLE_SHARE = 0.2, 9
+"""The least time between two readings of the lists, and how many times longer than the last reading it is at least: a
+server that never stops changing them costs little."""
 
 
 class Mount:
     """The server that *settings* start, called *name* in messages, whose names begin with *prefix*.
 
-    *changed* is called when its lists were read and differ, *stray_log* with log messages of no call; on any thread.
+    *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log messages of no call.
     """
 
     reports_names = True
@@ -78,7 +74,7 @@ class Mount:
         prefix: str,
         settings: ClientSettings,
         changed: Callable[[], None],
-        stray_log: Callable[[LogEntry], None],
+        sessions: Callable[[], list[Session]],
     ) -> None:
         self.name = name
         self.prefix = prefix
@@ -86,20 +82,21 @@ class Mount:
         """Everything it lists, in the order of its lists."""
         self.is_listed = False
         self.running: Running | None = None
-        self._settings = settings
+        settings = msgspec.structs.replace(
+            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed, log_level=None
+        )
+        self.client = AsyncClient(settings, BLOCKING)
+        self.client.open()
         self._changed = changed
-        self._stray_log = stray_log
+        self._sessions = sessions
         self._lock = Lock()
-        self._client: AsyncClient | None = None
         self._starting: Future[Running] | None = None
-        self._restarts = RestartPolicy(True)
-        self._failure: ClientError | None = None
-        self._open: set[Call] = set()
+        self._open: dict[Call, RequestHandle] = {}
         self._log_level: str | None = None
         self.reading: Future[None] | None = None
         """The latest reading of its lists after a change."""
-        self._read_at = 0.0
-        self._is_stale = self._is_closed = False
+        self._is_reading_due = False
+        self._next_reading = 0.0
 
     @property
     def title(self) -> str:
@@ -109,7 +106,7 @@ class Mount:
     @property
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
-        return self._end() is not None and (self._restarts.wait_seconds() or 0.0) > _PATIENCE_SECONDS
+        return self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
 
     def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
         """Return what it lists in *entry* as a tool of *kind*."""
@@ -121,12 +118,12 @@ class Mount:
         if running is None or running.connection.end is not None:
             running = self._wait_until_ready(call)
         self._request_logs(running, call)
-        self._open.add(call)
         try:
             waiting = getattr(running.connection.transport, "waiting", BLOCKING)
-            return forward(call, running.connection, params, waiting=waiting)
+            opened = partial(self._open.__setitem__, call)
+            return forward(call, running.connection, params, waiting=waiting, opened=opened)
         finally:
-            self._open.discard(call)
+            self._open.pop(call, None)
 
     def start(self, can_ask: bool = True) -> Future[Running]:
         """Start the server, unless it runs or that is under way, and read its lists.
@@ -134,16 +131,14 @@ class Mount:
         *can_ask* is whether the user can be asked, for a server that wants to know it at the start.
         """
         with self._lock:
-            is_up = self.running is not None and self.running.connection.end is None
+            is_up = self.running is not None and self.client.end is None
             if self._starting is None or (self._starting.done() and not is_up):
                 self._starting = in_daemon_thread(partial(self._start, can_ask))
             return self._starting
 
     def close(self) -> None:
         """End the server, for good."""
-        self._is_closed = True
-        if self._client is not None:
-            run(self._client.close())
+        run(self.client.close())
 
     def _wait_until_ready(self, call: Call) -> Running:
         wait_for([self.start(can_elicit(call.capabilities))], call, None)
@@ -154,54 +149,41 @@ class Mount:
             raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
 
     def _start(self, can_ask: bool) -> Running:
-        end, old, settings = self._end(), self._client, self._settings
+        client, end = self.client, self.client.end
         if end is not None and self.is_resting:
             raise end.again()
-        if end is not None and old is not None:
-            run(old.close())
+        if end is not None and self.running is not None:
             log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
-        time.sleep(self._restarts.wait_seconds() or 0.0)
-        self._restarts.begin()
-        if can_ask:
-            settings = msgspec.structs.replace(settings, on_ask=lambda question: NoAnswer.DISMISSED)
-        settings = msgspec.structs.replace(settings, on_log=self._log, on_list_changed=self._list_changed)
+        on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
+        client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
         self._log_level = None
         try:
-            self._client = client = AsyncClient(settings, BLOCKING)
-            run(client.__aenter__())
-            running = run(client.ready(Deadline(0)))
+            running = run(client.ready(Deadline(None)))
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
         except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
-            self._failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
-            log.warning(printable(f"{self.title} does not start: {error}"))
-            run(client.close())
-            raise self._failure from None
-        self.running, self._failure = running, None
-        if self._is_closed:
-            self.close()
+            failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
+            if not isinstance(error, Closed):  # by `close`
+                log.warning(printable(f"{self.title} does not start: {error}"))
+            run(client.fail(failure))
+            raise failure from None
+        self.running = running
         return running
-
-    def _end(self) -> ClientError | None:
-        """Why it does not run; `None` if it does, or was never started."""
-        return self._failure or (None if self.running is None else self.running.connection.end)
 
     # Lists
 
     def _read_lists(self, running: Running) -> None:
-        deadline, tools, left = Deadline(_LIST_SECONDS), list[MountedTool](), _MAX_LIST_BYTES
-        for kind, method in LISTS.items():
+        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept(self.name)
+        for method, kind in LIST_METHODS.items():
             if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
                 continue
-            kept = _Kept(self.name, kind, left)
             try:
                 with RequestHandle(running.connection, BLOCKING) as handle:
-                    entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept)))
+                    entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept, kind)))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
                 log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
                 continue
-            left = kept.left
             tools += [self.tool(kind, entry) for entry in entries]
         before, was_listed = [(tool.kind, tool.describe()) for tool in self.tools], self.is_listed
         self.tools, self.is_listed = tools, True
@@ -210,8 +192,8 @@ class Mount:
                 report_names(self.name, tools)
             self._changed()
 
-    def _read_page(self, kept: _Kept, page: list[Any]) -> list[Any]:
-        return kept.of(self.mend(kept.kind, page))
+    def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
+        return kept.of(kind, self.mend(kind, page))
 
     def mend(self, kind: str, page: list[Any]) -> list[Any]:
         """Return the entries of a *page* of the list of *kind* to read: of a server as it is, those that it sent."""
@@ -219,22 +201,24 @@ class Mount:
 
     def _list_changed(self, what: str) -> None:
         with self._lock:
-            self._is_stale = self.reading is not None and not self.reading.done()
-            if not self._is_stale:
-                self.reading = in_daemon_thread(self._read_again)
+            if not self._is_reading_due:
+                self.reading = in_daemon_thread(partial(self._read_again, self.reading))
+                self._is_reading_due = True
 
-    def _read_again(self) -> None:
-        time.sleep(max(0.0, self._read_at + _CHANGE_SECONDS - time.monotonic()))
-        self._read_at = time.monotonic()
-        running = self.running
+    def _read_again(self, last: Future[None] | None) -> None:
+        if last is not None:
+            last.exception()
+        time.sleep(max(0.0, self._next_reading - time.monotonic()))
+        started = time.monotonic()
+        with self._lock:
+            self._is_reading_due = False
         try:
-            if running is not None and running.connection.end is None:
-                self._read_lists(running)
+            if self.running is not None and self.client.end is None:
+                self._read_lists(self.running)
         except Exception as error:  # the outer edge of a thread
             log.warning(printable(f"the lists of {self.title} cannot be read: {error}"))
-        with self._lock:
-            if self._is_stale:
-                self._is_stale, self.reading = False, in_daemon_thread(self._read_again)
+        now = time.monotonic()
+        self._next_reading = now + max(_CHANGE_SECONDS, _IDLE_SHARE * (now - started))
 
     # Log messages
 
@@ -252,36 +236,37 @@ class Mount:
             text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
             log.rarely(f"output of {self.name}", printable(text))
         elif entry.source == "server":
-            hosts = {call.host: call for call in list(self._open)}  # which of its calls a message is about is unknown
-            for call in hosts.values():
-                pass_on_log(call, entry)
-            if not hosts:
-                self._stray_log(entry)
+            # Which of its calls a message is about is unknown. The thread of one passes it on, since a host may block.
+            hosts = {call.host: request for call, request in list(self._open.items())}
+            if sum(request.log(entry) for request in hosts.values()) == 0:
+                for session in self._sessions():
+                    message = log_messages.stray(session, entry.level, entry.logger, entry.data)
+                    if message is not None:
+                        session.enqueue_notification(partial(bytes, message), len(message))
 
 
 class _Kept:
-    """The entries of a list of *kind* that are kept: well-formed ones, of *left* bytes in all."""
+    """The well-formed entries of the lists of *server* that are kept, within the limits."""
 
-    def __init__(self, server: str, kind: str, left: int) -> None:
+    def __init__(self, server: str) -> None:
         self._server = server
-        self.kind = kind
-        self._names: set[str] = set()
-        self._room = _MAX_ENTRIES
-        self.left = left
+        self._keys: set[tuple[str, str]] = set()
+        self.left = _MAX_LIST_BYTES
 
-    def of(self, page: list[Any]) -> list[Any]:
+    def of(self, kind: str, page: list[Any]) -> list[Any]:
         kept = []
         for entry in page:
-            problem = problem_of(entry, self.kind, self._names)
+            is_full = len(self._keys) >= _MAX_ENTRIES
+            problem = "there are too many" if is_full else problem_of(entry, kind, self._keys)
             size = 0 if problem else len(encode(entry))
-            if problem is None and (size > _MAX_ENTRY_BYTES or size > self.left or not self._room):
+            if size > min(_MAX_ENTRY_BYTES, self.left):
                 problem = "it or the list is too large"
             if problem is None:
-                self.left, self._room = self.left - size, self._room - 1
+                self.left -= size
                 kept.append({name: value for name, value in entry.items() if value is not None})
             else:
-                what = f"an entry of {self._server}'s list of {self.kind} is left out: {problem}"
-                log.rarely(f"{self._server} {self.kind} {problem[:40]}", printable(what))
+                what = f"an entry of {self._server}'s list of {kind} is left out: {problem}"
+                log.rarely(f"{self._server} {kind}", printable(what))
         return kept
 
 
@@ -291,21 +276,14 @@ def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -
     Raises:
         Cancelled: if the call has ended.
     """
+    if not starts:
+        return
     ended: SimpleQueue[Any] = SimpleQueue()
     call.stop = partial(ended.put, call)
-    if call.ended:  # before it could be stopped
-        ended.put(call)
-    deadline = None if seconds is None else time.monotonic() + seconds
-    with call.host.pause(call):
-        for start in starts:
-            start.add_done_callback(ended.put)
-        for _ in starts:
-            try:
-                arrived = ended.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
-            except Empty:
-                break
-            if arrived is call:
-                break
+    if not call.ended:  # else it may have been stopped before it could be
+        with call.host.pause(call):
+            in_daemon_thread(partial(wait, starts, seconds)).add_done_callback(ended.put)
+            ended.get()
     call.stop = None
     if call.ended:
         raise cancelled(call)

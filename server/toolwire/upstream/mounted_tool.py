@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import BrokenRules
@@ -44,8 +44,8 @@ _MAX_FINDINGS = 5
 _NUMBERS = (int, float, bool)
 
 
-def problem_of(entry: Any, kind: str, names: set[str]) -> str | None:
-    """Return why *entry*, of a server's list of *kind*, is left out; `None` if it is not. *names* are those before it.
+def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
+    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name are added to *keys*.
 
     Hosts on the TypeScript SDK would refuse the whole list for it.
     """
@@ -56,9 +56,9 @@ def problem_of(entry: Any, kind: str, names: set[str]) -> str | None:
         return str(error)
     present = {name: value for name, value in entry.items() if value is not None}
     name = key_of(kind, entry)
-    if not name or name in names:
+    if not name or (kind, name) in keys:
         return f"{name[:100]!r} is listed twice" if name else "its name is empty"
-    names.add(name)
+    keys.add((kind, name))
     if kind != "tools":
         return None
     if present.get("inputSchema", {}).get("type") != "object":
@@ -75,18 +75,14 @@ def key_of(kind: str, entry: dict[str, Any]) -> str:
 
 def report_names(server: str, tools: Iterable[MountedTool]) -> None:
     """Log which tools of *server* some hosts refuse, for their names or schemas."""
-    found = [finding for tool in tools if tool.kind == "tools" for finding in tool.lint()]
-    for finding in islice(found, _MAX_FINDINGS):
-        log.warning(printable(f"of the mounted server {server}: {finding}"[:500]))
-    if len(found) > _MAX_FINDINGS:
-        log.warning(f"of the mounted server {server}: {len(found) - _MAX_FINDINGS} more; see toolwire list --lint")
+    found = [f"{finding}"[:500] for tool in tools if tool.kind == "tools" for finding in tool.lint()]
+    if found:
+        more = f"; {len(found) - _MAX_FINDINGS} more, see toolwire list --lint" if len(found) > _MAX_FINDINGS else ""
+        text = f"of the mounted server {server}: {'; '.join(found[:_MAX_FINDINGS])}{more}"
+        log.rarely(f"findings {server}", printable(text))
 
 
-def _elsewhere() -> None:
-    """Do nothing: the function is that of another process."""
-
-
-_TEMPLATE = Tool(_elsewhere)
+_TEMPLATE = Tool(lambda: None, name="template")
 
 
 class MountedTool(Tool):
@@ -94,6 +90,8 @@ class MountedTool(Tool):
 
     Tools and prompts have the *prefix* in front of their names.
     """
+
+    template: UriTemplate | None = None
 
     def __init__(self, server: str, prefix: str, forward: Forward, kind: str, entry: dict[str, Any]) -> None:
         self._become(_TEMPLATE)
@@ -115,7 +113,8 @@ class MountedTool(Tool):
         self._is_structured = True
         self._validator: SchemaValidator | None = None
         if kind == "resourceTemplates":
-            self.template = _template(self._there)
+            with suppress(ValueError):  # of a part of RFC 6570 that is not supported: its URIs are found by asking
+                self.template = UriTemplate(self._there)
 
     @property
     def origin(self) -> str:
@@ -187,23 +186,7 @@ class MountedTool(Tool):
             if self._validator is None:
                 self._validator = SchemaValidator(self._schema)
             errors = self._validator.errors
-            for reading in readings(arguments, errors(arguments), errors):
-                if not errors(reading.value):
-                    return reading.value
+            found = readings(arguments, errors(arguments), errors)
+            return next((reading.value for reading in found if not errors(reading.value)), arguments)
         except (CannotJudge, RecursionError):  # too expensive, or no valid schema
-            pass
-        return arguments
-
-
-class _NoTemplate:
-    """A URI template that matches nothing."""
-
-    def match(self, uri: str) -> None:
-        """Match nothing."""
-
-
-def _template(text: str) -> Any:
-    try:
-        return UriTemplate(text)
-    except ValueError:  # of a part of RFC 6570 that is not supported: it is listed, and its URIs are found by asking
-        return _NoTemplate()
+            return arguments

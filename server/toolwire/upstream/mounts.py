@@ -17,15 +17,15 @@ from toolwire_tools import Tool
 
 from .. import log
 from ..errors import RequestError, UpstreamError
-from ..protocol import log_messages, lookup
+from ..protocol import lookup
 from ..protocol.lifecycle import UNCACHED, can_elicit
-from .mount import LISTS, Mount, wait_for
+from ..protocol.server_protocol import LIST_METHODS
+from .mount import Mount, wait_for
 from .mounted_tool import MountedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from toolwire_client.protocol.events import LogEntry
     from toolwire_tools import Caller
 
     from ..protocol.call import Call, Host
@@ -109,9 +109,8 @@ class Mounts:
         settings = ClientSettings(
             launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=True),
             max_message_bytes=self._max_message_bytes,
-            log_level=None,
         )
-        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._stray_log)
+        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions)
         self._mounts.append((mount, keep))
         self.lock = lock or self.lock
         if eager:
@@ -120,17 +119,20 @@ class Mounts:
     def tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
         taken = {(tool.kind, tool.name_with(self.separator)) for tool in own}
+        self.refused = {}
         for mount, keep in self._mounts:
+            hidden = []
             for tool in self._allowed(mount):
                 key = tool.kind, tool.name_with(self.separator)
                 is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
                 if key in taken or is_foreign:
-                    log.rarely(
-                        f"taken {key}", printable(f"{key[1][:200]} of {tool.origin} is hidden: the name is taken")
-                    )
+                    hidden.append(key[1])
                 elif tool.kind != "tools" or keep(tool):
                     taken.add(key)
                     yield tool
+            if hidden:
+                what = f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the names are taken"
+                log.rarely(f"taken {mount.name}", printable(what))
 
     def _allowed(self, mount: Mount) -> Sequence[Tool]:
         if self.lock is None:
@@ -177,14 +179,6 @@ class Mounts:
                 both = f"{mount.prefix!r} and {prefix!r}" if prefix else "two mounted servers without a name"
                 raise ValueError(f"{both}: tools of both could have the same name; give one another name")
 
-    def _stray_log(self, entry: LogEntry) -> None:
-        for session in self._sessions():
-            if (message := log_messages.stray(session, entry.level, entry.logger, entry.data)) is not None:
-                session.enqueue_notification(partial(bytes, message), len(message))
-
-
-_CAPABILITIES = {"resourceTemplates": "resources"}
-
 
 class Late(Tool):
     """Answers requests for which the mounted servers must be listed: a list, or what has an unknown name."""
@@ -192,7 +186,7 @@ class Late(Tool):
     kind = "late"
 
     def __init__(self, mounts: Mounts) -> None:
-        super().__init__(_list, name="list")
+        super().__init__(lambda: None, name="list")
         self._mounts = mounts
         self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
 
@@ -212,10 +206,9 @@ class Late(Tool):
         """
         call: Call = caller  # type: ignore[assignment]
         method, params = arguments["method"], arguments["params"]
-        kind = next((kind for kind, each in LISTS.items() if each == method), None)
-        if kind is not None:
+        if (kind := LIST_METHODS.get(method)) is not None:
             self._mounts.complete(call, None, LIST_PATIENCE_SECONDS)
-            self._listed.setdefault(call.host, set()).add(_CAPABILITIES.get(kind, kind))
+            self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
             page = self._mounts.catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
         name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)
@@ -247,10 +240,6 @@ class Late(Tool):
             except UpstreamError:
                 continue
         raise unknown
-
-
-def _list() -> None:
-    """Do nothing: the calls are answered by `Late`."""
 
 
 def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:

@@ -6,34 +6,45 @@ the same there: the conversation ends, and there is an exit status.
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone
+from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone, signal_name
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.session.connection import Connection
 from toolwire_client.session.handshake import shake_hands
-from toolwire_client.transport.base import Transport
-from toolwire_client.waiting.base import run
+from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import ToolError
+from toolwire_tools.byte_sizes import shown
+from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from .. import log
 from ..errors import UpstreamError
-from ..protocol.call import Call
 from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
+from ..timers import Timers
 from .forwarding import METHODS, forward, pass_on_log
-from .worker_spec import NO_LIMIT, STALE, describe_exit
+from .worker_spec import NO_LIMIT, STALE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
     from toolwire_client.protocol.events import Event, Progress
-    from toolwire_client.waiting.base import Inbox, Waiting
+    from toolwire_client.waiting.base import Inbox
+
+    from ..protocol.call import Call
+    from ..timers import Timer
+    from .cluster.connections import NodeTransport
+    from .guarded_process import WorkerPipes
+
+TIMERS = Timers()
+"""Of this room: processes outlive the sessions, and their timers."""
 
 _START_SECONDS = 60.0
 """The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
@@ -41,63 +52,26 @@ _START_SECONDS = 60.0
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
 
-
 _STUBBORN_SECONDS = 2.0
 """When a process is killed again that keeps the subreaper from it."""
-
-
-class WorkerTransport(Transport, Protocol):
-    """The transport to a worker process, here or elsewhere. No method of its own blocks."""
-
-    was_killed: bool
-    """Whether `kill` was called."""
-
-    @property
-    def waiting(self) -> Waiting:
-        """The way to wait for a response: `BLOCKING` if the transport reads on a thread of its own."""
-
-    @property
-    def has_lost_input(self) -> bool:
-        """Whether it is certain that the process has not read all that was sent to it."""
-
-    def kill(self) -> None:
-        """End the process and its descendants."""
-
-    def finish_input(self) -> None:
-        """Let the process end by itself."""
-
-    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return the exit status, negative for a signal; `None` if it is unknown after the wait."""
-
-
-StartWorker = Callable[[Call], WorkerTransport]
-"""Starts a worker process, for a call that waits for it.
-
-Raises `NotStarted`, or `InterruptedError` if the pool has reported an idle worker.
-"""
 
 
 class WorkerProcess(Connection):
     """A connection to the worker process that *start* starts, ready for calls, one at a time.
 
-    *gone* is called when the conversation has ended, on any thread.
-
     Raises:
         ToolError: if it could not be started.
     """
 
-    transport: WorkerTransport
+    transport: WorkerPipes | NodeTransport
 
-    def __init__(self, start: StartWorker, gone: Callable[[WorkerProcess], None], call: Call) -> None:
-        self.stay: Callable[[], object] = lambda: None
-        """Cancels the timer that ends the process when it has been idle for long."""
-        self.is_ending = False
-        self._gone = gone
+    def __init__(self, start: Callable[[], WorkerPipes | NodeTransport], call: Call) -> None:
+        self.idle_until = 0.0
         self._changing = threading.Lock()
         self._call: Call | None = None
-        self._has_begun = self._is_spent = False
+        self._is_open = self._is_spent = False
         try:
-            transport = start(call)
+            transport = start()
         except NotStarted as error:
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
         try:
@@ -113,7 +87,7 @@ class WorkerProcess(Connection):
     @property
     def is_free(self) -> bool:
         """Whether it can take another call."""
-        return self.end is None and not self._is_spent
+        return self.end is None and not self._is_spent and not self._is_open
 
     @property
     def is_lost(self) -> bool:
@@ -137,14 +111,13 @@ class WorkerProcess(Connection):
         params = {"name": name, "arguments": arguments} if has_name else dict(arguments)
         if call.id is not None:
             params["_meta"] = {META_CALL_ID: call.id}
-        self._call = call
-        self._has_begun = is_done = False
+        self._call, self._is_open = call, False
         try:
             result = forward(call, self, params, partial(self._stop, call), self.transport.waiting)
-            is_done = True
+            self._is_open = False
             return result
         except UpstreamError as error:
-            is_done = True
+            self._is_open = False
             if tool.kind != "tools":
                 raise
             raise ToolError(f"The tool's process could not call {tool.name}: {error.message}.") from None
@@ -153,7 +126,7 @@ class WorkerProcess(Connection):
                 raise
             if call.ended:
                 raise cancelled(call) from None
-            if not self._has_begun:
+            if not self._is_open:
                 return None
             raise self._failure(call) from None
         finally:
@@ -161,13 +134,10 @@ class WorkerProcess(Connection):
                 self.transport.exit_status(_COOPERATION_SECONDS)
             with self._changing:
                 self._call = None
-                self._is_spent = self._is_spent or (self._has_begun and not is_done)
 
-    def end_soon(self, seconds: float) -> None:
-        """Let the idle process end by itself, within *seconds* or soon. Never blocks."""
-        self.is_ending = True
-        self.transport.finish_input()
-        self._kill_after(max(seconds, _COOPERATION_SECONDS))
+    def end_soon(self, seconds: float) -> Future[None]:
+        """Let the idle process end by itself, within *seconds* or soon, and let go of it."""
+        return in_daemon_thread(partial(self.transport.close, max(seconds, _COOPERATION_SECONDS)))
 
     def discard(self) -> None:
         """Kill the process, if it has not ended, and let go of it."""
@@ -177,12 +147,7 @@ class WorkerProcess(Connection):
     def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
         """As `Connection.begin`."""
         super().begin(request, inbox)
-        self._has_begun = not self.transport.has_lost_input
-
-    def fail(self, error: ClientError) -> None:
-        """As `Connection.fail`."""
-        super().fail(error)
-        self._gone(self)
+        self._is_open = not self.transport.has_lost_input
 
     def _report(self, progress: Progress) -> None:
         # Here, and not by way of the inbox: a tool that reports faster than the host reads has to wait, and its log
@@ -205,17 +170,14 @@ class WorkerProcess(Connection):
                     self._kill_after(_COOPERATION_SECONDS)
                 else:
                     self.transport.kill()
-                with suppress(RuntimeError):  # the system allows no more threads
-                    call.host.timers.after(_STUBBORN_SECONDS, self.transport.kill)
+                self._kill_after(_STUBBORN_SECONDS)
 
-    def _kill_after(self, seconds: float) -> threading.Timer:
-        timer = threading.Timer(seconds, self.transport.kill)
-        timer.daemon = True
+    def _kill_after(self, seconds: float) -> Timer | None:
         try:
-            timer.start()
+            return TIMERS.after(seconds, self.transport.kill)
         except RuntimeError:  # the system allows no more threads
             self.transport.kill()
-        return timer
+            return None
 
     def _declare(self, can_ask: bool) -> bool:
         """Declare whether the client can be asked; return whether the process responds, and so has loaded its tools."""
@@ -227,14 +189,15 @@ class WorkerProcess(Connection):
         except ClientError:
             return False
         finally:
-            too_late.cancel()
+            if too_late is not None:
+                TIMERS.cancel(too_late)
         return True
 
     def _not_ready(self, name: str) -> str:
         status = self.transport.exit_status()
         if status == STALE:
             return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
-        ended = f"failed to start: it {describe_exit(status, None, by_us=False)}"
+        ended = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
         why = f"was not ready within {_START_SECONDS:g} seconds" if self.transport.was_killed else ended
         return f"{name}: the tool's process {why}; see the server's log."
 
@@ -243,6 +206,25 @@ class WorkerProcess(Connection):
         if not isinstance(self.end, ServerGone):
             return ToolError(str(self.end))
         status, by_us = self.transport.exit_status(), self.transport.was_killed
-        problem = f"the tool's process {describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
+        problem = f"the tool's process {_describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
         log.error(f"{call.tool.name}: {problem}", id=call.id)
         return ToolError(f"{call.tool.name}: {problem}.")
+
+
+def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool) -> str:
+    """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
+
+    A negative *status* is a signal, `None` is unknown; *by_us* means that the server sent the signal.
+    """
+    if status is None:
+        return "broke off the connection"
+    limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
+    if status == OUT_OF_MEMORY and limit:
+        return f"ran out of memory ({limit})"
+    if status >= 0:
+        return f"ended with exit status {status}"
+    if status == -signal.SIGKILL:
+        hint = "" if by_us else ", as happens when the system's memory runs out"
+    else:
+        hint = limit and f"; its memory {limit}"
+    return f"was killed by signal {-status} ({signal_name(-status)}){hint}"

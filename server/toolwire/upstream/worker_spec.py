@@ -1,18 +1,15 @@
-"""The content of a worker process, how one is started on this machine, and its exit statuses."""
+"""The content of a worker process, and how one is started on this machine."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools.byte_sizes import shown
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from .. import log
 
@@ -64,67 +61,41 @@ def stamp(path: str) -> list[int]:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool) -> str:
-    """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
+def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> WorkerPipes:
+    """Return the transport to a new worker process of *spec*, which has not loaded its tools yet.
 
-    A negative *status* is a signal, `None` is unknown; *by_us* means that the server sent the signal.
+    *limited*: some of its tools have a memory limit. For the rest, see `ProcessPool`.
+
+    Raises:
+        NotStarted: if there can be none.
     """
-    if status is None:
-        return "broke off the connection"
-    limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
-    if status == OUT_OF_MEMORY and limit:
-        return f"ran out of memory ({limit})"
-    if status >= 0:
-        return f"ended with exit status {status}"
+    from .guarded_process import WorkerPipes
+
+    cgroup = _cgroup(spec, call.tool) if limited else ""
     try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        return f"was killed by signal {-status}"
-    if name == "SIGKILL":
-        hint = "" if by_us else ", as happens when the system's memory runs out"
-    else:
-        hint = limit and f"; its memory {limit}"
-    return f"was killed by signal {-status} ({name}){hint}"
+        return WorkerPipes(partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False)
+    except BaseException:
+        with suppress(OSError):
+            os.rmdir(cgroup)
+        raise
 
 
-class LocalWorkers:
-    """Starts worker processes of *spec*; *limited*: some of their tools have a memory limit."""
+def _cgroup(spec: WorkerSpec, tool: Tool) -> str:
+    """Return the path of a new cgroup; "" if that is not possible."""
+    from toolwire_tools.processes import cgroups
 
-    def __init__(self, spec: WorkerSpec, *, limited: bool) -> None:
-        self._spec = spec
-        self._limited = limited
-        self._has_warned = False
+    path = cgroups.new()
+    if path is None and (tool.memory_limit or spec.memory_limit):
+        _say_once_that_limits_are_separate()
+    return path or ""
 
-    def __call__(self, call: Call) -> WorkerPipes:
-        """Return the transport to a new process, which has not loaded its tools yet.
 
-        Raises:
-            NotStarted: if there can be none.
-        """
-        from .guarded_process import WorkerPipes
-
-        cgroup = self._cgroup(call.tool)
-        try:
-            return WorkerPipes(partial(command, self._spec, cgroup), env=None, cwd=self._spec.folder, keep_stderr=False)
-        except BaseException:
-            with suppress(OSError):
-                os.rmdir(cgroup)
-            raise
-
-    def _cgroup(self, tool: Tool) -> str:
-        """Return the path of a new cgroup; "" if it is not needed or not possible."""
-        if not self._limited:
-            return ""
-        from toolwire_tools.processes import cgroups
-
-        path = cgroups.new()
-        if path is None and not self._has_warned and (tool.memory_limit or self._spec.memory_limit):
-            self._has_warned = True
-            log.info(
-                "memory_limit applies to each process separately, not to a tool's process and its children: "
-                "the server has no cgroup (version 2) of its own that it may divide"
-            )
-        return path or ""
+@cache
+def _say_once_that_limits_are_separate() -> None:
+    log.info(
+        "memory_limit applies to each process separately, not to a tool's process and its children: "
+        "the server has no cgroup (version 2) of its own that it may divide"
+    )
 
 
 def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:

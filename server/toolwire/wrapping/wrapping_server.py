@@ -179,15 +179,15 @@ class _Mount(Mount):
         self._server = server
         self.host: dict[str, Any] = {}
         """The parameters of the host's `initialize`, or the members of `_meta` since 2026-07-28."""
-        settings = ClientSettings(launch=server.launch, log_level=None, protocol=partial(_Protocol, server))
-        super().__init__(name, "", settings, server.tools_changed, stray_log=lambda entry: None)
+        settings = ClientSettings(launch=server.launch, protocol=partial(_Protocol, server))
+        super().__init__(name, "", settings, server.tools_changed, sessions=list)
 
     def connect(self) -> None:
         """Wait until the server runs. Raises a `ClientError` if it cannot be started."""
         is_modern = META_VERSION in self.host
         eras = _ERAS[is_modern, "eras" in self._server.without]
-        for era in eras if self.running is None else (self._settings.era,):
-            self._settings = msgspec.structs.replace(self._settings, era=era)
+        for era in eras if self.running is None else (self.client.settings.era,):
+            self.client.settings = msgspec.structs.replace(self.client.settings, era=era)
             try:
                 self.start(can_elicit(self.host.get("capabilities"))).result()
                 break
@@ -209,9 +209,9 @@ class _Mount(Mount):
     def mend(self, kind: str, page: list[Any]) -> list[Any]:
         return list(map(well_formed, page)) if kind == "tools" else page
 
-    def _read_page(self, kept: Any, page: list[Any]) -> list[Any]:
-        if not self._keeps(kept.kind):
-            return super()._read_page(kept, page)
+    def _read_page(self, kept: Any, kind: str, page: list[Any]) -> list[Any]:
+        if not self._keeps(kind):
+            return super()._read_page(kept, kind, page)
         kept.left -= len(encode([page]))
         return page if kept.left >= 0 else []
 

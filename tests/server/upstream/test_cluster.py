@@ -55,7 +55,7 @@ def forever(path: str) -> None:
     note(path)
     threading.Event().wait()
 
-@tool_api(runs_in="there", timeout_seconds=0.2)
+@tool_api(runs_in="there", timeout_seconds=1.5)
 def too_long(path: str) -> None:
     forever(path)
 
@@ -111,6 +111,12 @@ EXECUTORS = {
     "threads": "ThreadPoolExecutor(4)",
     "processes": "ProcessPoolExecutor(4, mp_context=multiprocessing.get_context('spawn'))",
 }
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Servers and nodes import Dask one after the other, which takes many seconds where much else is running.
+    monkeypatch.setattr("support.server_process.PATIENCE_SECONDS", 90)
 
 
 class Cluster(NamedTuple):
@@ -217,7 +223,7 @@ def test_calls_on_an_engine_behave_as_in_a_process(process: Process, tmp_path: P
     assert value_of(process.ask(call("allocate", {"bytes": 1 << 20}))) == 1 << 20
 
     note = tmp_path / "limit"
-    assert "did not finish within 0.2 seconds" in text_of(process.ask(call("too_long", {"path": str(note)})))
+    assert "did not finish within 1.5 seconds" in text_of(process.ask(call("too_long", {"path": str(note)})))
     wait_until_gone(noted(note))
 
     process.send(call("steps", {"count": 3}, id="steps", progressToken="p"))
@@ -254,6 +260,23 @@ def test_a_question_reaches_the_user_from_an_engine(process: Process) -> None:
     process.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"answer": 3}}})
 
     assert text_of(process.receive()) == "3 apples"
+
+
+def listening(pid: int) -> set[str]:
+    """The addresses, in hexadecimal, on which the process *pid* listens for TCP connections."""
+    files = [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
+    sockets = {os.readlink(file) for file in files if os.path.lexists(file)}
+    rows = [
+        line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()
+    ]
+    return {row[1].rpartition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+
+
+def test_the_local_cluster_listens_on_no_address_of_others(tmp_path: Path) -> None:
+    with serving(tmp_path, "dask:local") as process:
+        value_of(process.ask(call("pid")))
+
+        assert listening(process.popen.pid) == {"0100007F"}
 
 
 # On a Dask cluster

@@ -403,6 +403,66 @@ def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(server
         assert len(foreign.received("tools/call")) == 1
 
 
+def test_a_flood_of_changes_is_read_once_in_a_while(
+    server: Server, foreign: Foreign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mount_module, "_CHANGE_SECONDS", 3600.0)
+    foreign.list(tools=[tool("flood")])
+    server.mount(foreign.command, "there")
+    names(server)
+
+    server.call("there_flood", {"count": 5000})
+
+    assert server.call("there_flood", {"count": 0})["unknown"] == [2]
+    wait_until(lambda: len(foreign.received("tools/list")) == 2)
+
+
+class Host:
+    """A legacy host that wants all log messages, and reads nothing until `reads` is set."""
+
+    def __init__(self, server: Server) -> None:
+        self.reads = threading.Event()
+        self.received: list[dict[str, Any]] = []
+        self.session = server.open_session(self._take)
+
+    def _take(self, data: bytes) -> None:
+        self.reads.wait()
+        self.received += map(json.loads, data.splitlines())
+
+    def send(self, method: str, params: Any, id: int) -> None:
+        self.session.feed(json.dumps(request(method, params, id)).encode() + b"\n")
+
+    def has_answer(self, id: int) -> bool:
+        return any(each.get("id") == id for each in self.received)
+
+
+def test_log_messages_of_no_call_reach_the_host_and_are_dropped_while_it_does_not_read(
+    server: Server, foreign: Foreign
+) -> None:
+    foreign.list(tools=[tool("later")])
+    server.mount(foreign.command, "there")
+    host = Host(server)
+    host.reads.set()
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    host.send("initialize", greeting, 1)
+    host.send("logging/setLevel", {"level": "debug"}, 2)
+    host.send("tools/call", {"name": "there_later", "arguments": {"count": 20}}, 3)
+    wait_until(lambda: any(each.get("params", {}).get("data") == 19 for each in host.received))
+    host.received.clear()
+    (foreign.folder / "sent").unlink()
+    host.reads.clear()
+
+    host.send("tools/call", {"name": "there_later", "arguments": {"count": 5000}}, 4)
+    wait_until((foreign.folder / "sent").exists)  # all were read, though not by the host
+    host.reads.set()
+
+    host.send("ping", {}, 5)
+    wait_until(lambda: host.has_answer(5))
+    assert host.has_answer(4)
+    assert len(host.received) < 2000
+    host.session.end()
+
+
 def test_noise_on_the_output_is_logged_and_stops_nothing(
     server: Server, foreign: Foreign, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,7 +77,7 @@ def with_child(path: str) -> None:
     note(path)
     child.wait()
 
-@tool_api(runs_in="process", timeout_seconds=0.2)
+@tool_api(runs_in="process", timeout_seconds=1.5)
 def with_child_and_limit(path: str) -> None:
     with_child(path)
 
@@ -679,13 +679,13 @@ def test_what_has_left_its_group_does_not_outlive_the_server(tmp_path: Path, num
 def test_a_time_limit_ends_the_process_and_its_children(process: Process, tmp_path: Path) -> None:
     answer = process.ask(call("with_child_and_limit", {"path": str(tmp_path / "note")}))
 
-    assert text_of(answer) == "with_child_and_limit did not finish within 0.2 seconds."
+    assert text_of(answer) == "with_child_and_limit did not finish within 1.5 seconds."
     wait_until_gone(group_of(tmp_path / "note"))
 
 
 def test_the_time_to_start_a_process_counts_towards_no_limit(tmp_path: Path) -> None:
-    source = "import time\ntime.sleep(0.3)\ndef quick() -> int:\n    return 1\n"
-    with served(tmp_path, source, "--isolate", "--timeout", "0.25") as process:
+    source = "import time\ntime.sleep(2)\ndef quick() -> int:\n    return 1\n"
+    with served(tmp_path, source, "--isolate", "--timeout", "1.8") as process:
         assert value_of(process.ask(call("quick"))) == 1
 
 

@@ -411,3 +411,17 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
         assert 'arguments.path: type "string" -> "integer"' in refused
         process.hang_up()
         assert process.stderr().count("x_look: refused") == 1
+
+
+def test_log_messages_of_no_call_pass(tmp_path: Path) -> None:
+    (tmp_path / "lists.json").write_text(json.dumps({"tools": [{"name": "later", "inputSchema": {"type": "object"}}]}))
+    foreign = (sys.executable, str(STRANGE.with_name("foreign_server.py")), str(tmp_path))
+    with wrapped(server=foreign) as process:
+        process.ask(initialize())
+        process.send(request("notifications/initialized", id=...))
+        process.ask(request("logging/setLevel", {"level": "debug"}))
+        process.send(call("later", {"count": 1}))
+        received = [process.receive(), process.receive()]  # the response is written by another thread
+        assert {"level": "error", "data": 0} in [each.get("params") for each in received]
+        process.hang_up()
+        assert "Traceback" not in process.stderr()

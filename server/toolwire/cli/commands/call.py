@@ -13,7 +13,7 @@ from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
 from ..open_client import ask_user, client_of, is_mounting, limit_of
-from ..options import ADOPT, JSON, MOUNT, MOUNT_CONFIG, SET, Option
+from ..options import JSON, LOADING, Option
 from ..output import ProgressLine, as_json, complain, holds_data, remark, result, say
 from . import Command
 
@@ -34,10 +34,7 @@ COMMAND = Command(
     "tool are put to you. The exit status is 1 if the tool fails.",
     options=(
         JSON,
-        SET,
-        ADOPT,
-        MOUNT,
-        MOUNT_CONFIG,
+        *LOADING,
         Option("-o, --output FILE", "save images and other data to FILE"),
         Option("--timeout SECONDS", "time limit, including the start of the server; then the call is cancelled"),
     ),

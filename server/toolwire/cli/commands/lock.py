@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, limit_of
-from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
+from ..options import EXCLUDE, INCLUDE, LOADING, Option
 from ..output import counted, show, table, write_text
 from . import Command
 
@@ -26,10 +26,7 @@ COMMAND = Command(
         Option("--update", "accept the changes: write FILE anew"),
         INCLUDE,
         EXCLUDE,
-        SET,
-        ADOPT,
-        MOUNT,
-        MOUNT_CONFIG,
+        *LOADING,
         Option("--timeout SECONDS", "time limit, including the start of the server"),
     ),
     examples=(

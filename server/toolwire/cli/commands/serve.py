@@ -13,7 +13,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option, one_of
+from ..options import EXCLUDE, INCLUDE, LOADING, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ COMMAND = Command(
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
         INCLUDE,
         EXCLUDE,
-        SET,
-        ADOPT,
-        MOUNT,
-        MOUNT_CONFIG,
+        *LOADING,
         Option("--lock FILE", "refuse mounted tools that have changed since `toolwire lock FILE`"),
         Option("--eager", "start mounted servers at once (default: when first needed)"),
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
@@ -63,7 +60,6 @@ COMMAND = Command(
         Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
         Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
-        Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True),
         Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB"),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
         Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import codecs
 import hashlib
 import os
@@ -10,17 +9,18 @@ import socket
 import sys
 import threading
 import time
+from concurrent.futures import Future, wait
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from toolwire_client.errors import ServerGone
-from toolwire_client.waiting.base import Waiting
+from toolwire_client.waiting.base import Waiting, in_daemon_thread
 from toolwire_schemas.output import LineOutput, Output
 
 from ... import log
+from ..guarded_process import RUNNING, end_all
 from .node import DATA, SECRET_BYTES, STDERR, frame, frames, keep_alive, receive
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class Listener:
 
     def __init__(self, host: str) -> None:
         self._socket = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-        _sockets.add(self._socket)
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
         self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
         self._places = threading.Semaphore(_MAX_PEERS)
@@ -82,8 +81,7 @@ class Listener:
             if take is None:
                 raise PermissionError("it does not have the secret of a worker that this server waits for")
             peer.sendall(ours)
-            _sockets.add(keep_alive(peer))
-            take(peer)
+            take(keep_alive(peer))
         except OSError as error:
             peer.close()
             log.rarely(f"refused {host}", f"a connection from {host} was refused: {error}")
@@ -114,13 +112,11 @@ class NodeTransport:
         self._unsent: SimpleQueue[bytes] = SimpleQueue()
         self._status: int | None = None
         self._ended = threading.Event()
-        self._threads: list[threading.Thread] = []
+        self._works: list[Future[None]] = []
+        RUNNING.add(self)
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        for work, given in ((self._read, (on_data, on_end)), (self._write, ())):
-            thread = threading.Thread(target=work, args=given, name="toolwire-node", daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        self._works = [in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)]
 
     def send(self, data: bytes) -> None:
         self._unsent.put(frame(DATA, data))
@@ -139,14 +135,19 @@ class NodeTransport:
         self._ended.wait(wait_seconds)
         return self._status
 
-    def close(self) -> None:
+    def close(self, patience_seconds: float = 0.0) -> None:
+        self.finish_input()
+        self._ended.wait(patience_seconds)
         self.kill()
         self._ended.wait(_END_SECONDS)
         self._shut(socket.SHUT_RDWR)
         self._unsent.put(b"")
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join()
+        wait(self._works, _END_SECONDS)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close the connection: it ends when no process has it any more, so a fork of this one lets go of it."""
+        RUNNING.discard(self)
         self._connection.close()
 
     def stderr_tail(self) -> str:
@@ -178,25 +179,5 @@ class NodeTransport:
                 self._connection.sendall(data)
 
 
-_sockets: WeakSet[socket.socket] = WeakSet()
-
-
-def _abandon() -> None:
-    """Close the sockets in a fork of the server: a connection ends when no process has it any more."""
-    for copy in list(_sockets):
-        copy.close()
-    listener.cache_clear()
-
-
-def _end_all() -> None:
-    """End the jobs, since this process exits: first of all, as their executors wait for them."""
-    for connection in list(_sockets):
-        with suppress(OSError):
-            if not connection.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                connection.shutdown(socket.SHUT_RDWR)
-
-
-atexit.register(_end_all)
-threading._register_atexit(_end_all)  # type: ignore[attr-defined]
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_abandon)
+# First of all, as executors wait for their jobs.
+threading._register_atexit(end_all)  # type: ignore[attr-defined]

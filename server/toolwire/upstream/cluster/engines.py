@@ -7,8 +7,6 @@ import os
 import socket
 import tempfile
 import threading
-import time
-from collections import deque
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from functools import cache, partial
@@ -19,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from toolwire_client.errors import NotStarted
+from toolwire_client.waiting.base import in_daemon_thread
 
 from ...protocol.in_flight import cancelled
 from ...settings import __version__
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
 
     Connected = tuple[Any, str]
     """An executor, and the address of its scheduler; "" if that is on this machine."""
-
-Waiting = deque[SimpleQueue[Any]]
-"""The calls of a pool that wait for a worker, each by the queue in which it receives news."""
-
-_INTERRUPTION = object()
 
 _CONNECT_SECONDS = 5
 
@@ -86,25 +80,26 @@ class Engine:
         self._listen = options.pop("listen", "")
         self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
         self._connect = connect
-        self._connected: Connected | None = None
-        self._connecting = threading.Lock()
-        self._failed: tuple[float, Exception] = (0.0, ConnectionError())
+        self._connected: Future[Connected] | None = None  # which calls that wait for it share, also if it fails
+        self._changing = threading.Lock()
 
-    def start(self, spec: WorkerSpec, waiting: Waiting, call: Call) -> NodeTransport:
-        """Return the transport to a new worker of *spec*, for which *call* waits in *waiting*.
+    def start(self, spec: WorkerSpec, call: Call, news: SimpleQueue[Any]) -> NodeTransport:
+        """Return the transport to a new worker of *spec*, for *call*; see `ProcessPool`.
 
         Raises:
             NotStarted: if it could not be started.
-            InterruptedError: if `interrupt` was called.
+            InterruptedError: if *news* has received `None`.
             Cancelled: if the call has ended.
         """
-        news: SimpleQueue[Any] = SimpleQueue()
         call.stop = partial(news.put, None)
-        waiting.append(news)
         secret, job = b"", None
         try:
-            executor, scheduler = self._executor()
+            with self._changing:
+                self._connected = self._connected or in_daemon_thread(self._connect)
+            executor, scheduler = self._connected.result()
             door = listener(self._listen or _address_towards(scheduler))
+            if not news.empty():  # so that no job is submitted to be cancelled at once
+                self._connection(news, call)
             secret = door.expect(news.put)
             words = {"version": __version__, "address": door.address, "secret": secret}
             job = executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
@@ -120,8 +115,6 @@ class Engine:
             raise NotStarted(f"{self.name}: {_reason(error)}") from None
         finally:
             call.stop = None
-            with suppress(ValueError):  # it was interrupted
-                waiting.remove(news)
             if secret:
                 door.forget(secret)
 
@@ -130,33 +123,15 @@ class Engine:
             found = None if call.ended else news.get(timeout=self._wait_seconds)
         except Empty:
             raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
-        if found is None:
+        if call.ended:
             raise cancelled(call)
-        if found is _INTERRUPTION:
+        if found is None:
             raise InterruptedError
         if isinstance(found, Future):
             found.result()
             raise RuntimeError("its job ended before it had connected")
         assert isinstance(found, socket.socket)
         return found
-
-    def _executor(self) -> Connected:
-        asked = time.monotonic()
-        with self._connecting:
-            if self._connected is None and self._failed[0] < asked:
-                try:
-                    self._connected = self._connect()
-                except Exception as error:  # a package may raise any
-                    self._failed = (time.monotonic(), error)
-            if self._connected is None:  # now, or while this call waited for the lock
-                raise self._failed[1]
-            return self._connected
-
-
-def interrupt(waiting: Waiting) -> None:
-    """Have one of the calls in *waiting* look for an idle worker, if there is one. Never blocks."""
-    with suppress(IndexError):
-        waiting.popleft().put(_INTERRUPTION)
 
 
 def _reason(error: Exception) -> str:
@@ -184,8 +159,9 @@ def _dask(place: str, options: dict[str, str]) -> Connected:
 
     if options:
         raise ValueError(f"Dask has no option {', '.join(options)}")
-    # Threads are enough, since tools run in Toolwire's processes, and open no ports.
-    local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, "dashboard_address": None}
+    # Threads are enough, since tools run in Toolwire's processes. Dask always serves HTTP, without an address to all.
+    here = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
+    local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, **here}
     cluster = LocalCluster(**local, silence_logs="ERROR") if place == "local" else place
     client = Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
     return client.get_executor(pure=False, retries=0), client.scheduler.address

@@ -58,11 +58,31 @@ def typescript(folder: Path, program: str = "bun") -> list[str]:
     return [str(INSTALLED / "node_modules" / ".bin" / "node"), "dist/main.js"]
 
 
+def go(folder: Path) -> list[str]:
+    (folder / "tools").mkdir()
+    client_for("go", folder, "tools/tools.go")
+    (folder / "go.mod").write_text("module measured\n\ngo 1.24\n")
+    (folder / "main.go").write_text((HERE / "languages" / "go.go").read_text("utf-8"), "utf-8")
+    own = INSTALLED / "go" / "bin" / "go"
+    environment = {**os.environ, "GOTOOLCHAIN": "local", "GOCACHE": str(INSTALLED / "go-cache")}
+    subprocess.run(
+        [own if own.exists() else "go", "build", "-o", "measured", "."], cwd=folder, env=environment, check=True
+    )
+    return [str(folder / "measured")]
+
+
+def lua(folder: Path) -> list[str]:
+    client_for("lua", folder, "client.lua")
+    return ["nvim", "--headless", "--clean", "--cmd", f"luafile {HERE / 'languages' / 'lua.lua'}", "--"]
+
+
 LANGUAGES: dict[str, Callable[[Path], list[str]]] = {
     "Python, threads": python,
     "TypeScript, Node 20": lambda folder: typescript(folder, "node"),
     "TypeScript, Deno": lambda folder: typescript(folder, "deno"),
     "TypeScript, Bun": typescript,
+    "Go": go,
+    "Lua, Neovim": lua,
 }
 
 

@@ -117,6 +117,28 @@ def test_a_client_drives_a_server_of_the_official_python_sdk(tmp_path: Path, era
     assert said == [5, "tool", "timeout", "counted", 6, "deleted it", ["Delete it?"], revision]
 
 
+def test_a_server_that_breaks_the_rules_fails_its_call_and_leaves_no_process(tmp_path: Path) -> None:
+    said = driven("hostile.lua", driving.generated("lua", driving.EVERY_TYPE), tmp_path)
+
+    unreadable = ["protocol", "the server sent a response that is no JSON, or nested too deeply"]
+    no_result = ["protocol", "the server sent a result of a call that is none"]
+    assert said == [
+        *[["fine", 7]] * 3,
+        unreadable,
+        unreadable,
+        ["protocol", "the server sent a message of more than 100000 bytes"],
+        no_result,
+        ["request", "the server answered with an error without a message"],
+        ["protocol", "the server sent a response with neither a result nor an error"],
+        ["protocol", 'tool "add" sent no structured result, although it declares one'],
+        no_result,
+        ["protocol", "the server asks for x, which this client did not offer"],
+        ["tool", 'tool "add" failed: vim.empty_dict()'],
+        ["gone", "the server closed its output, and wrote nothing to its stderr"],
+        ["timeout", "the server was not ready in time; the end of its stderr:"],
+    ]
+
+
 def test_a_client_drives_the_everything_server(tmp_path: Path) -> None:
     [said] = driven("everything.lua", driving.generated("lua", driving.everything()), tmp_path)
 

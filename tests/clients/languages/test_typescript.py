@@ -335,7 +335,11 @@ def copied_package(folder: Path) -> Path:
     return package
 
 
-OLDEST_NODE = {"PATH": f"{toolchain('node_modules/.bin/node').parent}:{os.environ['PATH']}"}
+def with_oldest_node() -> dict[str, str]:
+    """Return the environment in which npm's scripts run with the oldest Node."""
+    return {"PATH": f"{installed('node').parent}:{os.environ['PATH']}"}
+
+
 USE = """
 import { cases, play, schemas, type Verdict } from "@toolwire/client/contract";
 import type { ToolsCallResult } from "@toolwire/client/messages";
@@ -364,12 +368,12 @@ console.log(JSON.stringify(outcomes));
 
 def test_the_package_passes_its_own_tests(tmp_path: Path) -> None:
     package = copied_package(tmp_path)
-    run(["npm", "run", "check"], package, OLDEST_NODE)
-    run(["npm", "test"], package, OLDEST_NODE)
+    run(["npm", "run", "check"], package, with_oldest_node())
+    run(["npm", "test"], package, with_oldest_node())
 
 
 def test_the_packed_package_is_installed_and_used(tmp_path: Path) -> None:
-    packed = json.loads(run(["npm", "pack", "--json", "--silent"], copied_package(tmp_path), OLDEST_NODE))[0]
+    packed = json.loads(run(["npm", "pack", "--json", "--silent"], copied_package(tmp_path), with_oldest_node()))[0]
     files = {file["path"] for file in packed["files"]}
     assert {"dist/toolwire.js", "dist/toolwire.d.ts", "schemas/toolwire.d.ts", "cases/ids.json", "LICENSE"} <= files
     assert not [name for name in files if name.startswith(("src/", "test/"))]
@@ -379,7 +383,7 @@ def test_the_packed_package_is_installed_and_used(tmp_path: Path) -> None:
     modules.mkdir(parents=True)
     (use / "package.json").write_text('{"type": "module"}')
     archive = tmp_path / "clients" / "typescript" / packed["filename"]
-    run(["npm", "install", "--offline", "--no-audit", "--no-fund", archive], use, OLDEST_NODE)
+    run(["npm", "install", "--offline", "--no-audit", "--no-fund", archive], use, with_oldest_node())
     assert {path.name for path in modules.glob("*/*")} == {"client"}  # it has no dependencies
     for other in installed("tsc").parents[1].iterdir():
         if not (modules / other.name).exists():

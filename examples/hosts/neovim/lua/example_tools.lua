@@ -118,9 +118,10 @@ local toolwire = (function() -- the same in all clients
   end
 
   local function present(value)
-    if value ~= vim.NIL then
-      return value
+    if value == vim.NIL then
+      return nil
     end
+    return value
   end
 
   -- Processes -----------------------------------------------------------------------------------------------------------
@@ -220,22 +221,27 @@ local toolwire = (function() -- the same in all clients
       end)
     end
     local parts, length = {}, 0
+    local function add(part)
+      table.insert(parts, part)
+      length = length + #part
+      if length > options.max_message_bytes then
+        parts, length = {}, 0
+        local why = "the server sent a message of more than " .. options.max_message_bytes .. " bytes"
+        client:fail(failure("protocol", why))
+      end
+    end
     read(errors, keep)
     read(output, function(data)
       local start = 1
       for stop in data:gmatch("()\n") do
-        table.insert(parts, data:sub(start, stop - 1))
-        on_line(server, table.concat(parts), keep)
+        add(data:sub(start, stop - 1))
+        local is_fine, problem = pcall(on_line, server, table.concat(parts), keep)
+        if not is_fine then
+          client:fail(failure("protocol", "the server sent a message that cannot be handled: " .. tostring(problem)))
+        end
         parts, length, start = {}, 0, stop + 1
       end
-      table.insert(parts, data:sub(start))
-      length = length + #data - start + 1
-      if length > options.max_message_bytes then
-        parts, length = {}, 0
-        client:fail(
-          failure("protocol", "the server sent a message of more than " .. options.max_message_bytes .. " bytes")
-        )
-      end
+      add(data:sub(start))
     end)
     return server
   end
@@ -356,7 +362,7 @@ local toolwire = (function() -- the same in all clients
     end
     local message = decode(line)
     local id = message and message.id
-    id = type(id) == "string" and tonumber(id) or id
+    local number = type(id) == "string" and tonumber(id) or id
     if not message then
       -- Responses have their id at the beginning or at the end.
       local found = line:find('"jsonrpc"', 1, true)
@@ -367,9 +373,11 @@ local toolwire = (function() -- the same in all clients
       end
       keep(line:sub(1, KEPT_BYTES) .. "\n")
     elseif type(message.method) == "string" then
-      self:asked(message, present(message.id))
-    elseif self.calls[id] or (id == vim.NIL and message.error and self.calls[1]) then
-      local call = self.calls[id] or self.calls[1] -- the probe: only its id cannot be read
+      if message.id == nil or (type(id) == "string" and #id < KEPT_BYTES) or (type(id) == "number" and id == id) then
+        self:asked(message, message.id)
+      end
+    elseif self.calls[number] or (id == vim.NIL and message.error and self.calls[1]) then
+      local call = self.calls[number] or self.calls[1] -- the probe: only its id cannot be read
       if present(message.error) then
         call.done(error_of(message.error))
       elseif message.result == nil then
@@ -463,6 +471,7 @@ local toolwire = (function() -- the same in all clients
       return self:fail(failure("start", why))
     end
     self.server, self.last_id = server, 0
+    table.insert(self.servers, server)
     local info = { name = "toolwire-lua", version = "1" }
     local capabilities = options.on_ask and { elicitation = { form = vim.empty_dict() } } or vim.empty_dict()
     local function ready(revision, meta)
@@ -562,17 +571,22 @@ local toolwire = (function() -- the same in all clients
     local defaults = { start_timeout_ms = 120000, grace_ms = 2000, max_message_bytes = 64 * 1024 * 1024 }
     options = vim.tbl_extend("force", defaults, options)
     assert(type(options.command) == "table" and options.command[1], "options.command must be a list of words")
-    local client = setmetatable({ options = options, calls = {}, waiting = {}, questions = {} }, Client)
+    local client = setmetatable({ options = options, calls = {}, waiting = {}, questions = {}, servers = {} }, Client)
     client.stop_start = after(options.start_timeout_ms, function()
       local stderr = client.server and client.server.stderr or ""
-      client:fail(failure("timeout", "the server was not ready in time; the end of its stderr:\n" .. stderr))
+      client:fail(failure("timeout", vim.trim("the server was not ready in time; the end of its stderr:\n" .. stderr)))
       client:shut()
     end)
     vim.api.nvim_create_autocmd("VimLeavePre", {
       callback = function() -- no server survives Neovim
         client:shut()
         vim.wait(3 * options.grace_ms, function()
-          return not client.server or client.server.code ~= nil
+          for _, server in ipairs(client.servers) do
+            if not server.code then
+              return false
+            end
+          end
+          return true
         end, 5)
       end,
     })
@@ -698,7 +712,8 @@ local toolwire = (function() -- the same in all clients
     local function read(result)
       local value = result.structuredContent
       if is_wrapped then
-        value = type(value) == "table" and value.result
+        value = type(value) == "table" and value or {}
+        value = value.result
       end
       if value == nil then
         return failure("protocol", ("tool %q sent no structured result, although it declares one"):format(name))

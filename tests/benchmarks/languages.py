@@ -76,6 +76,26 @@ def lua(folder: Path) -> list[str]:
     return ["nvim", "--headless", "--clean", "--cmd", f"luafile {HERE / 'languages' / 'lua.lua'}", "--"]
 
 
+def rust(folder: Path) -> list[str]:
+    client_for("rust", folder, "tools.rs")
+    (folder / "main.rs").write_text((HERE / "languages" / "rust.rs").read_text("utf-8"), "utf-8")
+    crates = 'serde = { version = "1", features = ["derive"] }\nserde_json = "1"\n'
+    program = '[package]\nname = "ask"\nversion = "0.1.0"\nedition = "2021"\n[[bin]]\nname = "ask"\npath = "main.rs"\n'
+    (folder / "Cargo.toml").write_text(f"{program}[dependencies]\n{crates}")
+    # Debian's compiler and crates, as in the tests.
+    source = '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n'
+    (folder / "config.toml").write_text(source)
+    env = {
+        **os.environ,
+        "CARGO_HOME": str(folder),
+        "HOME": str(folder),
+        "PATH": "/usr/bin:/bin",
+        "RUSTC": "/usr/bin/rustc",
+    }
+    subprocess.run(["/usr/bin/cargo", "build", "--quiet", "--release", "--offline"], cwd=folder, env=env, check=True)
+    return [str(folder / "target" / "release" / "ask")]
+
+
 LANGUAGES: dict[str, Callable[[Path], list[str]]] = {
     "Python, threads": python,
     "TypeScript, Node 20": lambda folder: typescript(folder, "node"),
@@ -83,6 +103,7 @@ LANGUAGES: dict[str, Callable[[Path], list[str]]] = {
     "TypeScript, Bun": typescript,
     "Go": go,
     "Lua, Neovim": lua,
+    "Rust": rust,
 }
 
 

@@ -163,7 +163,11 @@ def _dask(place: str, options: dict[str, str]) -> Connected:
     here = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
     local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, **here}
     cluster = LocalCluster(**local, silence_logs="ERROR") if place == "local" else place
-    client = Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
+    connect = partial(Client, cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
+    try:
+        client = connect()
+    except AssertionError:  # Dask's, if the greeting of a busy scheduler comes together with other messages
+        client = connect()
     return client.get_executor(pure=False, retries=0), client.scheduler.address
 
 

@@ -373,6 +373,7 @@ def _problem(exchange: Exchange) -> tuple[int, str] | None:
 _KNOWN = {
     *("model", "messages", "stream", "stream_options", "tools", "response_format", "temperature", "top_p", "n"),
     *("max_tokens", "max_completion_tokens", "stop", "frequency_penalty", "presence_penalty", "reasoning_effort"),
+    "parallel_tool_calls",
 }
 
 

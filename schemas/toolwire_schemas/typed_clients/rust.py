@@ -57,6 +57,7 @@ NAMING = Naming(
 )
 
 _WIDTH = 100
+_TUPLE_WIDTH = 50  # rustfmt's own is 60
 _SCALARS = {"string": "String", "integer": "i64", "number": "f64", "boolean": "bool", "null": "()"}
 _VALUE = "serde_json::Value"
 _MAX_TUPLE = 12  # longer ones cannot be compared or shown
@@ -149,7 +150,7 @@ class _Writer:
             returned, reader = self._type(function.result), "wrapped" if function.is_wrapped else "structured"
         given = ["&self", *([f"arguments: &{kind}"] if kind else [])]
         return _METHOD.format(
-            docs=_docs(function.docs),
+            docs=_docs(function.docs) + _unformatted(returned),
             signature=_signature(f"{_identifier(function.name)}<'a>", given, f"runtime::Call<'a, {returned}>"),
             tool=_literal(function.wire_name),
             given="arguments" if kind else "&()",
@@ -172,8 +173,8 @@ class _Writer:
         kind = self._type(shape, name)
         if any(self._is_alias(word) for word in re.findall(r"\w+", kind) if word in self._shapes):  # maybe in a circle
             derived = "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
-            return f"{derived}\npub struct {name}(pub {kind});"
-        return f"pub type {name} = {kind};"
+            return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
+        return f"{_unformatted(kind)}pub type {name} = {kind};"
 
     def _is_alias(self, name: str) -> bool:
         match self._shapes[name]:
@@ -192,7 +193,8 @@ class _Writer:
     def _union(self, name: str, shape: UnionShape) -> str:
         parts = self._plan.variants(shape)
         called = Names([part.name for part in parts], NAMING.types).theirs
-        variants = "".join(f"    {called[part.name]}({self._type(part.shape, name)}),\n" for part in parts)
+        kinds = [(called[part.name], self._type(part.shape, name)) for part in parts]
+        variants = indent("".join(f"{_unformatted(kind)}{part}({kind}),\n" for part, kind in kinds), "    ")
         readers = "".join(f"            |value| runtime::read(value, Self::{called[part.name]}),\n" for part in parts)
         return _UNION.format(name=name, variants=variants, length=len(parts), readers=readers)
 
@@ -214,7 +216,8 @@ class _Writer:
         values += ["others: BTreeMap::new()"] if has_others else []
         line = ", ".join(values)
         literal = f"{{ {line} }}" if len(line) <= 18 else "{\n" + "".join(f"    {each},\n" for each in values) + "}"
-        function = f"{_signature('new', given, 'Self')}\n{indent(f'Self {literal}', '    ')}\n}}\n"
+        head = _unformatted(*given) + _signature("new", given, "Self")
+        function = f"{head}\n{indent(f'Self {literal}', '    ')}\n}}\n"
         return f"impl {name} {{\n    /// Only the required members.\n{indent(function, '    ')}}}"
 
     def _field(self, field: Field, owner: str) -> str:
@@ -228,6 +231,7 @@ class _Writer:
             attributes += '#[serde(deserialize_with = "runtime::present")]\n'
         elif allows_null and (kind.startswith("Option<") or isinstance(field.shape, ReferenceShape)):
             attributes += '#[serde(deserialize_with = "Deserialize::deserialize")]\n'
+        attributes += _unformatted(kind)
         line = f"pub {_identifier(field.name)}: {kind},\n"
         if len(line) + 3 > _WIDTH:
             line = line.replace(": ", ":\n    ", 1)
@@ -273,6 +277,18 @@ def _signature(name: str, given: Iterable[str], returned: str) -> str:
     if len(line) + 4 <= _WIDTH:
         return line
     return "\n".join([f"pub fn {name}(", *(f"    {each}," for each in given), f") -> {returned} {{"])
+
+
+def _unformatted(*types: str) -> str:
+    """An attribute that keeps rustfmt from breaking the tuples in *types*, if one is long; otherwise nothing."""
+    opened: list[int] = []
+    for text in types:
+        for at, letter in enumerate(text):
+            if letter == "(":
+                opened.append(at)
+            elif letter == ")" and at - opened.pop() > _TUPLE_WIDTH:
+                return "#[rustfmt::skip]\n"
+    return ""
 
 
 def _serde(word: str, value: str) -> str:

@@ -61,17 +61,18 @@ def check_structure(text: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             said = [each for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)]
             assert len(node.body) - len(said) == 1
-    comments = [line.strip() for line in text.split("\n") if line.lstrip().startswith("#")]
-    assert all(line.startswith("#:") for line in comments if line not in literal_lines(tree))
+    literal = lines_within_literals(tree)
+    for number, line in enumerate(text.split("\n"), 1):
+        assert not line.lstrip().startswith("#") or line.lstrip().startswith("#:") or number in literal
 
 
-def literal_lines(tree: ast.AST) -> set[str]:
-    """The lines of texts that are longer than one."""
+def lines_within_literals(tree: ast.AST) -> set[int]:
+    """The numbers of the lines that begin within a text."""
     return {
-        line.strip()
+        number
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        for line in node.value.split("\n")
+        for number in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
     }
 
 

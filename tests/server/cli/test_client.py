@@ -37,7 +37,7 @@ def test_each_language_writes_one_file_and_finds_it_current(
     assert command_line("client", language, "tools.py").stdout == text
     checked = command_line("client", language, "tools.py", "-o", "made", "--check")
     assert (checked.returncode, checked.stdout) == (0, "made is up to date.\n")
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".pyc") == ["made", "tools.py"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["made", "tools.py"]
 
 
 def test_a_client_that_is_not_current_is_reported_and_kept(

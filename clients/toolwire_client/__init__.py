@@ -19,6 +19,7 @@ from .errors import (
     RequestFailed,
     ServerGone,
     TimedOut,
+    ToolFailed,
 )
 from .protocol.events import LogEntry
 from .protocol.results import (
@@ -82,6 +83,7 @@ __all__ = [
     "Session",
     "TimedOut",
     "ToolDescription",
+    "ToolFailed",
     "ToolOrigin",
     "Toolbox",
     "connect",

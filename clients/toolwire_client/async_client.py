@@ -12,9 +12,9 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
-from .errors import Closed, TimedOut
+from .errors import ClientError, Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
-from .protocol.events import Event, LogEntry, SubscriptionConfirmed, ToolsChanged
+from .protocol.events import Event, ListChanged, LogEntry, SubscriptionConfirmed
 from .protocol.results import (
     CallResult,
     Described,
@@ -60,13 +60,20 @@ _NOT_OPEN = "the client is not open: use it inside its `with` block"
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """*launch* starts a server. The others are as in `connect`."""
+    """*launch* starts a server. The others are as in `connect`.
+
+    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`. *log_level* is what the
+    server is asked to send at first, `None` for nothing. *protocol* makes the client's side of each conversation.
+    """
 
     launch: Callable[[], Transport]
     era: Era = "auto"
     restart: bool | int = False
     on_ask: OnAsk | None = None
     on_log: OnLog | None = None
+    on_list_changed: Callable[[str], object] = lambda what: None
+    log_level: str | None = LOG_LEVEL
+    protocol: Callable[..., ClientProtocol] = ClientProtocol
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     name: str = OWN_NAME
@@ -120,21 +127,23 @@ class AsyncClient(ServerDetails):
     """
 
     def __init__(self, settings: ClientSettings, waiting: Waiting) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Others take effect with the next start of the server."""
         self._waiting = waiting
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)
         self._restarts = RestartPolicy(settings.restart)
         self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
-        self._log_level = LOG_LEVEL
+        self._failure: ClientError | None = None  # of the last start
+        self._log_level = settings.log_level if settings.on_log is not None else None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
 
     async def __aenter__(self) -> Self:
-        self._closed = None
+        self.open()
         try:
-            self._running = await self._start(Deadline(self._settings.start_timeout_seconds))
+            self._running = await self._start(Deadline(self.settings.start_timeout_seconds))
         except BaseException:
             await self.close()
             raise
@@ -143,8 +152,28 @@ class AsyncClient(ServerDetails):
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    def open(self) -> None:
+        """Let `ready` start the server, if the policy for restarts allows a start."""
+        self._closed = None
+
     def _details(self) -> Running | None:
         return self._running
+
+    @property
+    def end(self) -> ClientError | None:
+        """Why the server does not run; `None` if it does, or was never started."""
+        return self._failure or (None if self._running is None else self._running.connection.end)
+
+    async def fail(self, error: ClientError) -> None:
+        """End the server, and treat it as one that could not be started."""
+        self._failure = error
+        if self._connection is not None:
+            await self._waiting.run_blocking_shielded(self._connection.close)
+
+    @property
+    def pause_seconds(self) -> float | None:
+        """The seconds until a server that has ended may be started again; `None` if it may not."""
+        return self._restarts.wait_seconds()
 
     @property
     def pid(self) -> int | None:
@@ -163,7 +192,7 @@ class AsyncClient(ServerDetails):
     async def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
         """Return the entries of `tools/list` as the server sent them, which may be any JSON."""
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         if running.handshake.notifies_of_changes and running.connection.protocol.is_modern:
             running.tool_list.subscribe(running.connection)
         with self._open_request(running) as handle:
@@ -182,7 +211,7 @@ class AsyncClient(ServerDetails):
         Raises what `AsyncPendingCall.result` raises.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             return await AsyncPendingCall(handle, name, arguments).finish(deadline)
 
     async def start(
@@ -193,7 +222,7 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
-        with self._open_request(await self._ready(Deadline(None)), on_progress) as handle:
+        with self._open_request(await self.ready(Deadline(None)), on_progress) as handle:
             return AsyncPendingCall(handle, name, arguments)
 
     async def list_resources(self, *, timeout_seconds: float | None = None) -> list[ResourceDescription]:
@@ -253,7 +282,7 @@ class AsyncClient(ServerDetails):
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         start = time.perf_counter()
         with self._open_request(running) as handle:
             # The modern revision has no `ping`.
@@ -278,7 +307,7 @@ class AsyncClient(ServerDetails):
             BrokenRules: if the response cannot be read.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await handle.result(deadline)
 
@@ -288,7 +317,7 @@ class AsyncClient(ServerDetails):
         Raises what `request` raises.
         """
         self._log_level = level
-        running = await self._ready(Deadline(timeout_seconds))
+        running = await self.ready(Deadline(timeout_seconds))
         if running.connection.protocol.is_modern:  # the level is part of each request
             running.connection.protocol.set_log_level(level)
         else:
@@ -304,7 +333,7 @@ class AsyncClient(ServerDetails):
         self, method: str, member: str, kind: type[Described], word: str, timeout_seconds: float | None
     ) -> list[Described]:
         deadline = Deadline(timeout_seconds)
-        running = await self._ready(deadline)
+        running = await self.ready(deadline)
         if method.partition("/")[0] not in running.handshake.capabilities:
             return []
         with self._open_request(running) as handle:
@@ -315,7 +344,7 @@ class AsyncClient(ServerDetails):
         self, method: str, params: dict[str, Any], on_progress: OnProgress | None, timeout_seconds: float | None
     ) -> Any:
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self._ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await completed(handle, method, params, deadline)
 
@@ -324,13 +353,12 @@ class AsyncClient(ServerDetails):
 
     # Starting
 
-    async def _ready(self, deadline: Deadline) -> Running:
-        """The server, restarted if it has ended and the policy allows it."""
+    async def ready(self, deadline: Deadline) -> Running:
+        """Return the server, started or restarted if it does not run and the policy allows it."""
         if self._closed is not None:
             raise self._closed.again()
-        running = self._running
-        if running is not None and running.connection.end is None:
-            return running
+        if self._running is not None and self.end is None:
+            return self._running
         if await self._restart_turn.next(deadline.left()) is None:
             raise TimedOut(f"the server was not restarted {deadline}")
         try:
@@ -339,38 +367,37 @@ class AsyncClient(ServerDetails):
             self._restart_turn.put(self)
 
     async def _restart(self, deadline: Deadline) -> Running:
-        running = self._running
-        if running is None:
-            raise Closed(_NOT_OPEN)
-        ended = running.connection.end
-        if ended is None:  # another task has restarted it
+        running, ended = self._running, self.end
+        if running is not None and ended is None:  # another task has restarted it
             return running
-        pause, left = self._restarts.wait_seconds(), deadline.left()
+        pause, left = self.pause_seconds, deadline.left()
         if pause is None or (left is not None and pause > left):
-            raise ended.again()
-        await self._waiting.run_blocking_shielded(running.connection.close)
+            raise Closed(_NOT_OPEN) if ended is None else ended.again()
+        if running is not None:
+            await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
         self._restarts.begin()
-        self._running = running = await self._start(deadline.at_most(self._settings.start_timeout_seconds))
+        self._running = running = await self._start(deadline.at_most(self.settings.start_timeout_seconds))
+        self._failure = None
         return running
 
     async def _start(self, deadline: Deadline) -> Running:
-        settings, tools = self._settings, CachedToolList()
+        settings, tools = self.settings, CachedToolList()
         was_legacy = self._running is not None and not self._running.connection.protocol.is_modern
         era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
         connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
-            if settings.on_log is not None and "logging" in handshake.capabilities:
+            if self._log_level is not None and "logging" in handshake.capabilities:
                 set_level = connection.protocol.request("logging/setLevel", {"level": self._log_level})
                 connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
 
     def _launch(self, tools: CachedToolList) -> Connection:
-        settings = self._settings
+        settings = self.settings
         can_ask = settings.on_ask is not None
-        protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask)
-        if settings.on_log is not None:
+        protocol = settings.protocol(settings.name, settings.version, can_ask=can_ask)
+        if self._log_level is not None:
             protocol.set_log_level(self._log_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
@@ -386,13 +413,15 @@ class AsyncClient(ServerDetails):
 
     def _on_event(self, tools: CachedToolList, event: Event) -> None:
         """Handle an event of no request, on the reading thread."""
-        if isinstance(event, ToolsChanged):
-            tools.changed()
+        if isinstance(event, ListChanged):
+            if event.what == "tools":
+                tools.changed()
+            self.settings.on_list_changed(event.what)
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)
-        elif isinstance(event, LogEntry) and self._settings.on_log is not None:
+        elif isinstance(event, LogEntry) and self.settings.on_log is not None:
             try:
-                self._settings.on_log(event)
+                self.settings.on_log(event)
             except Exception:  # the reading thread must continue
                 import traceback
 

@@ -6,11 +6,12 @@
     ├── ServerGone      the server ended, or closed its output, before it answered
     ├── BrokenRules     the response violates the protocol
     ├── RequestFailed   the response is a JSON-RPC error
+    ├── ToolFailed      the tool failed; only typed clients raise it
     ├── TimedOut        no response in time (also a `TimeoutError`)
     ├── CallCancelled   the call was cancelled by this client
     └── Closed          the client is not open
 
-A tool that fails raises nothing: its `CallResult` says `is_error`.
+A tool that fails in `call_tool` raises nothing: the `CallResult` says `is_error`.
 """
 
 from __future__ import annotations
@@ -77,6 +78,19 @@ class RequestFailed(ClientError):
 
     def __str__(self) -> str:
         return f"{self.message} (error {self.code})"
+
+
+class ToolFailed(ClientError):
+    """The tool *tool* failed. `text` says why; `data` is the structured content of the failure, or None."""
+
+    def __init__(self, tool: str, text: str, data: Any = None) -> None:
+        super().__init__(tool, text, data)
+        self.tool = tool
+        self.text = text
+        self.data = data
+
+    def __str__(self) -> str:
+        return self.text or f"the tool {self.tool!r} failed"
 
 
 class TimedOut(ClientError, TimeoutError):

@@ -202,7 +202,7 @@ class ReAct:
 
     def _complaint(self, error: ValueError) -> str:
         reply = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
-        how = self.protocol.how_to_reply() if isinstance(self.protocol, Protocol) else ""
+        how = self.protocol.how_to_reply(self._tools) if isinstance(self.protocol, Protocol) else ""
         return self._language.together(reply, how)
 
     def _messages(self) -> list[Message]:

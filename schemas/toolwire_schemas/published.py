@@ -26,6 +26,7 @@ PREFIX = "urn:toolwire:v1:"
 """The part of a schema's `$id` before its name. Within `v1` no schema changes its meaning."""
 
 _FOLDER = files(__package__) / "v1"
+_CASES = files(__package__) / "cases"
 _SUFFIX = ".schema.json"
 
 
@@ -105,10 +106,16 @@ def references(schema: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(_named(target) for target in targets if target.startswith(PREFIX)))
 
 
-def files_to_export() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of every file that hosts in other languages may want: schemas and declarations."""
+def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every file that hosts in other languages may want: schemas and declarations.
+
+    *with_cases* adds the contract cases, in the folder `cases`.
+    """
     for path in sorted(_FOLDER.iterdir(), key=lambda path: path.name):
         yield path.name, path.read_text("utf-8")
+    for path in sorted(_CASES.iterdir(), key=lambda path: path.name) if with_cases else ():
+        if path.name.endswith((".json", ".md")):
+            yield f"cases/{path.name}", path.read_text("utf-8")
 
 
 def _closure(chosen: Sequence[str]) -> list[str]:

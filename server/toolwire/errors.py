@@ -1,6 +1,7 @@
 """The errors of the server and its command line.
 
 RequestError            a request was answered with a JSON-RPC error (a tool's failure is a result)
+  UpstreamError         another server answered so, and the client gets the same
 LoadError               a target cannot be loaded
   LifespanFailed        its lifespan cannot be entered
 UsageError              a command line is wrong
@@ -23,6 +24,10 @@ class RequestError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
+
+
+class UpstreamError(RequestError):
+    """Another server answered a call with a JSON-RPC error."""
 
 
 class LoadError(Exception):

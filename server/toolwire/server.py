@@ -14,13 +14,14 @@ from .settings import settings_of
 from .transport import stdio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from toolwire_tools import Tool
 
     from .runtime.lifespans import Lifespan
     from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
+    from .upstream.mounts import Mounts
 
 
 class Server:
@@ -50,6 +51,7 @@ class Server:
         self._settings = settings_of(options)
         self._lifespan = lifespan
         self._given = self._tools_of(tools)
+        self._mounts: Mounts | None = None
         self._identity = Identity(name, version, title, instructions, self._found)
         self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
@@ -110,6 +112,24 @@ class Server:
             if gate is not None:
                 gate.retire()
 
+    def mount(self, command: Sequence[str], prefix: str | None = None, **options: Any) -> None:
+        """Serve the tools, resources and prompts of the MCP server that *command* (a list of words) starts, too.
+
+        Names of tools and prompts become `prefix_name`; one server may lack a *prefix*. *options* are those of
+        `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager` and `keep`. Raises what that raises.
+        """
+        from .upstream.mounts import Mounts
+
+        with self._changing:
+            catalog, sessions = lambda: self._catalog, lambda: self._sessions
+            self._mounts = self._mounts or Mounts(self._settings, catalog, self._list_again, sessions)
+            self._mounts.add(command, prefix, **options)
+            self._list_again()
+
+    def _list_again(self) -> None:
+        with self._changing:
+            self.replace(self._given)
+
     def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
         if isinstance(things, str) or not hasattr(things, "__iter__"):
             raise TypeError(
@@ -117,15 +137,18 @@ class Server:
             )
         found = [(tool.with_lifespan(self._lifespan), thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
-            from .isolation.isolated_tool import given
+            from .upstream.isolated_tool import given
 
             return given(found, self._settings, self._lifespan)
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
+        late = self._mounts and self._mounts.late
+        if self._mounts is not None:
+            tools = [*tools, *self._mounts.tools(tools)]
         if not self._settings.structured:
             tools = [tool.without_structured() for tool in tools]
-        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size)
+        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size, late=late)
 
     def _found(self) -> tuple[str, str]:
         from .identity import identify  # for a client that asks, and expensive for installed packages
@@ -174,10 +197,12 @@ class Server:
         return self._local.request(method, params, on_progress)
 
     def close(self) -> None:
-        """End the session of `request` and `call`, with its threads. `with Server(...) as server:` does it too."""
+        """End the session of `request` and `call`, and mounted servers. `with Server(...) as server:` does it, too."""
         local, self._local = self._local, None
         if local is not None:
             local.end()
+        if self._mounts is not None:
+            self._mounts.close()
 
     def __enter__(self) -> Server:
         return self

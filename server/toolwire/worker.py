@@ -17,13 +17,12 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
 from .errors import LifespanFailed, LoadError
-from .isolation.pipes import NO_LIMIT
-from .isolation.worker_spec import STALE, WorkerSpec, stamp
 from .loading import importing
 from .loading.modules import module_or_installed
 from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
+from .upstream.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.client_backends import FACES
-from toolwire_client.models.http_api.remote_model import KNOWN
+from toolwire_client.models.http_api.remote_model import FACTS, KNOWN
 
 
 @pytest.fixture(params=FACES)
@@ -16,3 +16,4 @@ def face(request: pytest.FixtureRequest) -> str:
 def nothing_is_remembered() -> None:
     """A test does not use the capabilities of an endpoint that another test found."""
     KNOWN.clear()
+    FACTS.clear()

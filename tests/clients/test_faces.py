@@ -348,7 +348,7 @@ def test_what_a_tool_logs_is_filtered_by_the_level_that_was_set(face: str, era: 
         await client.call_tool("note", {"level": "critical"})
 
     ask(face, connect(Server([note]), era=era, on_log=entries.append), scenario)
-    assert entries == [LogEntry(level, "server", "noted", "noted") for level in ("debug", "critical")]
+    assert entries == [LogEntry(level, "server", "noted", "noted", "note") for level in ("debug", "critical")]
 
 
 def test_a_log_that_fails_disturbs_nobody(face: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,7 @@ class FaultyModel:
         tools: list[dict[str, Any]] | None = None,
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
+        max_tokens: int | None = None,
     ) -> ModelReply:
         """As `Model.reply`, spoiled."""
         good = await self._model.reply(messages, tools=tools, reply_schema=reply_schema)

@@ -46,8 +46,16 @@ class StandIn:
     """
 
     def __init__(
-        self, answer: Answer = "Hello.", *, rule: Callable[[Body], Fault | None] | None = None, key: str | None = None
+        self,
+        answer: Answer = "Hello.",
+        *,
+        rule: Callable[[Body], Fault | None] | None = None,
+        key: str | None = None,
+        pages: dict[str, bytes] | None = None,
     ) -> None:
+        self.pages = pages or {}
+        """What there is to get, by its path."""
+        self.fetched: list[str] = []
         self.answer = answer
         self.rule = rule
         self.key = key
@@ -303,6 +311,15 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 20  # for a connection that is kept open: the server waits for its threads
     server: _Server
 
+    def do_GET(self) -> None:
+        self.server.stand_in.fetched.append(self.path)
+        page = self.server.stand_in.pages.get(self.path)
+        with suppress(ConnectionError):
+            self.send_response(404 if page is None else 200)
+            self.send_header("content-length", str(len(page or b"")))
+            self.end_headers()
+            self.wfile.write(page or b"")
+
     def do_POST(self) -> None:
         stand_in = self.server.stand_in
         data = self.rfile.read(int(self.headers["content-length"]))
@@ -356,6 +373,7 @@ def _problem(exchange: Exchange) -> tuple[int, str] | None:
 _KNOWN = {
     *("model", "messages", "stream", "stream_options", "tools", "response_format", "temperature", "top_p", "n"),
     *("max_tokens", "max_completion_tokens", "stop", "frequency_penalty", "presence_penalty", "reasoning_effort"),
+    "parallel_tool_calls",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial, wraps
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
@@ -15,6 +15,7 @@ from .schema.shape import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from concurrent.futures import Executor
     from typing import TypedDict, Unpack
 
     class _Shared(TypedDict, total=False):
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         title: str | None
         description: str | None
         timeout_seconds: float | None
-        runs_in: Literal["process"] | None
+        runs_in: str | Executor | None
         memory_limit: int | str | None
         tags: Collection[str]
         icons: Sequence[dict[str, Any]]
@@ -78,7 +79,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         idempotent: calling it again with the same arguments changes nothing more.
         open_world: it reaches beyond this machine.
         timeout_seconds: when a call is given up, instead of the server's limit.
-        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call.
+        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call. An executor, or
+            a name that `serve --run-on` gives an engine such as a Dask cluster, starts that process there.
         memory_limit: what that process may use beyond what loading the tools takes, in bytes or like `"512 MiB"`.
         tags: words to choose tools by, as in `--include tag:billing`.
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
@@ -133,10 +135,11 @@ def resource(
     Raises:
         TypeError: for an option that does not exist, or a value of the wrong type.
         ValueError: for a value out of range.
-        RegistrationError: for something that cannot be marked, such as a class.
+        RegistrationError: for something that cannot be marked, such as a class, or without a URI.
     """
     if not isinstance(uri, str):
-        raise TypeError('resource: its URI comes first, as in @resource("notes://{name}")')
+        named = getattr(uri, "__name__", "resource")
+        raise RegistrationError("it has no URI", tool=named, remedy='write @resource("notes://{name}") or the like')
     from .resources.resource import ResourceOptions
 
     own = {"uri": uri, "media_type": media_type, "annotations": annotations}
@@ -304,6 +307,10 @@ def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
                 raise ValueError(f"{of}: {option}: must be printable, without spaces around it, not {text!r}")
+    place = options.runs_in
+    if not (place.isidentifier() if isinstance(place, str) else place is None or hasattr(place, "submit")):
+        wrong = ValueError if isinstance(place, str) else TypeError
+        raise wrong(f"{of}: runs_in must be 'process', another name or an executor, not {place!r}")
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError(f'{of}: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:

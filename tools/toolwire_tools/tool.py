@@ -81,8 +81,8 @@ class Tool:
         """What callers call it."""
         self.tags = options.tags
         """Words to choose tools by."""
-        self.runs_in: str | None = options.runs_in
-        """`"process"` if it is to run in a process of its own; None: in the server."""
+        self.runs_in: Any = options.runs_in
+        """`"process"`, the name of an engine of the server, or an executor; None: in the server."""
         self.memory_limit = options.memory_limit
         """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
         self.timeout_seconds = options.timeout_seconds
@@ -184,18 +184,6 @@ class Tool:
         twin = self._twin(self.name)
         twin._description = {member: value for member, value in self.describe().items() if member != "outputSchema"}
         twin._present = partial(_content_only, self._present)
-        return twin
-
-    def in_language(self, language: str, described: dict[str, Any]) -> Tool:
-        """The same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
-        from toolwire_schemas.language import speaking
-
-        def bind(*arguments: Any) -> Any:
-            with speaking(language):
-                return self._bind(*arguments)
-
-        twin = self._twin(self.name)
-        twin._description, twin._bind = described, bind
         return twin
 
     @property

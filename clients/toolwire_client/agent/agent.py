@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -15,20 +15,22 @@ from ..session.elicitation import NoAnswer
 from ..toolbox import AsyncToolbox
 from .approvals import Approvals
 from .effects import Effects
-from .events import Started
+from .events import ForkOf, Started
 from .replay import replayed
 from .run_state import Budgets, RunState
 from .session import Clock, Session
-from .transcript import Transcript, load, loaded
+from .transcript import Transcript, load, loaded, shared_with_fork
 from .user import User
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
+    from typing_extensions import TypeForm
+
     from ..react import Protocol
     from ..session.elicitation import Question
     from .approvals import OnApproval
-    from .events import OnLive, Outcome, Recorded
+    from .events import OnLive, Outcome, Recorded, T
     from .trimming import Trim
     from .user import OnUser
 
@@ -107,9 +109,26 @@ class Agent:
         """Answer a question and yield the events, `Ended` last. *on_live* receives text and progress between them."""
         return self.session(on_live=on_live).run(question)
 
-    async def answer(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
-        """Return the outcome of a question."""
-        return await self.session(on_live=on_live).answer(question)
+    @overload
+    async def answer(
+        self, question: str, *, result_type: type[T] = ..., on_live: OnLive | None = None
+    ) -> Outcome[T]: ...
+    @overload
+    async def answer(self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None) -> Outcome[T]: ...
+    async def answer(self, question: str, *, result_type: object = str, on_live: OnLive | None = None) -> Outcome[Any]:
+        """Return the outcome of a question.
+
+        *result_type* is the type of its `result`: any that an argument of a tool may have, such as a dataclass or
+        `list[int]`. The model receives its JSON Schema. An answer that does not fit is requested again, with what was
+        wrong.
+
+        Raises:
+            TypeError: if JSON has no form for the *result_type*.
+        """
+        outcome: Outcome[Any] = await self.session(on_live=on_live).answer(
+            question, result_type=cast("Any", result_type)
+        )
+        return outcome
 
     def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
         """Run `run` on an event loop in its own thread, for synchronous code."""
@@ -123,9 +142,15 @@ class Agent:
                 portal.call(events.aclose)
                 raise
 
-    def answer_sync(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
+    @overload
+    def answer_sync(
+        self, question: str, *, result_type: type[T] = ..., on_live: OnLive | None = None
+    ) -> Outcome[T]: ...
+    @overload
+    def answer_sync(self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None) -> Outcome[T]: ...
+    def answer_sync(self, question: str, *, result_type: object = str, on_live: OnLive | None = None) -> Outcome[Any]:
         """Run `answer` for synchronous code."""
-        return anyio.run(lambda: self.answer(question, on_live=on_live))
+        return anyio.run(lambda: self.answer(question, result_type=cast("Any", result_type), on_live=on_live))
 
     def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
         """Return a new session, in which each question remembers those before it. *on_ask* replaces the agent's own."""
@@ -156,6 +181,34 @@ class Agent:
         is_ours = self._transcript is not None and os.path.realpath(self._transcript) == os.path.realpath(transcript)
         names = [f"{transcript}, line {number}" for number in read.lines]
         return self._session(read.events, on_live, on_ask, names=names, end=read.end if is_ours else None)
+
+    def fork(
+        self,
+        transcript: str | os.PathLike[str] | Sequence[Recorded],
+        at: int | None = None,
+        *,
+        on_live: OnLive | None = None,
+        on_ask: OnUser | None = None,
+    ) -> Session:
+        """Return a session that begins as *transcript* does, and goes on with this agent's model and instructions.
+
+        *at* is the last line of the file, or the number of events, that it shares; by default all. A call that has
+        started is shared with its end. `go_on` continues the question that is open there. This agent's own transcript
+        has to be another file, which gets a copy of the shared events. Later calls of *transcript* are not known: the
+        fork may make them again, with the approval that any call needs.
+
+        Raises:
+            ValueError: if there is no line *at*, or the transcripts are the same file.
+            BrokenTranscript, OSError: as `resume`.
+        """
+        shared = shared_with_fork(transcript, at)
+        origin, names = ForkOf(events=len(shared.events)), []
+        if isinstance(transcript, str | os.PathLike):
+            if self._transcript is not None and os.path.realpath(self._transcript) == os.path.realpath(transcript):
+                raise ValueError(f"a fork needs a transcript of its own, and {transcript} is what it comes from")
+            origin = ForkOf(events=len(shared.events), transcript=os.fspath(transcript), line=shared.lines[-1])
+            names = [f"{transcript}, line {number}" for number in shared.lines]
+        return self._session(shared.events, on_live, on_ask, names=names, fork_of=origin)
 
     def resume_sync(
         self,
@@ -201,6 +254,7 @@ class Agent:
         *,
         names: Sequence[str] = (),
         end: int | None = None,
+        fork_of: ForkOf | None = None,
     ) -> Session:
         language = self._protocol.language
         user = User(on_ask or self.on_ask, self._no_user, language.say)
@@ -214,7 +268,12 @@ class Agent:
             on_live=on_live,
         )
         record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
-        begin = Started(model=_model_name(self._model), protocol=f"{type(self._protocol).__name__}, {language.name}")
+        begin = Started(
+            model=_model_name(self._model),
+            protocol=f"{type(self._protocol).__name__}, {language.name}",
+            instructions=self._protocol.instructions,
+            fork_of=fork_of,
+        )
         return Session(
             self._new_state(), effects, begin=begin, events=events, names=names, record=record, clock=self._clock
         )

@@ -11,8 +11,9 @@ import anyio
 import msgspec
 
 from ..errors import ClientError, ServerGone, TimedOut
-from ..models.errors import ModelError
-from ..models.model import reply_from
+from ..models.errors import ContextExceeded, ModelError
+from ..models.model import ServerFacts, reply_from, takes
+from ..react import NativeProtocol
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import join_errors
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..models.model import Model
     from ..protocol.results import CallResult
+    from ..react import Protocol
     from ..session.elicitation import Question
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
@@ -68,6 +70,16 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             trust={name: trust for name, trust in trusts.items() if trust},
         )
 
+    async def begun(self, begin: events.Started, protocol: Protocol) -> events.Started:
+        """Return *begin* with what the model's server says of itself."""
+        ask = getattr(self.model, "server_facts", None)
+        facts = await ask() if ask is not None else None
+        if not isinstance(facts, ServerFacts):
+            return begin
+        drops = facts.takes_tools is False and isinstance(protocol, NativeProtocol)
+        warnings = [protocol.language.say("drops_tools")] if drops else []
+        return msgspec.structs.replace(begin, context_tokens=facts.context_tokens, warnings=warnings)
+
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""
         return messages if self.trim is None else await trimmed(messages, self.trim)
@@ -75,27 +87,28 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
         """Ask whom *step* names."""
         match step:
-            case AskModel(seconds=seconds):
-                return await self._ask_model(state, seconds)
+            case AskModel():
+                return await self._ask_model(state, step)
             case AskUser(ask=ask):
                 return await self.user.answer(ask.content)
             case AskApproval():
                 return await self._ask_approval(state, step)
 
-    async def _ask_model(self, state: RunState, seconds: float | None) -> Recorded:
+    async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         strict = bool(getattr(self.model, "strict_schemas", False))
         ask = partial(
             self.model.reply,
             list(state.sent),
             tools=state.conversation.offered or None,
             reply_schema=state.conversation.reply_schema(strict=strict),
-            on_text=self._live_reporter(events.TextArrived),
+            on_text=self._text_reporter(state.conversation.protocol),
+            **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
         )
         try:
-            with anyio.move_on_after(seconds):
+            with anyio.move_on_after(step.seconds):
                 return events.ModelReplied(reply=reply_from(await ask(), f"the model {type(self.model).__name__}"))
         except ModelError as error:
-            return events.ModelFailed(reason=str(error))
+            return events.ModelFailed(reason=str(error), too_long=isinstance(error, ContextExceeded))
         except Exception as error:  # a model may be any user's code
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
         return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)
@@ -158,6 +171,12 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    def _text_reporter(self, protocol: Protocol) -> Callable[[str], None] | None:
+        report, reader = self._live_reporter(events.TextArrived), protocol.answer_reader()
+        if report is None or reader is None:
+            return report
+        return lambda text: report(text, reader.feed(text), reader.thought)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal
 
 import msgspec
 
 from ..react.messages import Action, ModelReply, Usage
 from .approvals import Trust  # noqa: TC001 - read by msgspec
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=str)
+else:
+    from typing import TypeVar  # before 3.13 without defaults, which only type checkers need
+
+    T = TypeVar("T")
 
 Params = dict[str, Any]
 
@@ -22,8 +31,8 @@ Status = Literal["answered", "unsolvable", "needs_input", "turn_limit", "budget"
 """How a run ended.
 
 `answered` and `unsolvable` are the model's own verdicts. `needs_input` waits for the user and can be resumed.
-`turn_limit` and `budget` ran out of turns, tokens or time. `model_error` got no reply, or no usable one. `cancelled`
-was ended from outside.
+`turn_limit` ran out of turns or repeated a call, `budget` ran out of tokens or time. `model_error` got no reply, or no
+usable one. `cancelled` was ended from outside.
 """
 
 
@@ -37,12 +46,28 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     at: Annotated[datetime, msgspec.Meta(tz=True)] = NEVER
 
 
+class ForkOf(msgspec.Struct, frozen=True, kw_only=True):
+    """The origin of a fork: its first *events* are a copy of a session up to *line* of the file *transcript*."""
+
+    events: int
+    transcript: str | None = None
+    line: int | None = None
+
+
 class Started(Event, frozen=True, kw_only=True):
-    """A session starts. `version` is that of these events."""
+    """A session starts. `version` is that of these events; `instructions` are those added to the protocol's prompt.
+
+    A fork has the model, protocol and instructions with which it goes on after the copied events.
+    `context_tokens` is the size of the model's context, if it is known: longer histories are trimmed to it.
+    """
 
     version: Literal[1] = 1
     model: str = ""
     protocol: str = ""
+    instructions: str = ""
+    fork_of: ForkOf | None = None
+    context_tokens: int | None = None
+    warnings: list[str] = []
 
 
 class Resumed(Event, frozen=True, kw_only=True):
@@ -62,9 +87,10 @@ class ToolsListed(Event, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):
-    """The user asks a question."""
+    """The user asks a question. `result_schema` is the JSON Schema of the answer, if it is more than text."""
 
     content: str
+    result_schema: dict[str, Any] | None = None
 
 
 class ModelAsked(Event, frozen=True, kw_only=True):
@@ -81,14 +107,18 @@ class ModelReplied(Event, frozen=True, kw_only=True):
 
 
 class ModelFailed(Event, frozen=True, kw_only=True):
-    """The model gave no reply, with `out_of_time` because of the time limit."""
+    """The model gave no reply: `out_of_time` is the time limit, `too_long` what the messages are for the model."""
 
     reason: str
     out_of_time: bool = False
+    too_long: bool = False
 
 
 class ReplyRefused(Event, frozen=True, kw_only=True):
-    """The reply is unusable, and the model receives the reason. `action` is set if only that was refused."""
+    """The reply is unusable, and the model receives the reason.
+
+    `action` is set if only that was refused. It may also be an answer that does not have the requested type.
+    """
 
     reason: str
     action: Action | None = None
@@ -216,9 +246,14 @@ Recorded = (
 
 
 class TextArrived(msgspec.Struct, frozen=True):
-    """A piece of a reply in progress, which may turn out to be invalid."""
+    """A piece of a reply in progress, which may turn out to be invalid.
+
+    `answer` is the text of the final answer in it, decoded, and `thought` what the model has thought before.
+    """
 
     text: str
+    answer: str = ""
+    thought: str = ""
 
 
 class ToolProgress(msgspec.Struct, frozen=True):
@@ -236,16 +271,17 @@ Live = TextArrived | ToolProgress
 OnLive = Callable[[Live], object]
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """How a run ended.
 
-    `result` is the model's answer or explanation; `None` if it gave neither: nothing is made up. `reason` says why the
-    run ended, where that is not obvious. `turns` and `usage` count the model's replies and reported tokens since the
+    `result` is the model's answer or explanation; `None` if it gave neither: nothing is made up. With a `result_type`
+    it is a value of that type or `None`, and `reason` has the explanation. `reason` says why the run ended, where that
+    is not obvious. `turns` and `usage` count the model's replies and reported tokens since the
     question. `transcript` holds all events, and is left out of the repr.
     """
 
     status: Status
-    result: str | None = None
+    result: T | None = None
     reason: str = ""
     turns: int = 0
     usage: Usage = Usage()

@@ -34,7 +34,13 @@ def replayed(state: RunState, record: Sequence[events.Recorded], *, trims: bool)
     """
     hidden = Redactor().event
     before: events.Recorded | None = None
+    origin = record[0].fork_of if record and isinstance(record[0], events.Started) else None
     for number, event in enumerate(map(hidden, record), start=1):
+        if origin is not None and number <= origin.events:  # another agent led to it
+            state.apply(event)
+            yield event
+            before = event
+            continue
         now = _expected(state, before, event, trims=trims) if may_follow(before, event) else None
         if now is None or hidden(msgspec.structs.replace(now, at=event.at)) != event:
             raise ReplayMissed(f"event {number} of the record is\n  {event!r}\nand now it is\n  {now!r}")
@@ -55,6 +61,10 @@ def _expected(
             return state.ending("needs_input", reason=reason)
         case events.Ended():
             pass
+        case events.ReplyRefused() if isinstance(due := state.next(), RecordEvent) and isinstance(
+            due.event, events.Ended
+        ):
+            return event  # the requested type refused the answer
         case _ if is_awaited or isinstance(event, _FROM_OUTSIDE):
             return event
     step = state.next()

@@ -31,9 +31,10 @@ class RecordEvent(msgspec.Struct, frozen=True):
 
 
 class AskModel(msgspec.Struct, frozen=True):
-    """Ask the model for a reply, within *seconds*."""
+    """Ask the model for a reply of *max_tokens*, within *seconds*."""
 
     seconds: float | None
+    max_tokens: int | None
 
 
 class AskUser(msgspec.Struct, frozen=True):
@@ -64,16 +65,18 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
     `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
     model does not report them). `seconds` is the time since the question, without waits for the user; the first
-    question of a session includes the listing of the tools. The last turn may take `final_seconds` more.
+    question of a session includes the listing of the tools. The run ends after `final_seconds` more, which are kept for
+    the last turn; the first reply may use them too. A reply has at most `reply_tokens`, or what is left of `tokens`.
     """
 
     turns: int | None = 20
     tokens: int | None = None
     seconds: float | None = None
     final_seconds: float = 60.0
+    reply_tokens: int | None = 8192
 
     def __post_init__(self) -> None:
-        for name in ("turns", "tokens", "seconds", "final_seconds"):
+        for name in ("turns", "tokens", "seconds", "final_seconds", "reply_tokens"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
@@ -98,6 +101,7 @@ class RunState:
         self.now = events.NEVER
         """The time of the last event."""
         self.budgets = budgets
+        self._max_chars: int | None = None
         self._limits = limits
         self._approvals = approvals
         self._roles = roles
@@ -145,20 +149,25 @@ class RunState:
     def apply(self, event: events.Recorded) -> None:
         """Update the state for *event*."""
         before, self.now = self.now, event.at
+        due = self._due
         if _is_due(self._due, event):
             self._due = None
         match event:
-            case events.Started():
+            case events.Started(context_tokens=tokens):
                 self._started_at = self.now
+                self._max_chars = None if tokens is None else self._chars_within(tokens)
             case events.ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
-            case events.QuestionAsked(content=content):
-                self._question(content)
+            case events.QuestionAsked(content=content, result_schema=result_schema):
+                self._question(content, result_schema)
             case events.ModelAsked(kept=kept, messages=messages):
                 self.sent = [*self.sent[:kept], *messages]
             case events.ModelReplied(reply=reply):
                 self._reply(event, self.conversation.reply(reply))
+            case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
+                decision = self.conversation.refuse_answer(reason)
+                self._due = None if isinstance(decision, Retry) else self._consequence(decision)
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
@@ -176,12 +185,16 @@ class RunState:
                 if by_user:
                     reason = self.undone("refused_because", reason=reason) if reason else self.undone("refused")
                 self.conversation.action_result(reason, success=False)
+                self._due = self._queued()
+            case events.ReplyRefused():
+                self._due = self._queued()
             case events.CallStarted():
                 self._call = "begun"
             case events.CallFinished(success=success, result=result, note=note):
                 if self._is_again:
                     note = self.conversation.protocol.language.together(note, self.words("again"))
                 self.conversation.action_result(result, success=success, note=note)
+                self._due = self._queued()
             case events.UserAnswered(content=content):
                 self._waited()
                 self.conversation.user_response(content)
@@ -196,19 +209,26 @@ class RunState:
 
     def _list(self, tools: list[dict[str, Any]]) -> None:
         known = self.conversation
-        self.conversation = Conversation(tools, known.protocol, limits=self._limits, roles=self._roles)
+        self.conversation = Conversation(
+            tools, known.protocol, limits=self._limits, roles=self._roles, max_chars=self._max_chars
+        )
         self.conversation.restore(known.snapshot())
         annotations = {tool["name"]: tool.get("annotations") for tool in tools}
         self._annotations = {name: hints for name, hints in annotations.items() if isinstance(hints, dict)}
 
-    def _question(self, content: str) -> None:
+    def _chars_within(self, context_tokens: int) -> int:
+        """Return the length of messages that leave room for a reply in a context of this size."""
+        reply = min(self.budgets.reply_tokens or context_tokens, context_tokens // 4)
+        return (context_tokens - reply) * _CHARS_PER_FULL_TOKEN
+
+    def _question(self, content: str, result_schema: dict[str, Any] | None) -> None:
         match self.conversation.turn:
             case "action_result":
                 self._remember_interruption()
                 self.conversation.action_result(self.undone("left"), success=False)
             case "user_response":
                 self.conversation.user_response(self.words("dismissed"))
-        self.conversation.question(content)
+        self.conversation.question(content, result_schema)
         self.has_ended, self._due, self._forced = False, None, None
         self._turns, self._tokens, self._usage = 0, 0, Usage()
         # The first question waits until the tools are listed, which is part of its time.
@@ -221,6 +241,12 @@ class RunState:
         self._usage += usage or Usage()
         self._call, self._is_again = "new", False
         self._due = self._consequence(decision)
+
+    def _queued(self) -> events.Recorded | None:
+        """Return what follows from the next call of the last reply, if there is one."""
+        decision = self.conversation.next_queued()
+        self._call, self._is_again = "new", False
+        return None if decision is None else self._consequence(decision)
 
     def _consequence(self, decision: Decision) -> events.Recorded:
         warnings = list(self.conversation.warnings)
@@ -235,15 +261,19 @@ class RunState:
             case FinalAnswer(thought=thought, ok=ok, result=result):
                 status: events.Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
                 return self.ending(status, result, self._forced.reason if self._forced else "", thought)
-            case Stop(reason="no_final_answer") if self._forced:
+            case Stop() if self._forced:
                 return self.ending(self._forced.status, reason=self._forced.reason)
+            case Stop(reason="repeated_action"):
+                return events.FinalForced(reason=self.words("repeats"), status="turn_limit")
             case Stop(detail=detail):
                 return self.ending("model_error", reason=detail)
 
     def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
+        if failed.too_long and self.conversation.halve_result():
+            return None
         if not failed.out_of_time:
             return self.ending("model_error", reason=failed.reason)
-        return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
+        return self._ending_in_time() if self._forced or not self._turns else None
 
     def _waited(self) -> None:
         self._since += self.now - self._asked_at
@@ -294,10 +324,14 @@ class RunState:
                 return AskUser(ask)
             case Action() as action:
                 return self._next_of_call(action)
+        left = self._left
+        in_all = None if left is None else left + self.budgets.final_seconds
+        if in_all is not None and in_all <= 0:
+            return RecordEvent(self._ending_in_time())
         if not self._forced and (forced := self._exhausted()):
             return RecordEvent(forced)
-        left = self._left
-        return AskModel(max(0.0, left) + self.budgets.final_seconds if self._forced and left is not None else left)
+        # A model that has not replied has nothing to answer from in a last turn: its first reply may take all the time.
+        return AskModel(in_all if self._forced or not self._turns else left, self._reply_tokens)
 
     def _next_of_call(self, action: Action) -> Step:
         left = self._left
@@ -325,15 +359,29 @@ class RunState:
         seconds = self.budgets.seconds
         return None if seconds is None else seconds - (self.now - self._since).total_seconds()
 
+    @property
+    def _reply_tokens(self) -> int | None:
+        """The most tokens of the next reply; a last turn has some even if none are left."""
+        reply, in_all = self.budgets.reply_tokens, self.budgets.tokens
+        left = None if in_all is None else max(in_all - self._tokens, _MIN_REPLY_TOKENS)
+        return min((limit for limit in (reply, left) if limit is not None), default=None)
+
     def _exhausted(self) -> events.FinalForced | None:
         budgets, left = self.budgets, self._left
         if budgets.turns is not None and self._turns >= budgets.turns:
             return events.FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
         if budgets.tokens is not None and self._tokens >= budgets.tokens:
             return events.FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
-        if left is not None and left <= 0:
-            return events.FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
+        if left is not None and left <= 0 and self._turns:
+            return self._forced_by_time()
         return None
+
+    def _forced_by_time(self) -> events.FinalForced:
+        return events.FinalForced(reason=self.words("seconds", limit=f"{self.budgets.seconds:.3g}"), status="budget")
+
+    def _ending_in_time(self) -> events.Ended:
+        forced = self._forced or self._forced_by_time()
+        return self.ending(forced.status, reason=forced.reason)
 
 
 _INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
@@ -346,6 +394,9 @@ def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
     return type(due) is type(event)
 
 
+_MIN_REPLY_TOKENS = 512
+_CHARS_PER_FULL_TOKEN = 3
+"""Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
 _CHARS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English."""
 

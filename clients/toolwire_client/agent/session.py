@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import anyio
 import msgspec
@@ -17,18 +17,23 @@ from .events import (
     Outcome,
     QuestionAsked,
     Recorded,
+    ReplyRefused,
     Resumed,
     Started,
     ToolsListed,
     outcome_of,
 )
+from .result_type import ResultType
 from .run_state import AskApproval, AskModel, AskUser, CallTool, RecordEvent
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
+    from typing_extensions import TypeForm
+
     from .effects import Effects
+    from .events import T
     from .run_state import RunState, Step
 
 
@@ -76,15 +81,24 @@ class Session:
         self._call: anyio.CancelScope | None = None
         self._cancelled: str | None = None
         self._tools: ToolsListed | None = None
+        self._result: ResultType | None = None
         for place, event in enumerate(events):
             try:
                 state.apply(event)
+                if isinstance(event, QuestionAsked):
+                    self._result = ResultType(event.result_schema) if event.result_schema else None
             except Exception as error:  # a file may say anything
                 where = names[place] if names else f"event {place + 1}"
-                raise BrokenTranscript(f"{where}, does not fit what is before it: {error}") from error
+                was = events[0].protocol if isinstance(events[0], Started) else ""
+                other = f" (it was written with {was}, and this is {begin.protocol})" if was != begin.protocol else ""
+                raise BrokenTranscript(f"{where}, does not fit what is before it: {error}{other}") from error
             if isinstance(event, ToolsListed):
                 self._tools = event
         state.forget_start()
+        self._copied: list[Recorded] = []
+        if begin.fork_of is not None:
+            self.events[0] = msgspec.structs.replace(begin, at=self.events[0].at)
+            self._copied = list(self.events)
 
     @property
     def can_go_on(self) -> bool:
@@ -93,19 +107,23 @@ class Session:
 
     # --- running ---
 
-    def run(self, question: str) -> AsyncGenerator[Recorded, None]:
-        """Answer a question and yield the events, `Ended` last.
+    def run(self, question: str, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
+        """Answer a question and yield the events, `Ended` last. An answer without the *result_type* is asked for again.
 
         Raises:
             ValueError: if *question* is empty.
+            TypeError: if JSON has no form for the *result_type*.
             RuntimeError: if another question is running.
         """
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
-        return self._events(QuestionAsked(content=question))
+        result = None if result_type is str else ResultType(result_type)
+        return self._events(QuestionAsked(content=question, result_schema=result.schema if result else None), result)
 
-    def go_on(self) -> AsyncGenerator[Recorded, None]:
+    def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
         """Continue the last question, which waited for the user or was interrupted; yields as `run`.
+
+        Without the *result_type* of a typed question, its result is what JSON becomes in Python.
 
         Raises:
             ValueError: if it has been answered.
@@ -113,15 +131,21 @@ class Session:
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
-        return self._events(Resumed())
+        return self._events(Resumed(), self._result if result_type is str else ResultType(result_type))
 
-    async def answer(self, question: str | None = None) -> Outcome:
-        """Return the outcome of *question*, by default of continuing the last one."""
-        events = self.go_on() if question is None else self.run(question)
+    @overload
+    async def answer(self, question: str | None = None, *, result_type: type[T] = ...) -> Outcome[T]: ...
+    @overload
+    async def answer(self, question: str | None = None, *, result_type: TypeForm[T]) -> Outcome[T]: ...
+    async def answer(self, question: str | None = None, *, result_type: object = str) -> Outcome[Any]:
+        """Return the outcome of *question*, by default of continuing the last one; see `Agent.answer`."""
+        given = {"result_type": result_type}
+        events = self.go_on(**given) if question is None else self.run(question, **given)
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Ended):
-                    return outcome_of(event, self.events)
+                    outcome = outcome_of(event, self.events)
+                    return outcome if self._result is None else self._result.outcome(outcome)
         raise AssertionError("every run ends with Ended")
 
     # --- ending it from outside ---
@@ -141,10 +165,12 @@ class Session:
 
     # --- how ---
 
-    async def _events(self, opening: QuestionAsked | Resumed) -> AsyncGenerator[Recorded, None]:
+    async def _events(
+        self, opening: QuestionAsked | Resumed, result: ResultType | None
+    ) -> AsyncGenerator[Recorded, None]:
         if self._is_running:
             raise RuntimeError("this session is answering a question; a second one needs a session of its own")
-        self._is_running, self._cancelled = True, None
+        self._is_running, self._cancelled, self._result = True, None, result
         # Computed for each run: monotonic seconds may stop while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
@@ -153,7 +179,7 @@ class Session:
             if isinstance(opening, Resumed):
                 yield self._note(opening)
             elif not self.events:
-                yield self._note(self._begin)
+                yield self._note(await self._effects.begun(self._begin, self._state.conversation.protocol))
             if listed := await self._listed():
                 yield self._note(listed)
             if isinstance(opening, QuestionAsked):
@@ -184,7 +210,7 @@ class Session:
 
     async def _performed(self, step: Step) -> Recorded:
         if isinstance(step, RecordEvent):
-            return step.event
+            return self._checked(step.event)
         event: Recorded | None = None
         with anyio.CancelScope() as self._scope:
             if self._cancelled is not None:
@@ -192,6 +218,13 @@ class Session:
             event = await (self._called(step) if isinstance(step, CallTool) else self._effects.ask(self._state, step))
             event = event or self._state.ending("needs_input", reason=_WAITS[type(step)])
         return event or self._state.ending("cancelled", reason=self._cancelled or "")
+
+    def _checked(self, event: Recorded) -> Recorded:
+        """Return *event*, or a refusal if it is an answer without the requested type."""
+        if self._result is None or not isinstance(event, Ended) or event.status != "answered":
+            return event
+        fault = self._result.fault(event.result or "")
+        return ReplyRefused(reason=fault) if fault else event
 
     async def _called(self, step: CallTool) -> Recorded:
         event: Recorded | None = None
@@ -223,6 +256,8 @@ class Session:
         now = self._start + timedelta(seconds=self._clock.seconds())
         event = msgspec.structs.replace(event, at=at or max(self._state.now, now))
         if self._record is not None:
+            while self._copied:  # of a fork, whose own transcript has none yet
+                self._record(self._copied.pop(0))
             self._record(event)
         self.events.append(event)
         self._state.apply(event)

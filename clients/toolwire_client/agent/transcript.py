@@ -23,7 +23,7 @@ from . import events
 from .redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class BrokenTranscript(ValueError):
@@ -76,7 +76,7 @@ class Transcript:
     def _opened(self) -> int:
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
         try:
-            _lock(file, self._path)
+            lock(file, self._path)
             if os.fstat(file).st_size != self._end:
                 _end_with_whole_line(file, self._path)
             if self._end not in (None, os.fstat(file).st_size):
@@ -105,18 +105,26 @@ def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
     return loaded(path).events
 
 
-def loaded(path: str | os.PathLike[str]) -> Loaded:
-    """As `load`, with what is needed to continue in the same file."""
+def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
+    """As `load`, with what is needed to continue in the same file; with *at* the session of that line.
+
+    Raises:
+        ValueError: if there is no line *at*.
+    """
     *lines, last = Path(path).read_bytes().split(b"\n")
     with suppress(codec.DecodingError):  # a crash may have cut it off
         codec.decode(last)
         lines.append(last)
+    if at is not None and not 0 < at <= len(lines):
+        raise ValueError(f"{path} has {len(lines)} lines, and no line {at}")
     session = Loaded([], [], sum(len(line) + 1 for line in lines))
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         event = _event(line, f"{path}, line {number}")
         if isinstance(event, events.Started):
+            if at is not None and number > at:
+                break
             session = Loaded([], [], session.end)
         before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
@@ -131,6 +139,29 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
     if not session.events:
         raise BrokenTranscript(f"{path} is not a transcript: no line has the type Started")
     return session
+
+
+def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None) -> Loaded:
+    """Return the events of *transcript* up to line *at* of the file, or as many of a sequence, as a fork shares them.
+
+    A call that has started is shared with its end, since its effect is. A last approval is not: it was for one call.
+
+    Raises:
+        ValueError: if there is no line *at*.
+        OSError, BrokenTranscript: as `load`.
+    """
+    if isinstance(transcript, str | os.PathLike):
+        session = loaded(transcript, at)
+    else:
+        session = Loaded(list(transcript), [*range(1, len(transcript) + 1)], 0)
+    end = len([line for line in session.lines if at is None or line <= at])
+    if end == 0:
+        raise ValueError(f"there is no event {at}")
+    while end < len(session.events) and isinstance(session.events[end - 1], _IN_CALL):
+        end += 1
+    while isinstance(session.events[end - 1], events.Approved):
+        end -= 1
+    return Loaded(session.events[:end], session.lines[:end], session.end)
 
 
 def _event(line: bytes, where: str) -> events.Recorded:
@@ -148,8 +179,10 @@ def _kind(event: events.Recorded) -> str:
 # --- which events follow one another ---
 
 _TURN = (events.ModelAsked, events.FinalForced)
+_AFTER_CALL = (*_TURN, events.ActionChosen, events.ReplyRefused)  # a reply may have several calls
 _CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
 _DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
+_IN_CALL = (events.CallStarted, events.ToolAsked, events.FormAnswered)
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
 _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Started: (events.ToolsListed, events.QuestionAsked),
@@ -157,17 +190,17 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Resumed: (events.ToolsListed, *_GOES_ON),
     events.QuestionAsked: _TURN,
     events.ModelAsked: (events.ModelReplied, events.ModelFailed),
-    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused),
+    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused, events.FinalForced),
     events.ModelFailed: _TURN,
-    events.ReplyRefused: _TURN,
+    events.ReplyRefused: _AFTER_CALL,
     events.ActionChosen: _CALL,
     events.ApprovalAsked: (events.Approved, events.Refused),
     events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
-    events.Refused: _TURN,
+    events.Refused: _AFTER_CALL,
     events.CallStarted: _DURING_CALL,
     events.ToolAsked: _DURING_CALL,
     events.FormAnswered: _DURING_CALL,
-    events.CallFinished: _TURN,
+    events.CallFinished: _AFTER_CALL,
     events.UserAsked: (events.UserAnswered,),
     events.UserAnswered: _TURN,
     events.FinalForced: (events.ModelAsked,),
@@ -204,7 +237,7 @@ def _end_with_whole_line(file: int, path: Path) -> None:
         os.ftruncate(file, end)
 
 
-def _lock(file: int, path: Path) -> None:
+def lock(file: int, path: Path) -> None:
     """Lock the file until it is closed, where the system and the disk support it.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arithmetic import ArithmeticModel
 from .by_name import known_names, model_from_name
 from .errors import (
+    ContextExceeded,
     EndpointRefused,
     ModelError,
     NoReplyLeft,
@@ -20,7 +21,7 @@ from .http_api.remote_model import AnthropicModel, OpenAIModel
 from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
-from .model import Model, as_model
+from .model import Model, ServerFacts, as_model
 from .testing import AskedFor, RecordingModel, ReplayModel, ScriptedModel
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "AnthropicModel",
     "ArithmeticModel",
     "AskedFor",
+    "ContextExceeded",
     "DoubaoAPI",
     "EndpointRefused",
     "HumanModel",
@@ -44,6 +46,7 @@ __all__ = [
     "ReplyTimedOut",
     "Retries",
     "ScriptedModel",
+    "ServerFacts",
     "TimeLimits",
     "Unreachable",
     "UnreadableReply",

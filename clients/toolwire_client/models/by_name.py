@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _PLAIN: dict[str, Callable[[], Model]] = {"arithmetic": ArithmeticModel, "human": HumanModel}
 _FIRST_WORDS = (*_PLAIN, "replay", *PRESETS)
+_SMALL = 500e6
 
 
 def model_from_name(name: str, **settings: Any) -> Model:
@@ -63,6 +65,12 @@ def model_from_name(name: str, **settings: Any) -> Model:
 def needs_no_code(name: str) -> bool:
     """Return whether *name* is a model of Toolwire, so that creating it runs no other code."""
     return name.partition(":")[0] in _FIRST_WORDS
+
+
+def is_small(name: str) -> bool:
+    """Return whether a model's name says that it has at most 500 million parameters: `smollm2:135m`, `qwen3:0.5b`."""
+    sizes = re.findall(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)(m|b)(?![a-z0-9])", name.lower())
+    return any(float(size) * {"m": 1e6, "b": 1e9}[unit] <= _SMALL for size, unit in sizes)
 
 
 def known_names() -> list[str]:

@@ -5,7 +5,8 @@
     ├── NotReady         a key, an address or a package is missing; nothing was sent
     ├── Unreachable      no connection, or it broke before the reply was complete
     ├── ReplyTimedOut    the reply did not come in time (also a `TimeoutError`)
-    ├── Refused          the endpoint answered with an error, at once or during a reply
+    ├── EndpointRefused  the endpoint answered with an error, at once or during a reply
+    │   └── ContextExceeded  the messages are too long for the model
     ├── UnreadableReply  the response violates the endpoint's API
     └── NoReplyLeft      a script or a record has no reply for the request
 
@@ -76,6 +77,10 @@ class EndpointRefused(ModelError):
         self.message = message
         self.code = code
         self.asked_wait_seconds = asked_wait_seconds
+
+
+class ContextExceeded(EndpointRefused):
+    """The messages, or they and the longest possible reply, do not fit into the model's context."""
 
 
 class UnreadableReply(ModelError):

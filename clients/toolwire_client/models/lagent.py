@@ -192,7 +192,7 @@ class GPTAPI(BlockingModel):
                 base_url=None if url == _OPENAI_API_BASE else url,
                 key=each,
                 headers={"OpenAI-Organization": orgs[place % len(orgs)]} if orgs else {},
-                body={"response_format": {"type": "json_object"}} if json_mode else {},
+                extra_body={"response_format": {"type": "json_object"}} if json_mode else {},
                 retries=Retries(attempts=max(1, retry)),
                 proxy=(proxies or {}).get(url.partition(":")[0]),
             )
@@ -239,7 +239,7 @@ def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return *gen_params* as `RemoteModel.with_settings` takes them."""
     named = {_SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None}
     named.pop(None, None)
-    return {"max_tokens": named.pop("max_tokens", None), "body": named}
+    return {"max_tokens": named.pop("max_tokens", None), "extra_body": named}
 
 
 def _refuse_event_loop() -> None:

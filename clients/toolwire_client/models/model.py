@@ -31,6 +31,16 @@ class ReplyOptions(TypedDict, total=False):
     tools: list[dict[str, Any]] | None
     reply_schema: dict[str, Any] | None
     on_text: OnText | None
+    max_tokens: int | None
+
+
+class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts about a model's server, `None` where unknown."""
+
+    context_tokens: int | None = None
+    """The tokens of a request and its reply together."""
+    takes_tools: bool | None = None
+    """Whether the model sees the tools of a request."""
 
 
 class Model(Protocol):
@@ -38,7 +48,8 @@ class Model(Protocol):
 
     `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method `kept_open()` may
     return an asynchronous context manager within which connections stay open from one request to the next; an agent
-    enters one for each run, perhaps several at once.
+    enters one for each run, perhaps several at once. An asynchronous method `server_facts()` may return `ServerFacts`,
+    which an agent asks for at the start of a session.
     """
 
     async def reply(
@@ -48,11 +59,13 @@ class Model(Protocol):
         tools: list[dict[str, Any]] | None = None,
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
+        max_tokens: int | None = None,
     ) -> ModelReply:
         """Return the reply to *messages*.
 
         *tools* are entries as in MCP's `tools/list`; with them the reply may have `tool_calls`, under the tools' own
         names. *reply_schema* is the JSON Schema that the text should follow; not every model can guarantee that.
+        *max_tokens* limits the reply; a model without this parameter ignores it.
 
         Raises:
             ModelError: if there is no reply; the text says why.
@@ -143,6 +156,15 @@ async def emit_text(on_text: OnText | None, text: str) -> None:
         returned = on_text(text)
         if inspect.isawaitable(returned):
             await returned
+
+
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Return whether *function* has a keyword argument *name*, or takes any."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):  # written in C, without a signature
+        return False
+    return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:

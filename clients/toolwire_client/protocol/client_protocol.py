@@ -17,15 +17,19 @@ from .events import (
     ElicitationWithdrawn,
     Event,
     Failure,
+    ListChanged,
     LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
-    ToolsChanged,
 )
 
 LOG_LEVEL = "debug"
 """The level to request: everything, since the reader of the log can filter."""
+
+LISTS = ("tools", "resources", "prompts")
+"""The capabilities of servers that have lists."""
+_CHANGES = {f"notifications/{what}/list_changed": what for what in LISTS}
 
 _NOISE_BYTES = 2000
 """The length at which a line that is not a message is cut."""
@@ -46,18 +50,22 @@ class ClientProtocol:
         self.version: str | None = None
         self.probe = 0
         self._info = {"name": name, "version": client_version}
-        self._can_ask = can_ask
-        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
-        self._modern_meta = {
+        self._modern_meta: dict[str, Any] = {
             messages.META_VERSION: messages.MODERN_VERSIONS[-1],
             messages.META_CLIENT_INFO: self._info,
-            messages.META_CLIENT_CAPABILITIES: self._capabilities,
         }
+        self.declare(can_ask=can_ask)
         self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
         return self.version in messages.MODERN_VERSIONS
+
+    def declare(self, *, can_ask: bool) -> None:
+        """Declare elicitation, or withdraw it: from the next `initialize`, or modern request, on."""
+        self._can_ask = can_ask
+        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
+        self._modern_meta = {**self._modern_meta, messages.META_CLIENT_CAPABILITIES: self._capabilities}
 
     def set_log_level(self, level: str) -> None:
         """Request the server's log messages of *level* with each request of the modern revision from now on."""
@@ -91,7 +99,8 @@ class ClientProtocol:
         return messages.notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
-        return self.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        wanted = {f"{what}ListChanged": True for what in LISTS}
+        return self.request("subscriptions/listen", {"notifications": wanted})
 
     def cancelled(self, number: int, reason: str) -> bytes:
         params: dict[str, Any] = {"requestId": number, "reason": reason}
@@ -156,20 +165,21 @@ def _failure(number: int | None, error: Any) -> Failure:
 
 def _noticed(method: str, params: Any) -> Event:
     members = params if isinstance(params, dict) else {}
+    if method in _CHANGES:
+        return ListChanged(_CHANGES[method])
     match method:
         case "notifications/progress":
             return _progress(members) or ignored(method, params)
         case "notifications/cancelled" if isinstance(identity := members.get("requestId"), str | int):
             return ElicitationWithdrawn(identity)
-        case "notifications/tools/list_changed":
-            return ToolsChanged()
         case "notifications/subscriptions/acknowledged":
             granted = members.get("notifications")
             return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
         case "notifications/message":
-            level, data = members.get("level"), members.get("data")
+            level, data, logger = (members.get(name) for name in ("level", "data", "logger"))
             text = data if isinstance(data, str) else _json(data)
-            return LogEntry(level if isinstance(level, str) else "info", "server", text, data)
+            named = logger if isinstance(logger, str) else None
+            return LogEntry(level if isinstance(level, str) else "info", "server", text, data, named)
     return ignored(method, params)
 
 

@@ -53,8 +53,10 @@ class AutomaticReply(msgspec.Struct, frozen=True):
     message: bytes
 
 
-class ToolsChanged(msgspec.Struct, frozen=True):
-    """The server's list of tools has changed."""
+class ListChanged(msgspec.Struct, frozen=True):
+    """The server's list of `tools`, `resources` or `prompts` has changed."""
+
+    what: str
 
 
 class SubscriptionConfirmed(msgspec.Struct, frozen=True):
@@ -68,13 +70,14 @@ class LogEntry(msgspec.Struct, frozen=True):
 
     `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency. `source` is `server` for
     the protocol's log messages, `output` for output lines that are not messages, `client` for remarks of this client.
-    `data` is the JSON value that the server sent.
+    `data` is the JSON value that the server sent, `logger` the name it gave to what wrote it.
     """
 
     level: str
     source: Literal["server", "output", "client"]
     text: str
     data: Any = None
+    logger: str | None = None
 
 
 OnLog = Callable[[LogEntry], object]
@@ -86,7 +89,7 @@ Event = (
     | ElicitationRequest
     | ElicitationWithdrawn
     | AutomaticReply
-    | ToolsChanged
+    | ListChanged
     | SubscriptionConfirmed
     | LogEntry
 )

@@ -24,6 +24,7 @@ from .native import NativeProtocol
 from .prompt_protocol import Invalid, Protocol, Reading
 from .prompts import Remark, Template, TemplateError, Unreadable
 from .reply_schema import reply_schema
+from .small import SmallProtocol
 from .structured import StructuredProtocol
 from .tokens import BaseProtocol, DoubaoProtocol
 from .tool_lookup import Tools
@@ -50,6 +51,7 @@ __all__ = [
     "Remark",
     "ResultKey",
     "Retry",
+    "SmallProtocol",
     "Stop",
     "StructuredProtocol",
     "Template",

@@ -14,6 +14,7 @@ The whole memory is one frozen `ConversationState`, which another process can re
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,10 +23,22 @@ import msgspec
 from toolwire_schemas.did_you_mean import closest_first
 
 from ..validation import join_errors
-from .messages import Action, ActionResult, Ask, Error, FinalAnswer, ModelReply, Question, ToModel, UserResponse, whole
+from .messages import (
+    Action,
+    ActionResult,
+    Ask,
+    Error,
+    FinalAnswer,
+    ModelReply,
+    Question,
+    ToModel,
+    UserResponse,
+    from_json,
+    whole,
+)
 from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
 from .prompts import remark
-from .result_text import MAX_CHARS, shown
+from .result_text import MAX_CHARS, as_text, shown
 from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
@@ -66,9 +79,9 @@ Decision = Ask | Action | FinalAnswer | Retry | Stop
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a conversation.
 
-    `max_errors` invalid replies in a row are answered by an error; the next one stops. The same action since the last
-    question gets a warning from the `warn_at`th time on, and stops at the `stop_at`th. Results are cut to
-    `max_result_chars`.
+    `max_errors` invalid replies in a row are answered by an error; the next one stops, and so does one that repeats the
+    one before it. The same action since the last question gets a warning from the `warn_at`th time on, and stops at the
+    `stop_at`th; an action that is refused stops at the second. Results are cut to `max_result_chars`.
     """
 
     max_errors: int = 3
@@ -83,10 +96,15 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     turn: Turn = "question"
     history: list[dict[str, Any]] = []
     pending: Ask | Action | None = None
+    queued: list[Action] = []  # of the same reply
+    call_ids: list[str] = []  # of calls without a result, in order
     note: str = ""
     errors: int = 0
+    invalid: str = ""
     actions: dict[str, int] = {}
     is_final: bool = False
+    questions: list[int] = []  # the places of the user's questions in the history
+    result_schema: dict[str, Any] | None = None
     version: Literal[1] = 1
 
     def __post_init__(self) -> None:
@@ -104,7 +122,8 @@ class Conversation:
 
     *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English. *roles* maps `system`,
     `assistant`, `user` and `tool` to a provider's names. Results without a native call have the role `user` by default:
-    most providers refuse `tool` without a call.
+    most providers refuse `tool` without a call. Messages beyond *max_chars* are left out: first those of earlier
+    questions, then the oldest actions of this one.
 
     Raises:
         ValueError: if two tools share a name.
@@ -117,15 +136,17 @@ class Conversation:
         *,
         limits: Limits | None = None,
         roles: Mapping[str, str] | None = None,
+        max_chars: int | None = None,
     ) -> None:
         self.tools = Tools(tools)
+        self.max_chars = max_chars
         self.protocol = protocol or StructuredProtocol()
         self.limits = limits or Limits()
         self.roles = {"tool": "user", **(roles or {})}
         self.warnings: list[str] = []
         self._language = self.protocol.language
         self._state = ConversationState()
-        self._schemas: dict[tuple[bool, bool], Schema | None] = {}
+        self._schemas: dict[tuple[bool, bool, bool], Schema | None] = {}
 
     @property
     def turn(self) -> Turn:
@@ -143,7 +164,7 @@ class Conversation:
 
         Adjacent messages of one role are merged, since many models' templates require alternating roles.
         """
-        return in_turn([in_role(message, self.roles) for message in (self._system, *self._state.history)])
+        return in_turn([in_role(message, self.roles) for message in (*self._opening, *self._kept_history())])
 
     @property
     def offered(self) -> list[Entry]:
@@ -152,15 +173,22 @@ class Conversation:
 
     def reply_schema(self, *, strict: bool = False) -> Schema | None:
         """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None without one."""
-        key = (strict, self._state.is_final)
+        is_final, is_first = self._state.is_final, len(self._state.history) == 1
+        key = (strict, is_final, is_first)
         if key not in self._schemas:
-            self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
-        return self._schemas[key]
+            self._schemas[key] = self.protocol.reply_schema(
+                self.tools, strict=strict, final=is_final, first=is_first, result=self._state.result_schema
+            )
+        schema = self._schemas[key]
+        return schema if schema is None or is_final else self.protocol.narrowed(schema, self._state.history)
 
     # --- what goes to the model ---
 
-    def question(self, text: str) -> None:
+    def question(self, text: str, result_schema: Schema | None = None) -> None:
         """Add a question of the user; it is the model's turn then.
+
+        *result_schema* is the JSON Schema of the final answer's result, which the model receives; `refuse_answer` is
+        for an answer that does not fit.
 
         Raises:
             ValueError: if it is empty.
@@ -169,7 +197,15 @@ class Conversation:
         self._expect("question", "reply", "stopped")
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
-        self._tell(Question(text), errors=0, actions={}, is_final=False)
+        if self._state.queued:
+            self._tell(ActionResult(False, self._language.say("undone", why=self._language.say("left"))), queued=[])
+        questions = [*self._state.questions, len(self._state.history)]
+        if result_schema is not None:
+            typed = self._language.say("typed", schema=json.dumps(result_schema, ensure_ascii=False))
+            text = f"{text}\n\n{typed}"
+        self._schemas.clear()
+        after = {"errors": 0, "invalid": "", "actions": {}, "is_final": False, "result_schema": result_schema}
+        self._tell(Question(text), questions=questions, **after)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
@@ -210,7 +246,8 @@ class Conversation:
     def force_final(self, reason: str) -> Error:
         """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
-        message = Error(self._language.say("final", reason=reason))
+        how = self.protocol.how_to_reply(self.tools, final=True)
+        message = Error(self._language.together(self._language.say("final", reason=reason), how))
         self._tell(message, is_final=True)
         return message
 
@@ -227,28 +264,65 @@ class Conversation:
         reply = msgspec.structs.replace(reply, text=whole(reply.text))
         reading = self.protocol.read(reply, self.tools)
         match reading:
-            case Reading(message=FinalAnswer(result=result)) if not result.strip():
+            case Reading(message=FinalAnswer(ok=ok, result=result)) if not result.strip() and not (
+                ok and self._state.result_schema  # null
+            ):
                 reading = Invalid((remark("blank", member="result"),))
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
             content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
+            if reply.finish_reason == "length":  # what was cut off misleads the model, and fills its context
+                content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
             self._add_reply({**said, "content": content})
             self.warnings = []
-            return self._invalid(reading)
+            return self._invalid(reading, _fingerprint(reply))
         self._add_reply(said)
         self.warnings = [self._language.tell(warning) for warning in reading.warnings]
-        self._change(errors=0)
+        if isinstance(reading.message, FinalAnswer):
+            self._change(turn="question")
+            return reading.message
+        self._change(errors=0, invalid="")
         match reading.message:
-            case FinalAnswer() as answer:
-                self._change(turn="question", is_final=False)
-                return answer
             case Ask() | Action() if self._state.is_final:
                 return self._stop("no_final_answer", Error(self._language.say("not_final")))
             case Ask() as ask:
                 self._change(turn="user_response", pending=ask)
                 return ask
             case Action() as action:
+                self._change(queued=list(reading.more))
                 return self._act(action)
+
+    def next_queued(self) -> Action | Retry | Stop | None:
+        """Take the next action of the last reply, when the one before has its result; None without one."""
+        if self._state.turn != "reply" or not self._state.queued:
+            return None
+        action, *others = self._state.queued
+        self._change(queued=others)
+        self.warnings = []
+        return self._act(action)
+
+    def refuse_answer(self, faults: str) -> Retry | Stop:
+        """Ask again for the last final answer, whose result does not fit, and return the decision."""
+        self._expect("question")
+        schema = json.dumps(self._state.result_schema, ensure_ascii=False)
+        message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
+        return self._again(message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"]))))
+
+    def halve_result(self) -> bool:
+        """Halve the longest result in the history; return whether there is one long enough."""
+        self._expect("reply")
+        history = self._state.history
+        results = [(place, found) for place, each in enumerate(history) if (found := _result_in(each))]
+        sizes = [len(as_text(result.result)) for _, result in results]
+        if max(sizes, default=0) < _MIN_HALVED_CHARS:
+            return False
+        place, result = results[sizes.index(max(sizes))]
+        value, remarks = shown(result.result, max(sizes) // 2)
+        note = self._language.together(result.note, self._language.tell(*remarks))
+        call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
+        halved = self.protocol.told(ActionResult(result.success, value, note), call_ids)
+        self._change(history=[*history[:place], *halved, *history[place + 1 :]])
+        return True
 
     def snapshot(self) -> dict[str, Any]:
         """Return the whole state as JSON values."""
@@ -267,16 +341,39 @@ class Conversation:
             raise ValueError(f"not a snapshot of a conversation: {error}") from None
 
     @cached_property
-    def _system(self) -> Message:
-        return {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
+    def _opening(self) -> list[Message]:
+        """The messages before the history."""
+        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
+        return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
 
-    def _invalid(self, reading: Invalid) -> Retry | Stop:
-        message = Error(self._language.together(self._language.tell(*reading.remarks), self.protocol.how_to_reply()))
-        errors = self._state.errors + 1
-        self._change(errors=errors)
+    def _kept_history(self) -> list[Message]:
+        """Return the history, without what is too old to fit into `max_chars`."""
+        history, questions = self._state.history, self._state.questions
+        if self.max_chars is None or not questions:
+            return history
+        sizes = [len(json.dumps(message, ensure_ascii=False)) for message in history]
+        over = sum(sizes) + sum(len(each["content"]) for each in self._opening) - self.max_chars
+        asked = questions[-1]
+        for start in (0, *questions[1:]):
+            if over - sum(sizes[:start]) <= 0:
+                return history[start:]
+        over -= sum(sizes[:asked])
+        acts = [place for place, message in enumerate(history) if place > asked and message["role"] == "assistant"]
+        start = next(
+            (place for place in acts if sum(sizes[asked + 1 : place]) >= over), acts[-1] if acts else asked + 1
+        )
+        return [history[asked], *history[start:]]
+
+    def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
+        how = self.protocol.how_to_reply(self.tools)
+        return self._again(Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint)
+
+    def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
+        errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
+        self._change(errors=errors, invalid=fingerprint)
         if self._state.is_final:
             return self._stop("no_final_answer", message)
-        if errors > self.limits.max_errors:
+        if errors > self.limits.max_errors or is_same:
             return self._stop("invalid_replies", message)
         self._tell(message)
         return Retry(message)
@@ -286,15 +383,17 @@ class Conversation:
         count = self._state.actions.get(key, 0) + 1
         limits = self.limits
         say = self._language.say
+        too_often = ActionResult(False, say("repeated_too_often", count=count))
         if count >= limits.stop_at:
-            return self._stop("repeated_action", ActionResult(False, say("repeated_too_often", count=count)))
+            return self._stop("repeated_action", too_often)
         note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
         self._change(actions={**self._state.actions, key: count}, note=note)
+        params, faults = self.tools.fitted(action.tool, action.params) if action.tool in self.tools.names else ({}, [])
+        refusal = say("bad_params", tool=action.tool, faults=join_errors(faults)) if faults else ""
         if action.tool not in self.tools.names:
-            return self._refuse(action, _unknown(action.tool, self.tools, self._language))
-        params, faults = self.tools.fitted(action.tool, action.params)
-        if faults:
-            return self._refuse(action, say("bad_params", tool=action.tool, faults=join_errors(faults)))
+            refusal = _unknown(action.tool, self.tools, self._language)
+        if refusal:
+            return self._stop("repeated_action", too_often) if count > 1 else self._refuse(action, refusal)
         if trouble := self.tools.trouble(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
@@ -307,21 +406,22 @@ class Conversation:
         return Retry(message, action)
 
     def _stop(self, reason: StopReason, message: Error | ActionResult) -> Stop:
-        self._tell(message, turn="stopped", is_final=False)
+        self._tell(message, turn="stopped", is_final=False, queued=[])
         return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
 
     def _tell(self, message: ToModel, **changes: Any) -> None:
         """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
-        last = self._state.history[-1] if self._state.history else {}
-        call_ids = [call["id"] for call in last.get("tool_calls", ())]
+        count = 1 if changes.get("queued", self._state.queued) else len(self._state.call_ids)
+        call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
         told = [{**one, "content": whole(one["content"])} for one in self.protocol.told(message, call_ids)]
-        after = {"turn": "reply", "pending": None, "note": "", **changes}
+        after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
         self._change(history=[*self._state.history, *told], **after)
 
     def _add_reply(self, said: Message) -> None:
         # Providers refuse a message that is empty.
         content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
-        self._change(history=[*self._state.history, {**said, "content": content}])
+        call_ids = [call["id"] for call in said.get("tool_calls", ())]
+        self._change(history=[*self._state.history, {**said, "content": content}], call_ids=call_ids)
 
     def _change(self, **changes: Any) -> None:
         self._state = msgspec.structs.replace(self._state, **changes)
@@ -332,6 +432,23 @@ class Conversation:
 
 
 _MOST_NAMES = 50
+_MIN_HALVED_CHARS = 400
+_CUT_CHARS = 500
+"""Characters of a reply that was cut off by a limit of tokens, as the model sees it later."""
+
+
+def _result_in(message: Message) -> ActionResult | None:
+    try:
+        found = None if message["role"] == "assistant" else from_json(message["content"])
+    except (ValueError, RecursionError):  # text, or any JSON of a user
+        return None
+    return found if isinstance(found, ActionResult) else None
+
+
+def _fingerprint(reply: ModelReply) -> str:
+    """Return what two replies have in common only if they say the same; the ids of calls always differ."""
+    calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
 
 
 def _unknown(tool: str, tools: Tools, language: Language) -> str:

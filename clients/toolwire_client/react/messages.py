@@ -68,8 +68,11 @@ ToModel = Question | ActionResult | UserResponse | Error
 FromModel = Ask | Action | FinalAnswer
 
 
-def to_json(message: ToModel | FromModel, result_key: ResultKey = "success") -> str:
-    """Return the message as JSON with non-ASCII letters; *result_key* matters to `ActionResult` alone."""
+def to_json(message: ToModel | FromModel, result_key: ResultKey = "success", *, empty_thought: bool = True) -> str:
+    """Return the message as JSON with non-ASCII letters; *result_key* matters to `ActionResult` alone.
+
+    Without *empty_thought* a thought that is empty is left out.
+    """
     members = msgspec.structs.asdict(message)
     head = {"type": message.__struct_config__.tag}
     match message:
@@ -78,7 +81,8 @@ def to_json(message: ToModel | FromModel, result_key: ResultKey = "success") -> 
             head |= dict.fromkeys(keys, success)
             members = {"result": message.result, **({"note": note} if note else {})}
         case Ask() | Action() | FinalAnswer():
-            head = {"thought": members.pop("thought"), **head}
+            thought = members.pop("thought")
+            head = {"thought": thought, **head} if thought or empty_thought else head
     return whole(json.dumps({**head, **members}, ensure_ascii=False))
 
 
@@ -94,6 +98,8 @@ def from_json(text: str) -> ToModel | FromModel:
     members = json.loads(text)
     if isinstance(members, dict) and members.get("type") == "ACTION_RESULT" and "ok" in members:
         members = {"success": members.pop("ok"), **members}
+    if isinstance(members, dict):
+        members = {"thought": "", **members}  # `to_json` may leave out an empty one
     try:
         message: ToModel | FromModel = msgspec.convert(members, ToModel | FromModel)
     except msgspec.ValidationError as error:

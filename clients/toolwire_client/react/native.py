@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
+from .answer_reader import AnswerReader
 from .messages import Action, Ask, FinalAnswer, Question, ToModel
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
 from .prompts import Unreadable
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from .tool_lookup import Entry, Tools
 
 _ASK = "ask_user"
+_MAX_CALLS = 32
+"""Calls in one reply. A model that makes more repeats itself."""
+_UNREADABLE_CHARS = 500
+"""Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them later."""
 
 
 class NativeProtocol(Protocol):
@@ -52,7 +57,8 @@ class NativeProtocol(Protocol):
     def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
         try:
             refuse_incomplete(reply.finish_reason)
-            return Reading(self._message(reply, tools))
+            first, *more = self._messages(reply, tools)
+            return Reading(first, more=tuple(each for each in more if isinstance(each, Action)))
         except Unreadable as error:
             return Invalid((error.remark,))
 
@@ -68,18 +74,29 @@ class NativeProtocol(Protocol):
             return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
         return [{**told, "role": "user"}]
 
-    def how_to_reply(self) -> str:
-        return self.language.say("format_native")
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        if final or (call := tools.sample()) is None:
+            return ""
+        name, params = call
+        tool = Names(tools.names, "openai").theirs[name]
+        return self.language.say("format_native", tool=tool, params=json.dumps(params, ensure_ascii=False))
 
-    def _message(self, reply: ModelReply, tools: Tools) -> Ask | Action | FinalAnswer:
+    def answer_reader(self) -> AnswerReader:
+        return AnswerReader()
+
+    def _messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
         if not reply.tool_calls:
             if not reply.text.strip():
                 raise Unreadable("empty")
-            return FinalAnswer(reply.reasoning, True, reply.text)
-        if len(reply.tool_calls) > 1:
-            raise Unreadable("several_calls", count=len(reply.tool_calls))
-        (call,) = reply.tool_calls
-        thought, params = reply.text or reply.reasoning, _arguments(call)
+            return [FinalAnswer(reply.reasoning, True, reply.text)]
+        count, thought = len(reply.tool_calls), reply.text or reply.reasoning
+        made = [self._called(call, "" if place else thought, tools) for place, call in enumerate(reply.tool_calls)]
+        if count > _MAX_CALLS or (count > 1 and any(isinstance(each, Ask) for each in made)):
+            raise Unreadable("several_calls", count=count)
+        return [*made]
+
+    def _called(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
+        params = _arguments(call)
         names = Names(tools.names, "openai")
         if self.can_ask and call.name == self._ask_tool(names)["name"]:
             content = params.get("content")
@@ -109,7 +126,7 @@ def _written(call: ToolCall, place: int) -> dict[str, Any]:
     try:
         arguments = _arguments(call)
     except Unreadable:
-        arguments = {"unreadable": str(call.arguments)}
+        arguments = {"unreadable": str(call.arguments)[:_UNREADABLE_CHARS]}
     function = {
         "name": Names([call.name], "openai").theirs[call.name],
         "arguments": json.dumps(arguments, ensure_ascii=False),

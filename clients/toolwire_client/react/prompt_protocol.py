@@ -18,6 +18,7 @@ from .prompts import Remark, Template, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .answer_reader import AnswerReader
     from .messages import ModelReply
     from .tool_lookup import Entry, Schema, Tools
 
@@ -27,10 +28,11 @@ Message = dict[str, Any]
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A valid reply, and warnings about it."""
+    """A valid reply, and warnings about it. `more` are actions to do after the first one."""
 
     message: Ask | Action | FinalAnswer
     warnings: tuple[Remark, ...] = ()
+    more: tuple[Action, ...] = ()
 
 
 class Invalid(msgspec.Struct, frozen=True):
@@ -82,20 +84,41 @@ class Protocol(ABC):
             case Question(content=content) | UserResponse(content=content) | Error(msg=content):
                 return [{"role": "user", "content": content}]
 
-    def how_to_reply(self) -> str:
-        """Return the sentence that ends every error about a reply."""
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        """Return the end of every error about a reply: a filled-in sample. With *final*, of the final answer."""
         return ""
 
-    def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False) -> Schema | None:
+    def example(self, tools: Tools) -> list[Message]:
+        """Return examples of exchanges: messages between the system prompt and the conversation."""
+        return []
+
+    def reply_schema(
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        first: bool = False,
+        result: Schema | None = None,
+    ) -> Schema | None:
         """Return a JSON Schema of replies, for constrained decoding; None if replies are not JSON.
 
-        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed.
+        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed. The *first* reply
+        to the first question has no results to answer from. *result* is the schema of an answer that is not text.
         """
         return None
+
+    def narrowed(self, schema: Schema, history: list[Message]) -> Schema:
+        """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which nothing is changed."""
+        return schema
 
     def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
         """Return the tools for native tool calling."""
         return []
+
+    def answer_reader(self) -> AnswerReader | None:
+        """Return what reads the final answer of a reply that still arrives; None if only a whole reply shows it."""
+        return None
 
 
 _CUT = {"length": "cut", "content_filter": "filtered"}

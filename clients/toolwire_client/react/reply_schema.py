@@ -1,6 +1,6 @@
 """A JSON Schema of the replies that are possible with a set of tools, for constrained decoding.
 
-Strategy. `thought` comes first, since decoders keep the order of properties and the model should think before it
+Strategy. A `thought` comes first, since decoders keep the order of properties and the model should think before it
 decides. Each tool has a branch, which constrains its name and parameters. OpenAI's strict mode requires an object at
 the root, `{"reply": …}`, and all members; parameters that it cannot express are sent as JSON text.
 """
@@ -8,7 +8,7 @@ the root, `{"reply": …}`, and all members; parameters that it cannot express a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolwire_schemas.json_schema.subschemas import children, target
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .tool_lookup import Schema, Tools
+
+Thought = Literal["required", "optional", "none"]
+"""Whether a reply starts with a thought."""
 
 _STRING: Schema = {"type": "string"}
 _BOOLEAN: Schema = {"type": "boolean"}
@@ -25,30 +28,64 @@ _AS_TEXT: Schema = {"type": "string", "description": "an object with the paramet
 _OF_ROOTS = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$ref", "$defs", "definitions")
 
 
-def reply_schema(tools: Tools, *, strict: bool = False, final: bool = False) -> Schema:
-    """Return the schema; see `Protocol.reply_schema` for *strict* and *final*."""
+def reply_schema(
+    tools: Tools,
+    *,
+    strict: bool = False,
+    final: bool = False,
+    acts: bool = False,
+    thought: Thought = "required",
+    max_chars: int | None = None,
+    result: Schema | None = None,
+) -> Schema:
+    """Return the schema; see `Protocol.reply_schema` for *strict* and *final*.
+
+    With *acts* a reply is an action or a question to the user. Texts have at most *max_chars* characters, except
+    parameters. *result* is the schema of the answer's result, if it is not text.
+    """
+    text = _STRING if max_chars is None else {**_STRING, "maxLength": max_chars}
+
+    def union(params_of: Callable[[str], Schema]) -> Schema:
+        definitions, branch = _Definitions(), _Branches(text, thought, strict)
+        branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=text)]
+        if result is not None:
+            typed = definitions.moved(
+                _strict(arguments_schema(result)) if strict else arguments_schema(result), "FINAL_ANSWER"
+            )
+            branches = [
+                branch.of("FINAL_ANSWER", ok=_ok(True), result=typed.get("properties", {}).get("result", text)),
+                branch.of("FINAL_ANSWER", ok=_ok(False), result=text),
+            ]
+        if not final:
+            actions = [
+                branch.of("ACTION", tool=_only(name), params=definitions.moved(params_of(name), name))
+                for name in tools.names
+            ]
+            branches = [branch.of("ASK", content=text), *actions, *([] if acts and actions else branches)]
+        return {"anyOf": branches, **({"$defs": definitions.all} if definitions.all else {})}
+
     if not strict:
-        return _union(tools, lambda name: {"type": "object", **tools.schema(name)}, final=final)
+        return union(lambda name: {"type": "object", **tools.schema(name)})
     from toolwire_schemas.lint.vendors import about_strict
 
-    made = _wrapped(_union(tools, lambda name: _strict(tools.schema(name)), final=final))
+    made = _wrapped(union(lambda name: _strict(tools.schema(name))))
     is_too_large = any(about_strict(made))
-    return _wrapped(_union(tools, lambda name: _AS_TEXT, final=final)) if is_too_large else made
+    return _wrapped(union(lambda name: _AS_TEXT)) if is_too_large else made
 
 
-def _union(tools: Tools, params_of: Callable[[str], Schema], *, final: bool) -> Schema:
-    definitions = _Definitions()
-    branches = [_branch("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING)]
-    if not final:
-        actions = [
-            _branch("ACTION", tool=_only(name), params=definitions.moved(params_of(name), name)) for name in tools.names
-        ]
-        branches = [_branch("ASK", content=_STRING), *actions, *branches]
-    return {"anyOf": branches, **({"$defs": definitions.all} if definitions.all else {})}
+class _Branches(NamedTuple):
+    text: Schema
+    thought: Thought
+    strict: bool
 
-
-def _branch(kind: str, **members: Schema) -> Schema:
-    return _closed({"thought": _STRING, "type": _only(kind), **members})
+    def of(self, kind: str, **members: Schema) -> Schema:
+        properties = {"type": _only(kind), **members}
+        if self.thought == "none":
+            return _closed(properties)
+        made = _closed({"thought": self.text, **properties})
+        if self.thought == "optional" and not self.strict:  # strict mode has no optional members
+            made["required"] = list(properties)
+        return made
 
 
 def _closed(properties: dict[str, Schema]) -> Schema:
@@ -57,6 +94,17 @@ def _closed(properties: dict[str, Schema]) -> Schema:
 
 def _only(word: str) -> Schema:
     return {"type": "string", "enum": [word]}  # strict mode is not known to accept `const`
+
+
+def _ok(value: bool) -> Schema:
+    return {"type": "boolean", "enum": [value]}
+
+
+def arguments_schema(result: Schema) -> Schema:
+    """Return the schema of an object with the one member `result`; its definitions stay at the root."""
+    inner = {word: value for word, value in result.items() if word != "$defs"}
+    definitions = {"$defs": result["$defs"]} if "$defs" in result else {}
+    return {"type": "object", "properties": {"result": inner}, "required": ["result"], **definitions}
 
 
 def _wrapped(union: Schema) -> Schema:

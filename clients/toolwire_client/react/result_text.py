@@ -19,7 +19,7 @@ def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     Values without a JSON form become text. Long values become the start and the end of their text.
     """
     value, remarks = _plain(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = as_text(value)
     if len(text) <= max_chars:
         return value, remarks
     kept = max(max_chars - 1, 0)
@@ -28,25 +28,30 @@ def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     return f"{text[:begin]}…{text[end:]}", [*remarks, remark(kind, lost=end - begin, total=len(text))]
 
 
+def as_text(value: Any) -> str:
+    """Return a JSON value as text; text stays as it is."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _plain(value: Any) -> tuple[Any, list[Remark]]:
     changed: dict[str, None] = {}
 
-    def as_text(unusual: Any) -> str:
+    def by_type(unusual: Any) -> str:
         changed[type(unusual).__name__] = None
         return _text(unusual)
 
     def converted(unusual: Any) -> Any:
         if isinstance(unusual, _NOT_JSON):
-            return as_text(unusual)
+            return by_type(unusual)
         try:  # dates and dataclasses have a usual form in JSON
-            return msgspec.to_builtins(unusual, str_keys=True, enc_hook=as_text)
+            return msgspec.to_builtins(unusual, str_keys=True, enc_hook=by_type)
         except Exception:  # an object's own code may raise anything
-            return as_text(unusual)
+            return by_type(unusual)
 
     try:
         plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted))
     except (TypeError, ValueError, RecursionError):  # keys other than text, NaN, cycles
-        plain = as_text(value)
+        plain = by_type(value)
     return plain, [remark("as_text", types=", ".join(changed))] if changed else []
 
 

@@ -119,9 +119,13 @@ class BaseProtocol(Protocol):
             return Reading(FinalAnswer("", True, text))
         return Reading(Action(text, tools.find(action["name"]) or action["name"], action["parameters"]))
 
-    def how_to_reply(self) -> str:
-        tokens = self.special_tokens
-        return self.language.say("format_tokens", start=tokens["action_start_token"], end=tokens["action_end_token"])
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        if final:
+            return ""
+        tokens, (name, parameters) = self.special_tokens, tools.sample() or ("…", {})
+        call = json.dumps({"name": name, "parameters": parameters}, ensure_ascii=False)
+        start, end = tokens["action_start_token"], tokens["action_end_token"]
+        return self.language.say("format_tokens", start=start, call=call, end=end)
 
     def _action(self, text: str, at: int) -> tuple[dict[str, Any], int]:
         """Return the action that starts at *at*, and its end."""

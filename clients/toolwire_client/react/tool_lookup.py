@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_schemas.dialects.tool_entry import listed, properties, required
 
 from ..validation import LenientValidator
 
@@ -56,6 +57,13 @@ class Tools:
         schema = self._entries[name].get("inputSchema")
         return schema if isinstance(schema, dict) else {}
 
+    def sample(self) -> tuple[str, Params] | None:
+        """Return a call of the first tool with values of the right types; `None` without tools."""
+        for name in self.names[:1]:
+            members = properties(self.schema(name))
+            return name, {each: _sample(members.get(each, {})) for each in required(self.schema(name))}
+        return None
+
     def code_runners(self) -> list[tuple[str, str]]:
         """Return the tools that run Python code, each with its code parameter.
 
@@ -98,6 +106,13 @@ class Tools:
         if name not in self._validators:
             self._validators[name] = LenientValidator(self.schema(name))
         return self._validators[name].faults(params, "params")
+
+
+def _sample(schema: Schema) -> Any:
+    if choices := listed(schema, "enum"):
+        return choices[0]
+    values: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}, "null": None}
+    return values.get(str(schema.get("type")), "…")
 
 
 def _name(entry: Entry) -> str:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _NOISE_KEPT = 10
 _MAX_ELICITATIONS = 100
-_MAX_UNREAD = 10_000
-"""The most events in an inbox; further progress is dropped."""
+MAX_UNREAD = 10_000
+"""The most events in an inbox; further progress and log entries are dropped."""
 
 
 class Connection:
@@ -83,6 +83,11 @@ class Connection:
         # MCP forbids cancelling the handshake; it ends with the process.
         if self.protocol.version is not None:
             self.send(self.protocol.cancelled(number, reason))
+
+    def is_open(self, number: int) -> bool:
+        """Return whether request *number* has no response yet."""
+        with self._lock:
+            return number in self._inboxes
 
     def send(self, message: bytes) -> None:
         self.transport.send(message + b"\n")
@@ -179,7 +184,7 @@ class Connection:
     def _report(self, progress: Progress) -> None:
         with self._lock:
             inbox = self._inboxes.get(progress.id)
-        if inbox is not None and len(inbox) < _MAX_UNREAD:
+        if inbox is not None and len(inbox) < MAX_UNREAD:
             inbox.put(progress)
 
     def _open(self, asked: ElicitationRequest) -> None:
@@ -199,7 +204,7 @@ class Connection:
         with self._lock:
             inboxes = list(self._inboxes.values())
         for inbox in inboxes:
-            if len(inbox) < _MAX_UNREAD:  # a full inbox wakes its caller anyway
+            if len(inbox) < MAX_UNREAD:  # a full inbox wakes its caller anyway
                 inbox.put(asked)
 
     def _withdraw(self, withdrawn: ElicitationWithdrawn) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import BrokenRules, CallCancelled, ClientError, TimedOut
-from ..protocol.events import Failure, Progress, Result
+from ..protocol.events import Failure, LogEntry, Progress, Result
 from ..protocol.results import CallResult, outcome
 from ..waiting.deadline import Deadline
+from .connection import MAX_UNREAD
 
 if TYPE_CHECKING:
+    from ..protocol.events import OnLog
     from ..waiting.base import Waiting
     from .connection import Connection
     from .elicitation import ElicitationHandler
@@ -37,12 +39,14 @@ class RequestHandle:
         waiting: Waiting,
         elicitation: ElicitationHandler | None = None,
         on_progress: OnProgress | None = None,
+        on_log: OnLog | None = None,
     ) -> None:
         self.id = 0
         self.connection = connection
         self.waiting = waiting
         self.elicitation = elicitation
         self._on_progress = on_progress
+        self._on_log = on_log
         self._inbox = waiting.inbox()
 
     def __enter__(self) -> Self:
@@ -61,6 +65,17 @@ class RequestHandle:
         self.id = request[0]
         self.connection.begin(request, self._inbox)
 
+    def log(self, entry: LogEntry) -> bool:
+        """Have `on_log` called by the caller of the request, before its result; false if it is not open.
+
+        Only for the reading thread. Of too many entries the last are dropped, as with progress.
+        """
+        if not self.connection.is_open(self.id):
+            return False
+        if len(self._inbox) < MAX_UNREAD:
+            self._inbox.put(entry)
+        return True
+
     def cancel(self, reason: str) -> None:
         """Cancel the request and end the wait for it. From any thread."""
         self.connection.cancel(self.id, reason)
@@ -77,6 +92,8 @@ class RequestHandle:
                     raise error
                 case Progress(id=self.id):
                     self._report(arrival)
+                case LogEntry() if self._on_log is not None:
+                    self._on_log(arrival)
 
     def _report(self, progress: Progress) -> None:
         if self._on_progress is not None:

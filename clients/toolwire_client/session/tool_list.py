@@ -14,6 +14,8 @@ from ..protocol.events import ElicitationRequest
 from ..waiting.base import Inbox
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..waiting.deadline import Deadline
     from .connection import Connection
     from .request import RequestHandle
@@ -75,9 +77,16 @@ class _Subscription(Inbox):
 
 
 async def pages(
-    handle: RequestHandle, deadline: Deadline, method: str = "tools/list", member: str = "tools"
+    handle: RequestHandle,
+    deadline: Deadline,
+    method: str = "tools/list",
+    member: str = "tools",
+    keep: Callable[[list[Any]], list[Any]] = list,
 ) -> tuple[list[Any], float]:
-    """Return all entries, the *member* of each page, and the seconds for which the server declares them current."""
+    """Return all entries, the *member* of each page, and the seconds for which the server declares them current.
+
+    *keep* returns the entries of a page to keep, or raises the error to fail with.
+    """
     what = f"the server's list of {member}"
     entries: list[Any] = []
     seconds = _MAX_SECONDS
@@ -88,7 +97,7 @@ async def pages(
         page = await handle.result(deadline)
         if not isinstance(page, dict) or not isinstance(page.get(member), list):
             raise BrokenRules(f"{what} is not a list")
-        entries += page[member]
+        entries += keep(page[member])
         seconds = min(seconds, _seconds(page.get("ttlMs")))
         cursor = page.get("nextCursor")
         if cursor is not None and not isinstance(cursor, str):

@@ -80,6 +80,8 @@ def line(kind: Kind, text: str) -> Line:
 def event_lines(event: events.Recorded) -> list[Line]:
     """Return the lines that show *event*, without the answer."""
     match event:
+        case events.Started(warnings=warnings):
+            return [line("note", warning) for warning in warnings]
         case events.ToolsListed(missing=missing):
             return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
         case events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):

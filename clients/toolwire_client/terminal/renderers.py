@@ -8,37 +8,76 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire import codec
 
-from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
-from .event_lines import MARKS, Line, closing, event_lines
+from ..agent.events import NEVER, ActionChosen, Ended, ModelAsked, QuestionAsked, Resumed, TextArrived
+from .event_lines import MARKS, Line, closing, event_lines, line
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
 
 
 class Renderer:
-    """Shows a run. This base shows lines on *err*, and neither events nor anything that moves."""
+    """Shows a run. This base shows lines on *err*, and neither events nor anything that moves.
+
+    An answer is shown on `_screen` as it arrives, if that is set: a terminal, where what turns out to be invalid does
+    no harm.
+    """
 
     _since = NEVER
+    _screen: Output | None = None
+    _is_in_line = False
 
     def __init__(self, err: IO[str]) -> None:
         self._err = Output(err)
+        self._arrived: list[str] = []
 
     def show(self, event: Recorded) -> None:
         """Show an event."""
 
     def live(self, live: Live) -> None:
         """Show an update between two events."""
+        if self._screen is None or not isinstance(live, TextArrived) or not live.answer:
+            return
+        if not self._arrived:
+            self.rest()
+            if live.thought.strip():
+                self.tell(line("thought", live.thought.strip()))
+        self._arrived.append(live.answer)
+        self._is_in_line = True
+        self._screen.prompt(live.answer)
 
     def wait(self, text: str) -> None:
         """Show a wait, until the next event or `rest`."""
 
     def tell(self, line: Line) -> None:
         """Show a line that is not part of the run."""
+        self._end_line()
         self._err.line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
         self._err.flush()
 
     def rest(self) -> None:
         """Stop everything that moves, before the user types or at the end."""
+        self._end_line()
+
+    def tell_of(self, event: Recorded) -> bool:
+        """Show the lines of *event*; return whether it is an answer that was not shown as it arrived."""
+        self.rest()
+        arrived = "".join(self._arrived)
+        if isinstance(event, ModelAsked):
+            self._arrived = []
+        answer = event.result if isinstance(event, Ended) and event.status == "answered" else None
+        if answer is not None and answer == arrived:
+            return False
+        if arrived and isinstance(event, ActionChosen) and event.thought.strip() == arrived.strip():
+            event = msgspec.structs.replace(event, thought="")  # the text before a native call
+        for each in event_lines(event):
+            self.tell(each)
+        return answer is not None
+
+    def _end_line(self) -> None:
+        if self._is_in_line and self._screen is not None:
+            self._is_in_line = False
+            self._screen.line("")
+            self._screen.flush()
 
     def seconds(self, event: Recorded) -> float:
         """Return the seconds from the question, or from the last resumption, to *event*."""
@@ -53,13 +92,13 @@ class PlainRenderer(Renderer):
     def __init__(self, out: IO[str], err: IO[str]) -> None:
         super().__init__(err)
         self._out = Output(out)
+        self._screen = self._out if out.isatty() else None
 
     def show(self, event: Recorded) -> None:
         seconds = self.seconds(event)
-        for line in event_lines(event):
-            self.tell(line)
+        has_answer = self.tell_of(event)
         if isinstance(event, Ended):
-            if event.status == "answered":
+            if has_answer:
                 self._out.data(event.result or "")
                 self._out.flush()
             self.tell(Line("note", closing(event, seconds)))

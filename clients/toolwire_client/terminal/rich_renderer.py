@@ -14,7 +14,7 @@ from rich.text import Text
 from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
-from .event_lines import MARKS, Kind, Line, closing, event_lines
+from .event_lines import MARKS, Kind, Line, closing
 from .renderers import Renderer
 
 if TYPE_CHECKING:
@@ -41,16 +41,16 @@ class RichRenderer(Renderer):
 
     def __init__(self, console: Console | None = None, *, moves: bool = True, thinks: bool = True) -> None:
         self._console = console or Console(markup=False, highlight=False, emoji=False)
+        super().__init__(self._console.file)
+        self._screen = self._err if moves else None
         self._moves = moves
         self._thinks = thinks
         self._progress: Progress | None = None
         self._written = 0
 
     def show(self, event: Recorded) -> None:
-        self.rest()
         seconds = self.seconds(event)
-        for line in event_lines(event):
-            self.tell(line)
+        has_answer = self.tell_of(event)
         match event:
             case ModelAsked() if self._thinks:
                 self._written = 0
@@ -58,13 +58,14 @@ class RichRenderer(Renderer):
             case CallStarted(tool=tool):
                 self._move(tool)
             case Ended():
-                if event.status == "answered":
+                if has_answer:
                     self._console.print(Text(f"\n{printable(event.result or '')}\n", overflow="fold"))
                 self.tell(Line("note", closing(event, seconds if self._moves else None)))
 
     def live(self, live: Live) -> None:
+        super().live(live)
         match live:
-            case TextArrived(text=text):
+            case TextArrived(text=text) if not self._arrived:
                 self._written += len(text)
                 self._move(f"thinking, {self._written:,} characters")
             case ToolProgress(tool=tool, done=done, total=None, message=message):
@@ -76,6 +77,7 @@ class RichRenderer(Renderer):
         self._move(text)
 
     def tell(self, line: Line) -> None:
+        self._end_line()
         grid = Table.grid()
         grid.add_column(width=len(MARKS[line.kind]))
         grid.add_column(overflow="fold")
@@ -87,6 +89,7 @@ class RichRenderer(Renderer):
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
+        super().rest()
 
     def _move(self, text: str, done: float = 0, total: float | None = None) -> None:
         """Show a spinner until the next event, with a bar if *total* is known."""

@@ -12,7 +12,7 @@ from ..session.elicitation import ElicitationHandler, NoAnswer, Question, elicit
 from ..waiting.deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
@@ -55,6 +55,27 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
     from toolwire_tools import tools_of as described
 
     return described(thing)
+
+
+def typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> ToolLike:
+    """Return *function* as a tool with one *argument* of the type *kind*, or with arguments of the JSON Schema *kind*.
+
+    Raises:
+        TypeError: if JSON has no form for the type.
+    """
+    from toolwire_tools import RegistrationError, tool_api
+
+    if isinstance(kind, dict):
+        function = tool_api(input_schema=kind)(function)
+    else:
+        function.__annotations__ = {argument: kind}
+    try:
+        (tool,) = tools_of(function)
+    except RegistrationError as error:
+        raise TypeError(f"{argument}: {error.problem}") from None
+    if argument not in tool.describe()["inputSchema"]["properties"]:
+        raise TypeError(f"{argument}: {kind!r} is no data")
+    return tool
 
 
 class Local:

@@ -21,6 +21,8 @@ from typing import IO, TYPE_CHECKING
 from toolwire_schemas.output import LineOutput, Output
 
 from ..errors import NotStarted, ServerGone
+from ..waiting.base import Waiting
+from .shared_reading import SharedReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +59,9 @@ _LAST_WORDS_SECONDS = 0.5
 _PAUSE_SECONDS = 0.01
 """Between checks for the end of the process where it cannot be polled."""
 
-_CHUNK = 256 * 1024
+_CHUNK = 64 * 1024
+"""As much as a pipe holds. Memory for more comes from the system each time, which takes longer than a small read."""
+
 _STDERR_KEPT_BYTES = 16 * 1024
 _STDERR_KEPT_LINES = 20
 
@@ -65,7 +69,8 @@ _STDERR_KEPT_LINES = 20
 class ServerProcess:
     """The transport to the server that *command* starts; see `Transport`.
 
-    *env* is its whole environment. *show_stderr* copies the server's stderr to ours.
+    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to ours; without
+    *keep_stderr* it has ours, and `stderr_tail` nothing. It inherits *descriptors*, too.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -75,14 +80,16 @@ class ServerProcess:
         self,
         command: Sequence[str],
         *,
-        env: dict[str, str],
+        env: dict[str, str] | None,
         cwd: str | os.PathLike[str] | None = None,
         show_stderr: bool = False,
+        keep_stderr: bool = True,
+        descriptors: Sequence[int] = (),
     ) -> None:
         # Closing the writing end wakes the threads, even if another process still holds the server's pipes.
         self._stop, self._stop_writer = os.pipe()
         try:
-            self._process = _spawn(command, env, cwd)
+            self._process = _spawn(command, env, cwd, subprocess.PIPE if keep_stderr else None, descriptors)
         except BaseException:
             os.close(self._stop)
             os.close(self._stop_writer)
@@ -99,22 +106,38 @@ class ServerProcess:
         self._closing = threading.Lock()
         self._is_closed = False
         self._owner = os.getpid()
+        self._reading: SharedReading | None = None
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def waiting(self) -> Waiting:
+        """The quickest way to wait for responses in blocking code."""
+        return self._reading or Waiting()
+
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._on_data, self._on_end = on_data, on_end
+        assert self._process.stdout is not None
+        if hasattr(select, "poll"):  # Windows cannot wait for two pipes
+            source, has_ended = self._process.stdout.fileno(), lambda: self.exit_status() is not None
+            self._reading = SharedReading(source, self._stop, self._pidfd, has_ended, on_data)
+        works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
-            for work in (self._read_stderr, self._read)
+            for work in works
         ]
         for thread in self._threads:
             thread.start()
 
     def send(self, data: bytes) -> None:
         self._writer.send(data)
+
+    @property
+    def has_lost_input(self) -> bool:
+        """Whether some of what was sent has not reached the server's input, since that was closed."""
+        return self._writer.has_dropped
 
     def stderr_tail(self) -> str:
         lines = self._stderr.decode(errors="replace").splitlines()
@@ -165,18 +188,23 @@ class ServerProcess:
                 self.exit_status(patience_seconds)
         finally:  # also if the wait is interrupted
             self._kill()
-            self._process.wait()
+            self._reap()
+
+    def _reap(self) -> None:
+        self._process.wait()
 
     def _let_go(self) -> None:
         os.close(self._stop_writer)
         self._writer.finish()
         self._writer.join()
         for thread in self._threads:
-            if thread is not threading.current_thread():
+            if thread.ident is not None and thread is not threading.current_thread():
                 thread.join()
+        if self._reading is not None:
+            self._reading.close()
         for stream in (self._process.stdout, self._process.stderr):
-            assert stream is not None
-            stream.close()
+            if stream is not None:
+                stream.close()
         for descriptor in (self._stop, self._pidfd):
             if descriptor is not None:
                 os.close(descriptor)
@@ -184,12 +212,15 @@ class ServerProcess:
     def _read(self) -> None:
         assert self._process.stdout is not None
         try:
+            if self._reading is not None:
+                self._reading.run()
+                return
             for data in self._chunks(self._process.stdout.fileno()):
                 self._on_data(data)
         finally:
             # A dying server often writes its stderr last, and the error quotes it.
             status = self.exit_status(LAST_SECONDS)
-            if status is not None:
+            if status is not None and self._process.stderr is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
             self._on_end(ServerGone(status, self.stderr_tail()))
 
@@ -249,13 +280,11 @@ class ServerProcess:
         self._signal(signal.SIGKILL)
 
 
-_AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
-"""Writes up to this size are atomic (POSIX, `write`)."""
 _WRITE_CHUNK = 64 * 1024
 
 
 class PipeWriter:
-    """Writes to *sink*: short messages at once if the pipe has room, all else from a thread.
+    """Writes to *sink*: at once what the pipe has room for, the rest from a thread.
 
     The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
     """
@@ -266,6 +295,8 @@ class PipeWriter:
         self._changed = threading.Condition()
         self._rest = bytearray()
         self._finished = False
+        self.has_dropped = False
+        """Whether data was dropped."""
         self._thread: threading.Thread | None = None
         self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
         if self._is_nonblocking:
@@ -274,12 +305,17 @@ class PipeWriter:
     def send(self, data: bytes) -> None:
         """Write *data*, or drop it if the other end is closed."""
         with self._changed:
-            if self._finished or (not self._rest and self._write_at_once(data)):
+            if self._finished:
                 return
+            if not self._rest:
+                data = self._not_written_at_once(data)
+                if not data:
+                    return
             self._rest += data
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
+                thread.start()
+                self._thread = thread  # not before: one that could not be started is not waited for
             self._changed.notify()
 
     def finish(self) -> None:
@@ -295,25 +331,28 @@ class PipeWriter:
         if self._thread is not None:
             self._thread.join()
 
-    def _write_at_once(self, data: bytes) -> bool:
-        if not self._is_nonblocking or len(data) > _AT_ONCE_BYTES:
-            return False
+    def _not_written_at_once(self, data: bytes) -> bytes:
+        """Write as much of *data* as the pipe has room for; return the rest."""
+        if not self._is_nonblocking:
+            return data
         try:
-            os.write(self._sink.fileno(), data)
+            return data[os.write(self._sink.fileno(), data) :]
         except BlockingIOError:
-            return False
+            return data
         except OSError:  # the pipe is closed: waiting requests fail by the end of the process
-            return True
-        return True
+            self.has_dropped = True
+            return b""
 
     def _work(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             while data := self._next():
                 self._wait()
                 with contextlib.suppress(BlockingIOError):
                     written = os.write(self._sink.fileno(), data)
                     with self._changed:
                         del self._rest[:written]
+        except OSError:
+            self.has_dropped = True
         with self._changed:
             self._finished = True
         self._close()
@@ -336,23 +375,30 @@ class PipeWriter:
             self._sink.close()
 
 
-def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[str] | None) -> subprocess.Popen[bytes]:
+def _spawn(
+    command: Sequence[str],
+    env: dict[str, str] | None,
+    cwd: str | os.PathLike[str] | None,
+    stderr: int | None,
+    descriptors: Sequence[int],
+) -> subprocess.Popen[bytes]:
     if not command:
         raise NotStarted("the command of the server is empty")
     program, *rest = command
     if os.name == "nt":  # `npx` is `npx.cmd` there, which only a shell finds
         import shutil
 
-        program = shutil.which(program, path=env.get("PATH")) or program
+        program = shutil.which(program, path=None if env is None else env.get("PATH")) or program
     try:
         return subprocess.Popen(
             [program, *rest],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             bufsize=0,
             env=env,
             cwd=cwd,
+            pass_fds=descriptors,
             start_new_session=os.name != "nt",
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )

@@ -51,6 +51,11 @@ class Change(msgspec.Struct, frozen=True):
     example: Any = msgspec.UNSET
     count: int | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def where(self) -> str:
+        """The tool and the place in it; `all` for a change of the list."""
+        return " ".join(filter(None, (self.tool, self.place))) or "all"
+
     def __str__(self) -> str:
         """Return what changed, in words and with the example."""
         if self.example is msgspec.UNSET:
@@ -182,9 +187,9 @@ _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"
 def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
     before, after = _hints(old), _hints(new)
     # A change of readOnlyHint implies the others.
-    for hint in _HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
+    for hint in HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
         if before[hint] != after[hint]:
-            safe, worse, better = _HINTS[hint]
+            safe, worse, better = HINTS[hint]
             level: Level = "major" if before[hint] == safe else "minor"
             values = f"{before[hint]} -> {after[hint]}".lower()
             text = f"{values}: {worse if level == 'major' else better}"
@@ -193,7 +198,7 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
         yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
 
 
-_HINTS = {
+HINTS = {
     "readOnlyHint": (True, "it may change something now", "it changes nothing now"),
     "destructiveHint": (False, "it may remove or overwrite something now", "it removes and overwrites nothing now"),
     "idempotentHint": (True, "a second call may do more now", "a second call does no more now"),
@@ -209,9 +214,7 @@ def _object(entry: Entry, member: str) -> dict[str, Any]:
 
 def _hints(entry: Entry) -> dict[str, bool]:
     given = _object(entry, "annotations")
-    hints = {
-        hint: given[hint] if isinstance(given.get(hint), bool) else not safe for hint, (safe, *_) in _HINTS.items()
-    }
+    hints = {hint: given[hint] if isinstance(given.get(hint), bool) else not safe for hint, (safe, *_) in HINTS.items()}
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints

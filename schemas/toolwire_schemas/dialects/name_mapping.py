@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import keyword
+import re
 import unicodedata
 from itertools import count
 from typing import TYPE_CHECKING
@@ -20,15 +21,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _DIGITS_OF_DIGEST = 8
+_INNER_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word starts within another: `get|Status`, `HTTP|Status`."""
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """The rule of a dialect for names: which letters, which of them at the beginning, and how many."""
+    """The rule of a dialect for names: which letters, which of them at the beginning, and how many.
+
+    *convention* is how names are written there, such as `snake`; it comes before the other rules. *prefix* goes before
+    a letter that may not begin.
+    """
 
     is_letter: Callable[[str], bool]
     max_length: int = 10_000  # is unlimited
     may_begin: Callable[[str], bool] = lambda letter: True
     is_reserved: Callable[[str], bool] = lambda name: False
+    convention: Callable[[str], str] = str
+    prefix: str = "_"
 
     def allows(self, name: str) -> bool:
         """Whether *name* may stay as it is."""
@@ -36,12 +45,34 @@ class Rule(msgspec.Struct, frozen=True):
 
     def nearest(self, name: str, ending: str = "") -> str:
         """The nearest name to *name* that is allowed and has this *ending*."""
-        name = unicodedata.normalize("NFKC", name)  # which changes nothing that is ASCII
-        made = "".join(letter if self.is_letter(letter) else "_" for letter in name) or "_"
+        name = self.convention(unicodedata.normalize("NFKC", name))  # the form changes nothing that is ASCII
+        made = "".join(letter if self.is_letter(letter) else "_" for letter in name) or self.prefix
         if not self.may_begin(made[0]):
-            made = f"_{made}"
+            made = f"{self.prefix}{made}"
         made = made[: self.max_length - len(ending)] + ending
         return f"{made}_" if self.is_reserved(made) else made
+
+
+def words(name: str) -> list[str]:
+    """Return the words of *name*, which may be written in any convention: `getHTTPStatus` has three."""
+    spaced = "".join(letter if letter.isalnum() else " " for letter in name)
+    return _INNER_START.sub(" ", spaced).split()
+
+
+def snake(name: str) -> str:
+    """Return *name* as `get_http_status`."""
+    return "_".join(words(name)).lower()
+
+
+def pascal(name: str) -> str:
+    """Return *name* as `GetHttpStatus`."""
+    return "".join(word[0].upper() + word[1:].lower() for word in words(name))
+
+
+def camel(name: str) -> str:
+    """Return *name* as `getHttpStatus`."""
+    first, *others = words(name) or [""]
+    return first.lower() + "".join(map(pascal, others))
 
 
 _ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -77,7 +108,7 @@ RULES = {
 
 
 class Names:
-    """How each of *names* is called in a dialect (one of `RULES`), and what it is that is called so there.
+    """How each of *names* is called in a dialect (one of `RULES`, or its rule), and what it is that is called so there.
 
     `theirs` leads from our names to the dialect's, `ours` back. Both are complete and lose nothing: no two names are
     called the same, and what the dialect allows stays as it is.
@@ -86,10 +117,11 @@ class Names:
         ValueError: if there is no such dialect.
     """
 
-    def __init__(self, names: Iterable[str], dialect: str) -> None:
-        if dialect not in RULES:
+    def __init__(self, names: Iterable[str], dialect: str | Rule) -> None:
+        rule = RULES.get(dialect) if isinstance(dialect, str) else dialect
+        if rule is None:
             raise ValueError(f"no dialect {dialect!r} has rules for names; those that have: {', '.join(RULES)}")
-        self.theirs = _called(list(dict.fromkeys(names)), RULES[dialect])
+        self.theirs = _called(list(dict.fromkeys(names)), rule)
         self.ours = {theirs: name for name, theirs in self.theirs.items()}
 
 

@@ -61,14 +61,14 @@ def signature(entry: Entry) -> list[str]:
     parameters = [_cut(_written(member)) for member in tool.arguments.members]
     parameters += [] if tool.arguments.rest is None else ["..."]
     together = ",\n".join(parameters)
-    return [*f"({together})".split("\n"), *([f"-> {_cut(_type(tool.result))}"] if tool.result else [])]
+    return [*f"({together})".split("\n"), *([f"-> {_cut(type_of(tool.result))}"] if tool.result else [])]
 
 
 def _written(member: ShapeMember) -> str:
     """*member* of arguments or of an object, with its type; one that may be absent has `?` or its default."""
     has_default = "default" in member.schema and not member.is_required
     name = member.name if member.is_required or has_default else f"{member.name}?"
-    return f"{name}: {_type(member.shape)}" + (f" = {_value(member.schema['default'])}" if has_default else "")
+    return f"{name}: {type_of(member.shape)}" + (f" = {literal(member.schema['default'])}" if has_default else "")
 
 
 def _cut(words: str) -> str:
@@ -83,8 +83,8 @@ def _function(tool: ToolShapes, name: str) -> str:
         more = "more"
         while more in called.values():
             more += "_"
-        parameters.append(f"**{more}: {_type(tool.arguments.rest)}")
-    returned = f" -> {_type(tool.result)}" if tool.result else ""
+        parameters.append(f"**{more}: {type_of(tool.arguments.rest)}")
+    returned = f" -> {type_of(tool.result)}" if tool.result else ""
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) > _LINE and parameters:
         line = "\n".join([f"def {name}(", *(f"{_INDENT}{parameter}," for parameter in parameters), f"){returned}:"])
@@ -94,10 +94,10 @@ def _function(tool: ToolShapes, name: str) -> str:
 
 
 def _parameter(member: ShapeMember, name: str) -> str:
-    annotated = f"{name}: {_type(member.shape)}"
+    annotated = f"{name}: {type_of(member.shape)}"
     if member.is_required:
         return annotated
-    return f"{annotated} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
+    return f"{annotated} = {literal(member.schema['default']) if 'default' in member.schema else '...'}"
 
 
 def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
@@ -107,14 +107,14 @@ def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, s
         name = called[member.name]
         note = f"called {as_json(member.name)}" if name != member.name else ""
         if said := _cleaned(described(member.schema, note)):
-            arguments.append(_indented(f"{name}: {_indented(said).lstrip(' ')}"))
+            arguments.append(indented(f"{name}: {indented(said).lstrip(' ')}"))
     if arguments:
         sections.append("\n".join(["Args:", *arguments]))
     if returned := _cleaned(tool.about_result):
-        sections.append("Returns:\n" + _indented(returned))
+        sections.append("Returns:\n" + indented(returned))
     # Without a first line of its own, the indentation of all the others would not count.
     text = "\n\n".join(filter(None, sections))
-    return _quoted(text if sections[0] or not text else f"\n{text}")
+    return quoted(text if sections[0] or not text else f"\n{text}")
 
 
 def _cleaned(words: str) -> str:
@@ -122,17 +122,18 @@ def _cleaned(words: str) -> str:
     return "\n".join(line.rstrip() for line in cleandoc(words).split("\n")).strip("\n")
 
 
-def _indented(lines: str) -> str:
+def indented(lines: str) -> str:
+    """Return *lines* one level deeper."""
     return re.sub("(?m)^(?=.)", _INDENT, lines)
 
 
-def _quoted(words: str) -> str:
-    """A docstring, indented, that says *words*; nothing if there are no words."""
+def quoted(words: str) -> str:
+    """Return a docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
     escaped = re.sub('"(?="|$)', '\\\\"', "".join(map(_escaped, words)))  # neither three in a row, nor one at the end
     end = '\n"""' if "\n" in escaped else '"""'
-    return _indented(f'"""{escaped}{end}')
+    return indented(f'"""{escaped}{end}')
 
 
 def _escaped(letter: str) -> str:
@@ -141,45 +142,46 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
-def _type(shape: Shape) -> str:
+def type_of(shape: Shape) -> str:
+    """Return the type of *shape* as Python writes it."""
     match shape:
         case ScalarShape(kind=kind):
             return _SCALARS.get(kind, "Any")
         case ValuesShape(values=values):
             return _literal(values)
         case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"list[{_type(rest)}]"
+            return f"list[{type_of(rest)}]"
         case ArrayShape(first=first, rest=rest):
-            parts = [*map(_type, first), *([] if rest is None else [f"*tuple[{_type(rest)}, ...]"])]
+            parts = [*map(type_of, first), *([] if rest is None else [f"*tuple[{type_of(rest)}, ...]"])]
             return f"tuple[{', '.join(parts) or '()'}]"
         case UnionShape(parts=several):
-            return " | ".join(dict.fromkeys(map(_type, several)))
+            return " | ".join(dict.fromkeys(map(type_of, several)))
         case ReferenceShape(name=name):
             return name
         case ObjectShape(members=[_, *_] as members):  # not in a stub, where such objects have names
             return f"{{{', '.join(map(_written, members))}}}"
         case ObjectShape(rest=rest):
-            return f"dict[str, {_type(rest or NOTHING)}]"
+            return f"dict[str, {type_of(rest or NOTHING)}]"
 
 
 def _definition(definition: Definition) -> str:
     name, shape = definition.name, definition.shape
     if not isinstance(shape, ObjectShape) or not shape.members:
-        return f"{name} = {_type(shape)}"
+        return f"{name} = {type_of(shape)}"
     is_class = all(RULES["python"].allows(member.name) for member in shape.members)
     body = [_field(member, is_class) for member in shape.members]
     if shape.rest is not None:
-        body.append(f"{_INDENT}# and others: {_type(shape.rest)}")
+        body.append(f"{_INDENT}# and others: {type_of(shape.rest)}")
     said = _cleaned(definition.description)
     if is_class:
-        return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *body])
+        return "\n".join([f"class {name}(TypedDict):", *([quoted(said)] if said else []), *body])
     head = [f"# {on_one_line(said)}"] if said else []
     return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
 
 
 def _field(member: ShapeMember, is_class: bool) -> str:
-    kind = _type(member.shape) if member.is_required else f"NotRequired[{_type(member.shape)}]"
-    field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
+    kind = type_of(member.shape) if member.is_required else f"NotRequired[{type_of(member.shape)}]"
+    field = f"{member.name}: {kind}" if is_class else f"{literal(member.name)}: {kind},"
     note = on_one_line(described(member.schema))
     return f"{_INDENT}{field}{note and f'  # {note}'}"
 
@@ -187,18 +189,18 @@ def _field(member: ShapeMember, is_class: bool) -> str:
 def _literal(values: list[Any]) -> str:
     if not values:
         return "Never"
-    return f"Literal[{', '.join(map(_value, values))}]" if values != [None] else "None"
+    return f"Literal[{', '.join(map(literal, values))}]" if values != [None] else "None"
 
 
-def _value(value: Any, depth: int = 0) -> str:
-    """A JSON value as Python writes it; `...` for what is nested too deep to be read."""
+def literal(value: Any, depth: int = 0) -> str:
+    """Return a JSON value as Python writes it; `...` for what is nested too deep to be read."""
     if depth > MAX_DEPTH:
         return "..."
     if isinstance(value, str):
         is_plain = value.isprintable() and not set('"\\') & set(value)
         return f'"{value}"' if is_plain else repr(value)
     if isinstance(value, list):
-        return f"[{', '.join(_value(item, depth + 1) for item in value)}]"
+        return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_value(name)}: {_value(item, depth + 1)}' for name, item in value.items())}}}"
+        return f"{{{', '.join(f'{literal(name)}: {literal(item, depth + 1)}' for name, item in value.items())}}}"
     return repr(value)

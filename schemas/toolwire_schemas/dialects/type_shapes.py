@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..json_schema.subschemas import target, walk
-from .name_mapping import RULES, Names
+from .name_mapping import RULES, Names, Rule
 from .tool_entry import Entry, Schema, described, listed, properties, required, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 
 class ScalarShape(msgspec.Struct, frozen=True):
@@ -84,7 +84,11 @@ _MAX_STEPS = 50_000
 """How many schemas are read once more, as parts of an object or to compare definitions."""
 
 ANYTHING = ScalarShape("any")
+NULL = ScalarShape("null")
 NOTHING = ValuesShape([])
+_WITHIN = "\0"
+_LONGEST = 80
+"""Letters of a name that are used in the names of types."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
@@ -92,14 +96,30 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class Definitions:
-    """Collects the named types of a text in a *dialect* that has a rule for names, or else of a page.
+    """Collects the named types of a text in a language with this *rule* for names, or else of a page.
 
     *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
+    With *of_unions*, unions and lists of texts too; what remains without a name is `T | null`, and values that are no
+    texts are read as their kinds.
+
+    Several types may want one name. Then each gets a number; or, if the name is *contested*, one that begins with what
+    the type is within. `clashes` are the names to contest in another reading. Names are exact if *contested* is given:
+    alternatives of a union have the constant in their name that distinguishes them, too.
     """
 
-    def __init__(self, dialect: str = "", taken: Iterable[str] = (), *, of_objects: bool = False) -> None:
-        self.of_objects = of_objects
-        self._rule = RULES.get(dialect)
+    def __init__(
+        self,
+        rule: Rule | None = None,
+        taken: Iterable[str] = (),
+        *,
+        of_objects: bool = False,
+        of_unions: bool = False,
+        contested: Collection[str] | None = None,
+    ) -> None:
+        self.of_objects, self.of_unions = of_objects, of_unions
+        self.clashes: set[str] = set()
+        self.is_exact, self._contested = contested is not None, contested or ()
+        self._rule = rule
         self._taken = set(taken)
         self._names: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
@@ -108,14 +128,15 @@ class Definitions:
     def name(self, meaning: str, hint: str) -> tuple[str, bool]:
         """Return the name of the type with this *meaning*, and whether it is new and has to be added.
 
-        A new type gets a name like *hint*.
+        A new type gets a name like the last part of *hint*, which begins with what the type is within.
         """
         if meaning in self._names:
             return self._names[meaning], False
-        wanted = hint
-        if self._rule:
-            words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-            wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        parts = hint.split(_WITHIN)
+        likely = (self._written(" ".join(parts[start:])) for start in range(len(parts) - 1, 0, -1))
+        wanted = next((name for name in likely if name not in self._contested), "") or self._written(" ".join(parts))
+        if wanted in self._taken:
+            self.clashes.add(wanted)
         name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
         while name in self._taken:
             number += 1
@@ -125,9 +146,26 @@ class Definitions:
         self._names[meaning] = name
         return name, True
 
+    def _written(self, hint: str) -> str:
+        if not self._rule:
+            return hint
+        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
+        return self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
+
     def add(self, name: str, shape: Shape, description: str) -> None:
         """Add the definition of a new *name*."""
         self._new.append(Definition(name, shape, description))
+
+    def wants_name(self, shape: Shape) -> bool:
+        """Return whether *shape* cannot stand within another without a name."""
+        match shape:
+            case ObjectShape():
+                return self.of_objects and bool(shape.members)
+            case ValuesShape():
+                return self.of_unions and bool(shape.values)
+            case UnionShape():
+                return self.of_unions
+        return False
 
     def take(self) -> list[Definition]:
         """Return the definitions that were added since the last time."""
@@ -151,8 +189,8 @@ class SchemaReader:
     its members or items: a type cannot be its own definition.
     """
 
-    def __init__(self, root: Schema, definitions: Definitions) -> None:
-        self.root = root
+    def __init__(self, root: Schema, definitions: Definitions, owner: str = "arguments") -> None:
+        self.root, self._owner = root, owner
         self._definitions = definitions
         self._references: dict[str, ReferenceShape] = {}
         self._waiting: list[str] = []
@@ -165,18 +203,18 @@ class SchemaReader:
         """Return the root itself, always as an object; the members of its parts and alternatives are put together."""
         bare = {word: value for word, value in self.root.items() if word not in ("anyOf", "oneOf")}
         alternatives = [
-            self._together([self._unnamed(part, "arguments") for part in listed(self.root, word)], is_all=False)
+            self._together([self._unnamed(part, self._owner) for part in listed(self.root, word)], is_all=False)
             for word in ("anyOf", "oneOf")
         ]
-        parts = (self._resolved(self._unnamed(bare, "arguments")), *alternatives)
+        parts = (self._resolved(self._unnamed(bare, self._owner)), *alternatives)
         objects = [part for part in parts if isinstance(part, ObjectShape) and part.members]
-        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root)
+        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root, self._owner)
         self._read_waiting()
         return made
 
-    def result(self, schema: Schema, hint: str) -> Shape:
+    def result(self, schema: Schema) -> Shape:
         """Return the shape of *schema*, whose description is shown elsewhere."""
-        made = self._shape(schema, hint, describes=False)
+        made = self._shape(schema, self._owner, describes=False)
         self._read_waiting()
         return made
 
@@ -188,12 +226,31 @@ class SchemaReader:
         return self._named(made, schema, hint, describes=describes)
 
     def _named(self, shape: Shape, schema: Any, hint: str, *, describes: bool = True) -> Shape:
-        """The shape itself; a reference to it if it is an object, and has to be named."""
-        if not (self._definitions.of_objects and isinstance(shape, ObjectShape) and shape.members):
+        """The shape itself; a reference to it if it has to be named."""
+        title = text(schema_of(schema).get("title"))
+        wanted = _within(hint.rpartition(_WITHIN)[0], title) if title else hint
+        said = text(schema_of(schema).get("description")) if describes else ""
+        if self._definitions.of_unions:
+            shape, has_null = self._without_null(shape, wanted)
+            if has_null:
+                return UnionShape([self._with_name(shape, wanted, said), NULL])
+        return self._with_name(shape, wanted, said)
+
+    def _without_null(self, shape: Shape, wanted: str) -> tuple[Shape, bool]:
+        """*shape* with values as kinds and without its alternative null, and whether it had one."""
+        shape = read_as_kinds(shape)
+        if not isinstance(shape, UnionShape):
+            return shape, False
+        others = [part for part in shape.parts if part != NULL]
+        made = [self._with_name(part, f"{wanted} text", "") if len(others) > 1 else part for part in others]
+        return one_of(made), len(others) < len(shape.parts)
+
+    def _with_name(self, shape: Shape, wanted: str, said: str) -> Shape:
+        if not self._definitions.wants_name(shape):
             return shape
-        name, is_new = self._definitions.name(_meaning(shape), text(schema.get("title")) or hint)
+        name, is_new = self._definitions.name(_meaning(shape), wanted)
         if is_new:
-            self._definitions.add(name, shape, text(schema.get("description")) if describes else "")
+            self._definitions.add(name, shape, said)
         return ReferenceShape(name)
 
     def _unnamed(self, schema: Any, hint: str, defining: tuple[str, ...] = ()) -> Shape | _Pointer:
@@ -210,7 +267,7 @@ class SchemaReader:
             parts.append(_Pointer(text(schema["$ref"])))
         for word in ("anyOf", "oneOf"):
             if isinstance(schema.get(word), list):
-                parts.append(_one_of([self._shape(part, hint, defining) for part in schema[word]]))
+                parts.append(self._alternatives(schema[word], hint, defining))
         parts += [self._unnamed(part, hint, defining) for part in listed(schema, "allOf")]
         self._depth -= 1
         # Parts that restrict hardly anything give way to the others.
@@ -218,6 +275,23 @@ class SchemaReader:
             parts = [part for part in parts if part not in vague] or parts
         parts = _different(parts)
         return parts[0] if len(parts) == 1 else self._together(parts) or parts[0]
+
+    def _alternatives(self, schemas: list[Any], hint: str, defining: tuple[str, ...]) -> Shape:
+        """The union of *schemas*; values that several of them list are one list."""
+        made: list[Shape] = []
+        values: list[Any] = []
+        place = 0
+        for schema in schemas:
+            tagged = f"{hint} {_tag(schema)}".rstrip() if self._definitions.is_exact else hint
+            part = self._unnamed(schema, tagged, defining)
+            if isinstance(part, _Pointer):
+                made.append(self._reference(part.pointer, defining))
+            elif isinstance(part, ValuesShape):
+                place = place if values else len(made)
+                values += part.values
+            else:
+                made.append(self._named(part, schema, tagged))
+        return one_of([*made[:place], self._named(ValuesShape(values), {}, hint), *made[place:]])
 
     def _plain(self, schema: Schema, hint: str) -> Shape:
         """The shape without references and combinations."""
@@ -228,7 +302,7 @@ class SchemaReader:
         kinds = listed(schema, "type") or [schema.get("type", _implied(schema))]
         if len(kinds) == 1:
             return self._of_kind(kinds[0], schema, hint)
-        return _one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
+        return one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
 
     def _of_kind(self, kind: Any, schema: Schema, hint: str) -> Shape:
         if kind == "object":
@@ -246,10 +320,10 @@ class SchemaReader:
             return ArrayShape(shapes, None if ends else self._shape(items, f"{hint} item"))
         return ScalarShape(kind) if kind in _SCALARS else ANYTHING
 
-    def _object(self, schema: Schema, hint: str = "") -> ObjectShape:
+    def _object(self, schema: Schema, hint: str) -> ObjectShape:
         needed = set(required(schema))
         members = [
-            ShapeMember(name, self._shape(inner, name, describes=False), name in needed, inner)
+            ShapeMember(name, self._shape(inner, _within(hint, name), describes=False), name in needed, inner)
             for name, inner in properties(schema).items()
         ]
         more = schema.get("additionalProperties", False)
@@ -275,7 +349,7 @@ class SchemaReader:
         if not isinstance(part, _Pointer) or part.pointer in self._joining or len(self._joining) > MAX_DEPTH:
             return part
         self._joining.append(part.pointer)
-        made = self._resolved(self._unnamed(self._target(part.pointer), _hint(part.pointer)))
+        made = self._resolved(self._unnamed(self._target(part.pointer), self._hint(part.pointer)))
         self._joining.pop()
         return made
 
@@ -285,7 +359,7 @@ class SchemaReader:
         if pointer in defining:
             return ANYTHING
         if pointer not in self._references:
-            name, is_new = self._definitions.name(self._meaning_at(pointer), _hint(pointer))
+            name, is_new = self._definitions.name(self._meaning_at(pointer), self._hint(pointer))
             self._references[pointer] = ReferenceShape(name)
             if is_new:
                 self._waiting.append(pointer)
@@ -297,9 +371,13 @@ class SchemaReader:
     def _define(self, pointer: str, defining: tuple[str, ...] = ()) -> None:
         self._undefined.discard(pointer)
         schema = self._target(pointer)
-        made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
+        made = self._unnamed(schema, self._hint(pointer), (*defining, pointer))
         if isinstance(made, _Pointer):
             made = self._reference(made.pointer, (*defining, pointer))
+        elif self._definitions.of_unions:
+            made, has_null = self._without_null(made, self._hint(pointer))
+            if has_null:
+                made = UnionShape([self._with_name(made, f"{self._hint(pointer)} value", ""), NULL])
         self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
 
     def _read_waiting(self) -> None:
@@ -321,6 +399,9 @@ class SchemaReader:
         # Definitions that are too large to be compared are different.
         return f"{pointer} {id(self.root) if ahead else sorted(found.items())}"
 
+    def _hint(self, pointer: str) -> str:
+        return _within(self._owner, pointer.rpartition("/")[2].strip("#") or "Arguments")
+
     def _target(self, pointer: str) -> Any:
         try:
             return target(self.root, pointer)
@@ -328,11 +409,13 @@ class SchemaReader:
             return None
 
 
-def _hint(pointer: str) -> str:
-    return pointer.rpartition("/")[2].strip("#") or "Arguments"
+def _within(hint: str, name: str) -> str:
+    """The hint at a type that is called *name* within another."""
+    return f"{hint}{_WITHIN}{name[:_LONGEST]}" if hint else name[:_LONGEST]
 
 
-def _one_of(shapes: list[Shape]) -> Shape:
+def one_of(shapes: list[Shape]) -> Shape:
+    """Return the shape of values of any of *shapes*."""
     flat = _different(
         [part for shape in shapes for part in (shape.parts if isinstance(shape, UnionShape) else [shape])]
     )
@@ -341,6 +424,42 @@ def _one_of(shapes: list[Shape]) -> Shape:
     if len(some := [shape for shape in flat if shape != NOTHING]) < 2:
         return some[0] if some else NOTHING
     return UnionShape(some)
+
+
+def read_as_kinds(shape: Shape) -> Shape:
+    """Return *shape*, with values of other kinds than text read as these kinds."""
+    if not isinstance(shape, ValuesShape) or not shape.values:
+        return shape
+    texts = list(dict.fromkeys(value for value in shape.values if isinstance(value, str)))
+    kinds = {str(kind): kind for kind in map(_kind, shape.values) if kind is not None}
+    return one_of([*([ValuesShape(texts)] if texts else []), *kinds.values()])
+
+
+def _kind(value: Any) -> Shape | None:
+    """The kind of a value that is no text."""
+    match value:
+        case str():
+            return None
+        case None:
+            return NULL
+        case bool():
+            return ScalarShape("boolean")
+        case int():
+            return ScalarShape("integer")
+        case list():
+            return ArrayShape([], ANYTHING)
+        case dict():
+            return ObjectShape([], ANYTHING)
+    return ScalarShape("number")
+
+
+def _tag(schema: Any) -> str:
+    """The text that tells an object from the alternatives to it: the constant of one of its members."""
+    for member in properties(schema_of(schema)).values():
+        match [member["const"]] if "const" in member else member.get("enum"):
+            case [str(value)]:
+                return value
+    return ""
 
 
 def _different(shapes: list[Any]) -> list[Any]:
@@ -356,7 +475,9 @@ def _implied(schema: Schema) -> str | None:
     return "array" if "items" in schema or "prefixItems" in schema else None
 
 
-def _meaning(shape: ObjectShape) -> str:
+def _meaning(shape: Shape) -> str:
+    if not isinstance(shape, ObjectShape):
+        return str(shape)
     members = [(member.name, member.shape, member.is_required, described(member.schema)) for member in shape.members]
     return str((members, shape.rest))
 
@@ -369,7 +490,7 @@ class ToolShapes:
 
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
-        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions).arguments()
+        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions, self.name).arguments()
         self.argument_types = definitions.take()
         output = schema_of(entry.get("outputSchema"))
         members = properties(output)
@@ -377,7 +498,7 @@ class ToolShapes:
         self.is_wrapped = list(members) == ["result"] and "result" in required(output)
         result = members["result"] if self.is_wrapped else output
         self.about_result = described(result)
-        self.result = SchemaReader(output, definitions).result(result, f"{self.name} result") if output else None
+        self.result = SchemaReader(output, definitions, f"{self.name} result").result(result) if output else None
         self.result_types = definitions.take()
 
 
@@ -395,7 +516,7 @@ def written(
     *taken* and *of_objects* are those of `Definitions`.
     """
     names = Names([text(entry.get("name")) for entry in entries], dialect)
-    definitions = Definitions(dialect, {*taken, *names.ours}, of_objects=of_objects)
+    definitions = Definitions(RULES.get(dialect), {*taken, *names.ours}, of_objects=of_objects)
     blocks: list[str] = []
     for entry in entries:
         tool = ToolShapes(entry, definitions)

@@ -37,31 +37,33 @@ def from_entry(entry: Entry) -> str:
 
 def from_entries(entries: list[Entry]) -> str:
     """Return the declarations of several tools. Their functions are called what `Names(names, "typescript")` says."""
-    return written(entries, "typescript", _function, _definition)
+    return written(entries, "typescript", _function, definition_text)
 
 
 def _function(tool: ToolShapes, name: str) -> str:
     given = ""
     if tool.arguments.members or tool.arguments.rest is not None:
         mark = "" if any(member.is_required for member in tool.arguments.members) else "?"
-        given = f"args{mark}: {_members(tool.arguments)}"
+        given = f"args{mark}: {members_text(tool.arguments)}"
     said = [
         tool.description.strip(),
         f"Tool {as_json(tool.name)}." if name != tool.name else "",
         f"@returns {tool.about_result}" if tool.about_result else "",
     ]
-    returned = _type(tool.result) if tool.result else "unknown"
-    return _comment(*said) + f"export declare function {name}({given}): Promise<{returned}>;"
+    returned = type_text(tool.result) if tool.result else "unknown"
+    return comment(*said) + f"export declare function {name}({given}): Promise<{returned}>;"
 
 
-def _definition(definition: Definition) -> str:
-    comment, shape = _comment(definition.description), definition.shape
+def definition_text(definition: Definition) -> str:
+    """Return the declaration of a named type, with a comment about it."""
+    about, shape = comment(definition.description), definition.shape
     if isinstance(shape, ObjectShape):
-        return f"{comment}export interface {definition.name} {_members(shape)}"
-    return f"{comment}export type {definition.name} = {_type(shape)};"
+        return f"{about}export interface {definition.name} {members_text(shape)}"
+    return f"{about}export type {definition.name} = {type_text(shape)};"
 
 
-def _type(shape: Shape) -> str:
+def type_text(shape: Shape) -> str:
+    """Return *shape* as a type, without a newline at its end."""
     match shape:
         case ScalarShape(kind=kind):
             return _SCALARS.get(kind, "unknown")
@@ -70,41 +72,45 @@ def _type(shape: Shape) -> str:
         case ArrayShape(first=[], rest=rest) if rest is not None:
             return f"{_part(rest)}[]"
         case ArrayShape(first=first, rest=rest):
-            return f"[{', '.join([*map(_type, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"
+            return f"[{', '.join([*map(type_text, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"
         case UnionShape(parts=parts):
-            return " | ".join(dict.fromkeys(map(_type, parts)))
+            return " | ".join(dict.fromkeys(map(type_text, parts)))
         case ReferenceShape(name=name):
             return name
         # A type may refer to itself from within an object, but not as an argument of Record.
         case ObjectShape(members=[], rest=ScalarShape() as rest):
-            return f"Record<string, {_type(rest)}>"
+            return f"Record<string, {type_text(rest)}>"
         case ObjectShape():
-            return _members(shape)
+            return members_text(shape)
 
 
 def _part(shape: Shape) -> str:
-    return f"({_type(shape)})" if isinstance(shape, UnionShape | ValuesShape) else _type(shape)
+    return f"({type_text(shape)})" if isinstance(shape, UnionShape | ValuesShape) else type_text(shape)
 
 
-def _members(shape: ObjectShape) -> str:
-    """An object's members in braces: on a line if they fit and have no comments."""
+def members_text(shape: ObjectShape) -> str:
+    """Return an object's members in braces: on a line if they fit and have no comments."""
     members = [_member(member) for member in shape.members]
     if shape.rest is not None:
-        members.append(("", f"[key: string]: {'unknown' if shape.members else _type(shape.rest)}"))
+        members.append(("", f"[key: string]: {'unknown' if shape.members else type_text(shape.rest)}"))
     line = f"{{ {'; '.join(member for _, member in members)} }}"
-    if not any(comment for comment, _ in members) and len(line) <= _LINE and "\n" not in line:
+    if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
         return line if members else "{}"
-    body = "".join(f"{comment}{member};\n" for comment, member in members)
+    body = "".join(f"{about}{member};\n" for about, member in members)
     return f"{{\n{indent(body, '  ')}}}"
 
 
 def _member(member: ShapeMember) -> tuple[str, str]:
     """The comment about a *member*, and its declaration."""
     default = member.schema.get("default")  # null only means that it is optional
-    comment = _comment(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
-    is_plain = member.name.isascii() and member.name.replace("$", "_").isidentifier()
-    name = member.name if is_plain else as_json(member.name)
-    return comment, f"{name}{'' if member.is_required else '?'}: {_type(member.shape)}"
+    about = comment(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
+    return about, f"{key(member.name)}{'' if member.is_required else '?'}: {type_text(member.shape)}"
+
+
+def key(name: str) -> str:
+    """Return *name* as that of a member."""
+    is_plain = name.isascii() and name.replace("$", "_").isidentifier()
+    return name if is_plain else as_json(name)
 
 
 def _literal(value: Any, depth: int = 0) -> str:
@@ -119,8 +125,8 @@ def _literal(value: Any, depth: int = 0) -> str:
     return as_json(value)
 
 
-def _comment(*said: str) -> str:
-    """A comment with a line for each part; an empty text if there are no parts."""
+def comment(*said: str) -> str:
+    """Return a comment with a line for each line of the parts; an empty text if there are no parts."""
     lines = [printable(line.strip()) for part in said if part for line in part.split("\n")]
     # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
     lines = [line.replace("*/", "*\\/").replace("@ts-", "@ ts-") for line in lines]

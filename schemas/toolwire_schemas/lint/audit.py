@@ -68,7 +68,7 @@ def _about(entry: Any) -> Iterator[Found]:
         yield "name", "it has none", "give the tool a name", "error", ALL_CLIENTS
     else:
         yield from vendors.about_name(name)
-    yield from _members(entry)
+    yield from about_members(entry)
     if isinstance(description, str):
         yield from vendors.about_description(description)
     if "inputSchema" not in entry:
@@ -83,7 +83,8 @@ def _about(entry: Any) -> Iterator[Found]:
         yield "", problem, "split the tool, or shorten descriptions and enums", "warning", "every model"
 
 
-def _members(entry: dict[str, Any]) -> Iterator[Found]:
+def about_members(entry: dict[str, Any]) -> Iterator[Found]:
+    """Yield what is wrong with members of *entry* other than its name and input schema."""
     for member, (kind, what) in _MEMBERS.items():
         if member in entry and not isinstance(entry[member], kind):
             problem = f"it is {_shown(entry[member])} instead of {what}"

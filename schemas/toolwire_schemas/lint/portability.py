@@ -86,7 +86,7 @@ def about_schema(schema: Any, where: str) -> list[Found]:
         if word in schema:
             problem = f"some hosts drop tools with {word} at the root"
             found.append((f"{where}.{word}", problem, "move it into a property", "warning", SOME_HOSTS))
-    if not str(schema.get("$schema", _DIALECTS[0])).startswith(_DIALECTS):
+    if not str(schema.get("$schema", DIALECTS[0])).startswith(DIALECTS):
         remedy = "remove $schema: 2020-12 is the default"
         found.append((f"{where}.$schema", "clients do not know this dialect", remedy, "error", TYPESCRIPT))
     _walk(schema, where, found)
@@ -96,7 +96,7 @@ def about_schema(schema: Any, where: str) -> list[Found]:
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "enum")
 """What may not stand at the root of an input schema."""
 
-_DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema")
+DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema")
 
 
 def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:

@@ -55,7 +55,7 @@ MAX_NAME_WITH_SERVER = 60
 # [d] Schema of the Gemini API, v1beta: a selection from OpenAPI 3.0. What is not in it is an "Unknown name" [e].
 # `additionalProperties` is left out here although old versions refuse it (promptfoo 6902): every generator writes it,
 # and hosts for Gemini have learnt to take it away. `$ref` and `$defs` exist under other names in newer versions.
-_OF_GEMINI = frozenset(
+OF_GEMINI = frozenset(
     (
         *("additionalProperties", "anyOf", "default", "description", "enum", "example", "format", "items", "maxItems"),
         *("maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "nullable"),
@@ -63,7 +63,7 @@ _OF_GEMINI = frozenset(
     )
 )
 # [e] "only 'enum' and 'date-time' are supported for STRING type", google-gemini/gemini-cli 2237
-_FORMATS_OF_GEMINI = ("enum", "date-time")
+FORMATS_OF_GEMINI = ("enum", "date-time")
 
 # [3] OpenAI's guide to structured outputs, as others tell it; "'allOf' is not permitted" [e] makenotion 102.
 _NOT_STRICT = frozenset(
@@ -173,9 +173,9 @@ def _gemini(schema: dict[str, Any]) -> Iterator[Found]:
     for where, inner in walk(schema, ""):
         if where.startswith(("[", ".$defs", ".definitions")):
             continue
-        unknown |= dict.fromkeys(word for word in inner if word not in _OF_GEMINI)
+        unknown |= dict.fromkeys(word for word in inner if word not in OF_GEMINI)
         if isinstance(inner.get("format"), str) and inner.get("type") == "string":
-            unknown |= {f"format {inner['format']}": None} if inner["format"] not in _FORMATS_OF_GEMINI else {}
+            unknown |= {f"format {inner['format']}": None} if inner["format"] not in FORMATS_OF_GEMINI else {}
         if isinstance(inner.get("enum"), list) and not all(isinstance(value, str) for value in inner["enum"]):
             unknown["enum of other than strings"] = None
     if unknown:

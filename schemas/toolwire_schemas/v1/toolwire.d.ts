@@ -949,6 +949,10 @@ export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**
+ * An entry of a recording: one line of the file that `toolwire wrap --record` writes and `toolwire replay` reads. Secrets in all texts are replaced by `[hidden]`.
+ */
+export type RecordingEntry = ServerStartedEntry | MessageEntry | NoiseEntry | CutEntry | ServerEndedEntry
+/**
  * A YAML file of tools: one tool, a list of tools, or several documents separated by `---`.
  */
 export type ToolLibraryFile = ToolLibraryEntry | ToolLibraryEntry[]
@@ -975,6 +979,10 @@ export type ToolLibraryCommandLine = ((string | number) | (string | number)[])[]
  * A script for the shell `sh`. Each argument is an environment variable of its name, unset if the argument is absent.
  */
 export type ToolLibraryScript = string
+/**
+ * The SHA-256 digest of a text, or of another value as JSON without blanks and with sorted members.
+ */
+export type Digest = string
 /**
  * An event of an agent's transcript: one line of the file and of the output of `toolwire ask --json`. The external events (questions, replies, results, decisions and answers of users) suffice to restore a run; the others record what followed from them.
  */
@@ -3394,6 +3402,92 @@ export interface ReActFinalAnswer {
   result: string
 }
 /**
+ * The server was started: at the beginning, and again after a crash.
+ */
+export interface ServerStartedEntry {
+  type: 'Started'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at: string
+  /**
+   * The version of this format.
+   */
+  version: 1
+  /**
+   * The words of the command.
+   */
+  command: string[]
+}
+/**
+ * A message between client and server, or a batch of them.
+ */
+export interface MessageEntry {
+  type: 'Message'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at: string
+  /**
+   * The sender of the message.
+   */
+  sender: 'client' | 'server'
+  /**
+   * The message, with all its members.
+   */
+  message:
+    | {
+        [k: string]: unknown
+      }
+    | unknown[]
+}
+/**
+ * A line of the server's output that is no message, or a message over the limit of its size.
+ */
+export interface NoiseEntry {
+  type: 'Noise'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at: string
+  /**
+   * The beginning of the line.
+   */
+  text: string
+}
+/**
+ * The recording reached the limit of its size. It is the last entry of the file.
+ */
+export interface CutEntry {
+  type: 'Cut'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at: string
+  /**
+   * The limit.
+   */
+  max_bytes: number
+}
+/**
+ * The server ended, or closed its output.
+ */
+export interface ServerEndedEntry {
+  type: 'Ended'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at: string
+  /**
+   * How it ended, in words.
+   */
+  reason: string
+  /**
+   * The last lines that it wrote to its stderr.
+   */
+  stderr: string
+}
+/**
  * The output of `toolwire diff --json`: the changes between two lists of tools, and whom they break.
  */
 export interface ToolChanges {
@@ -3589,9 +3683,9 @@ export interface ToolLibraryEntry {
    */
   timeout_seconds?: number
   /**
-   * Runs the tool in a separate process.
+   * Runs the tool in a separate process: `process` on this machine, another name where the server's option `--run-on` says.
    */
-  runs_in?: 'process'
+  runs_in?: string
   /**
    * The memory that the process may use in addition to what it uses at its start: in bytes, or as in `256 MiB`.
    */
@@ -3879,6 +3973,62 @@ export interface ToolLibraryParameterWords {
    */
   $comment?: string
   [k: string]: unknown
+}
+/**
+ * The file that `toolwire lock` writes: the tools of a server in a form that does not depend on their order, with digests in place of texts. `toolwire wrap --lock` refuses tools that differ from it.
+ */
+export interface ToolsLock {
+  /**
+   * The version of this format.
+   */
+  version: 1
+  /**
+   * The tools, in the order of their names.
+   */
+  tools: LockedTool[]
+}
+/**
+ * A tool. Its schemas are those of its entry in `tools/list`, except that the `description` of each schema in them is the digest of all keywords that accept and reject nothing, and that `enum`, `required` and lists of types are sorted.
+ */
+export interface LockedTool {
+  /**
+   * The name of the tool.
+   */
+  name: string
+  /**
+   * The name that users see.
+   */
+  title?: string
+  /**
+   * The digest of the description.
+   */
+  description?: Digest
+  /**
+   * The schema of the arguments, as the server sent it: it may be wrong.
+   */
+  inputSchema?: unknown
+  /**
+   * The schema of `structuredContent`, as the server sent it.
+   */
+  outputSchema?: unknown
+  annotations?: ToolAnnotations
+  /**
+   * Whether calls may be tasks (MCP 2025-11-25).
+   */
+  execution?: {
+    /**
+     * The value of the server: `forbidden`, `optional` or `required`.
+     */
+    taskSupport?: string
+  }
+  /**
+   * The digest of the icons.
+   */
+  icons?: Digest
+  /**
+   * The digest of the metadata.
+   */
+  _meta?: Digest
 }
 /**
  * An exchange started. The following events, up to the next of this kind, belong to it.

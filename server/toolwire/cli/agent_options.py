@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.install_command import install_command
 
 from ..errors import LoadError, UsageError
-from .options import ADOPT, SET, Option
+from .option_values import number
+from .options import ADOPT, RUN_ON, SET, Option
 
 if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
+    from toolwire_client.agent.events import Started
     from toolwire_client.models import Model
+    from toolwire_client.react import Protocol
     from toolwire_client.terminal import Renderer
 
 OPTIONS = (
     Option(
         "--model NAME",
         "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or MODULE:OBJECT "
-        "(default with --resume: that of the transcript)",
+        "(default with --resume and --fork: that of the transcript)",
     ),
     Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
     SET,
     ADOPT,
+    RUN_ON,
     Option("--server COMMAND", "let it use the tools of the MCP server that COMMAND starts; repeatable", many=True),
     Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
     Option("--approve ask|reads|all", "calls other than trusted reads: ask (default), refuse (reads) or allow (all)"),
@@ -35,27 +40,52 @@ OPTIONS = (
     ),
     Option("--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True),
     Option("--deny PATTERN", "never call tools whose name matches; repeatable", many=True),
-    Option("--answer TEXT", "answer to the model's next question; repeatable for the following ones", many=True),
+    Option("--answer TEXT", "answer to the next question of the model or of a tool; repeatable", many=True),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
+    Option(
+        "--fork FILE",
+        "continue the transcript FILE another way, in a transcript of its own (default: FILE's name with the line)",
+    ),
+    Option("--at NUMBER", "last line of the transcript that the fork shares (default: the last one)"),
+    Option(
+        "--protocol structured|small|native",
+        "exchange with the model: messages of JSON, the same for small models, or native tool calls (default: "
+        "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m; with --resume "
+        "and --fork that of the transcript, and its language and instructions)",
+    ),
+    Option("--temperature NUMBER", "randomness of the model's choice of words, 0 for the least", convert=number),
+    Option(
+        "--extra-body JSON",
+        "members that are added to each request to the model, for features of its vendor, as in "
+        '\'{"reasoning_effort": "low"}\'',
+    ),
     Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
     Option("--instructions TEXT", "additional instructions for the model"),
     Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
     Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
+    Option("--reply-tokens NUMBER", "maximum number of tokens of a reply (default: 8192)"),
+    Option("--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"),
     Option(
         "--timeout SECONDS",
         "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
         "the last quarter is kept for the final answer",
+    ),
+    Option(
+        "--start-timeout SECONDS",
+        "time limit for the start of the servers (default: 120, or that of --timeout)",
     ),
     Option("--tool-timeout SECONDS", "time limit of a tool call (default: 300)"),
     Option("--base-url URL", "URL of the model's API (default: its provider's)"),
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
 )
 
-SETTINGS = {"language": "language", "instructions": "instructions", "tool_seconds": "tool_timeout"}
+SETTINGS = {"tool_seconds": "tool_timeout"}
 """Arguments of `Agent`, and the options that give them."""
 
-_LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
+_OF_ENDPOINTS = ("base_url", "temperature", "extra_body")
+"""The options for models with an endpoint, by their names as settings of `model_from_name`."""
+_LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
 _FINAL = 0.25
 """The part of `--timeout` that is kept for the last turn, with the final answer."""
 _MAX_FINAL_SECONDS = 60.0
@@ -71,7 +101,7 @@ def model_of(options: dict[str, Any]) -> Model:
     name = options.get("model") or _recorded_model(options)
     if name is None:
         raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
-    settings = {"base_url": options["base_url"]} if "base_url" in options else {}
+    settings = {name: options[name] for name in _OF_ENDPOINTS if name in options}
 
     def make() -> Model:
         try:
@@ -82,19 +112,74 @@ def model_of(options: dict[str, Any]) -> Model:
     return explained(name, make)
 
 
-def _recorded_model(options: dict[str, Any]) -> str | None:
-    """Return the model that the transcript names, unless its name leads to code: a transcript must not choose code."""
-    from toolwire_client.agent import BrokenTranscript, load
-    from toolwire_client.agent.events import Started
-    from toolwire_client.models.by_name import needs_no_code
+def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
+    """Return the protocol of `--protocol`, or of the transcript, or that for the size in the model's name."""
+    from toolwire_client.models.by_name import is_small
+    from toolwire_client.react import NativeProtocol, SmallProtocol, StructuredProtocol
 
-    if "resume" not in options:
+    protocols = {"structured": StructuredProtocol, "small": SmallProtocol, "native": NativeProtocol}
+    usual = "small" if is_small(str(getattr(model, "model", ""))) else "structured"
+    language, instructions = None, ""
+    if recorded := recorded_start(options):
+        kind, _, language = recorded.protocol.partition(", ")
+        named = {each.__name__: name for name, each in protocols.items()}
+        if kind and kind not in named and "protocol" not in options:
+            raise UsageError(f"the transcript was written with {kind}: say which --protocol reads it")
+        usual, instructions = named.get(kind, usual), recorded.instructions
+    make = protocols[options.get("protocol", usual)]
+    try:
+        protocol: Protocol = make(
+            options.get("language", language or None), instructions=options.get("instructions", instructions)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return protocol
+
+
+def recorded_start(options: dict[str, Any]) -> Started | None:
+    """Return the start of the session to resume or to fork."""
+    from toolwire_client.agent.events import Started
+    from toolwire_client.agent.transcript import loaded
+
+    file = options.get("resume", options.get("fork"))
+    if file is None:
         return None
     try:
-        started = load(options["resume"])[0]
-    except BrokenTranscript as error:
+        started = loaded(file, options.get("at")).events[0]
+    except ValueError as error:
         raise UsageError(str(error)) from None
-    return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
+    return started if isinstance(started, Started) else None
+
+
+def _recorded_model(options: dict[str, Any]) -> str | None:
+    """Return the model that the transcript names, unless its name leads to code: a transcript must not choose code."""
+    from toolwire_client.models.by_name import needs_no_code
+
+    started = recorded_start(options)
+    return started.model if started is not None and needs_no_code(started.model) else None
+
+
+def name_transcript(options: dict[str, Any]) -> None:
+    """Check that the options about transcripts agree, and give a fork a file of its own, such as `run-7.jsonl`."""
+    from pathlib import Path
+
+    from toolwire_client.agent.transcript import shared_with_fork
+
+    if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
+        raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+    if "resume" in options and "fork" in options:
+        raise UsageError("--resume goes on in the same transcript, --fork in another one: leave out one of them")
+    if "at" in options and "fork" not in options:
+        raise UsageError("--at goes with --fork: name the transcript there")
+    if "fork" in options and "transcript" not in options:
+        source = Path(options["fork"])
+        try:
+            stem = f"{source.stem}-{shared_with_fork(source, options.get('at')).lines[-1]}"
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+        paths = (source.with_name(name + source.suffix) for name in names)
+        options["transcript"] = next(str(path) for path in paths if not path.exists())
 
 
 def renderer_of(options: dict[str, Any], model: Model) -> Renderer:

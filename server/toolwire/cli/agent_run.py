@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, renderer_of
+from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, name_transcript, protocol_of, renderer_of
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
 
@@ -38,8 +38,7 @@ class AgentRun:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
         self._servers = ServersToStart(words)
         self._model = model_of(options)
-        if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
-            raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+        name_transcript(options)
         budgets_of(options)  # refuses limits that are too small before a server starts
         self._is_one_question = is_one_question
         self._answers: list[str] = options.get("answer", [])
@@ -51,7 +50,9 @@ class AgentRun:
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)
         self._person = Person(self._keyboard.read, self._renderer.tell)
+        self._form_filler = Person(self._line_of_form, self._renderer.tell)
         self._is_running = self._is_ending = False
+        self._note = ""
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -61,6 +62,9 @@ class AgentRun:
         """Show a run of the agent, and return its outcome."""
         from toolwire_client.agent.events import Ended, outcome_of
 
+        if self._note:
+            self.tell(self._note)
+            self._note = ""
         shown: list[Recorded] = []
         self._is_running, self._is_ending = True, False
         try:
@@ -120,30 +124,44 @@ class AgentRun:
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
         if self._servers.are_any:  # a package runner may have to fetch one first
             self._main.soon(partial(self._renderer.wait, "starting the servers"))
-        on_ask = partial(self._ask_user, self._person.fill_in) if self.is_attended else None
+        can_ask = self.is_attended or self._answers
+        on_ask = partial(self._ask_user, self._form_filler.fill_in) if can_ask else None
         try:
-            return await self._servers.start(stack, on_ask, self.tell, self._options.get("timeout"))
+            limits = (self._options[name] for name in ("start_timeout", "timeout") if name in self._options)
+            return await self._servers.start(stack, on_ask, self.tell, min(limits, default=None))
         finally:
             self._main.soon(self._renderer.rest)
 
     def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> Session:
         from toolwire_client.agent import Agent
+        from toolwire_client.react import Limits
 
         def on_live(live: Any) -> None:
             self._main.soon(partial(self._renderer.live, live))
 
-        options, resume = self._options, self._options.get("resume")
+        options = self._options
+        limits = Limits(max_result_chars=options["result_limit"]) if "result_limit" in options else None
         on_approval = partial(self._ask_user, self._person.approve) if self.is_attended else None
         agent = Agent(
             self._model,
             self.tools,
+            protocol=protocol_of(options, self._model),
+            limits=limits,
             budgets=budgets_of(options, spent_seconds),
             approval=approvals_of(options, trusted, on_approval),
             on_ask=self._on_model_question,
-            transcript=options.get("transcript", resume),
+            transcript=options.get("transcript", options.get("resume")),
             **{name: options[option] for name, option in SETTINGS.items() if option in options},
         )
-        return agent.session(on_live=on_live) if resume is None else agent.resume(resume, on_live=on_live)
+        if "fork" in options:
+            self._note = f"this fork of {options['fork']} is written to {options['transcript']}"
+            try:
+                return agent.fork(options["fork"], options.get("at"), on_live=on_live)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+        if "resume" in options:
+            return agent.resume(options["resume"], on_live=on_live)
+        return agent.session(on_live=on_live)
 
     def _interrupt(self) -> None:
         """Handle Ctrl-C: cancel the running call, else the run, else end the command."""
@@ -167,6 +185,11 @@ class AgentRun:
             return None
         reply: str | None = await self._ask_user(self._person.reply, question)
         return reply
+
+    def _line_of_form(self, prompt: str, *, prefill: str = "") -> str | None:
+        if self._answers:
+            return self._answers.pop(0)
+        return self._keyboard.read(prompt, prefill=prefill) if self.is_attended else None
 
     async def _ask_user(self, ask: Callable[[Any], Any], question: Any) -> Any:
         def put() -> Any:

@@ -88,17 +88,22 @@ def failure(error: ClientError, *, is_ours: bool) -> Failed:
 def command_of(words: Words, targets: list[str]) -> list[str]:
     """Return the command that starts the named server: of *targets*, or the words after `--`."""
     if words.command is None:
-        if not targets:
+        if not targets and not is_mounting(words.options):
             raise UsageError("name a target, or a server's command after `--`")
         return own_command(targets, words.options)
     if targets:
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
-    for option in ("set", "adopt", "include", "exclude"):
+    for option in (*_REPEATABLE, "adopt"):
         if option in words.options:
-            raise UsageError(f"--{option} goes with a target, not with a command after `--`")
+            raise UsageError(f"--{option.replace('_', '-')} goes with a target, not with a command after `--`")
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command
+
+
+def is_mounting(options: Mapping[str, Any]) -> bool:
+    """Return whether *options* name servers to mount, so that no target is needed."""
+    return "mount" in options or "mount_config" in options
 
 
 def words_of(command: str) -> list[str]:
@@ -128,8 +133,11 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
 
 def loading_words(options: Mapping[str, Any]) -> list[str]:
     """Return the words of `serve` for the *options* of another command that say how to load its targets."""
-    many = [f"--{name}={value}" for name in ("set", "include", "exclude") for value in options.get(name, ())]
+    many = [f"--{name.replace('_', '-')}={value}" for name in _REPEATABLE for value in options.get(name, ())]
     return [*many, *(["--adopt"] if "adopt" in options else [])]
+
+
+_REPEATABLE = ("set", "include", "exclude", "mount", "mount_config", "run_on")
 
 
 def is_attended() -> bool:

@@ -6,7 +6,6 @@ time from spawn to the first answer.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,43 +27,6 @@ def one_of(*choices: str) -> Convert:
         return text
 
     return convert
-
-
-def count(text: str) -> int:
-    """Accept a whole number of at least 1."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ValueError("a whole number of at least 1")
-    return int(text)
-
-
-def seconds(text: str) -> float:
-    """Accept a finite number of seconds, not negative."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 <= number < float("inf"):
-        raise ValueError("a number of seconds such as 30 or 0.5")
-    return number
-
-
-def setting(text: str) -> str:
-    """Accept `TOOL.PARAMETER=VALUE`."""
-    place, equals, _ = text.partition("=")
-    if not (equals and all(place.partition("."))):
-        raise ValueError("TOOL.PARAMETER=VALUE")
-    return text
-
-
-def size(text: str) -> int:
-    """Accept a number of bytes, with a unit if it has one."""
-    from toolwire_tools.byte_sizes import size as bytes_of  # few servers need it
-
-    return bytes_of(text)
-
-
-_CONVERT: dict[str, Convert] = {"NUMBER": count, "SECONDS": seconds, "SETTING": setting, "SIZE": size}
-"""How values are read, by their metavar, where an option does not say."""
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -102,10 +64,13 @@ class Option(msgspec.Struct, frozen=True):
 
     def value(self, text: str) -> Any:
         """Return the value of *text*, or raise `ValueError` with what was expected."""
-        convert = self.convert or _CONVERT.get(self.metavar, str)
         if "|" in self.metavar:
-            convert = one_of(*self.metavar.split("|"))
-        return convert(text)
+            return one_of(*self.metavar.split("|"))(text)
+        if self.convert is None:
+            from .option_values import reader_of  # most servers get no such option
+
+            return reader_of(self.metavar)(text)
+        return self.convert(text)
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -147,14 +112,18 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
         flag, equals, text = word.partition("=")
         option = known.get(flag)
         if option is None:
-            raise UnknownOption(_no_option(flag, (*options, *as_text)), flag)
+            from .option_values import no_option
+
+            raise UnknownOption(no_option(flag, [each.flag for each in (*options, *as_text, HELP)]), flag)
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={text}")
             found[option.key] = True
             continue
         if not equals:
-            text = _next_value(option, flag, rest)
+            from .option_values import next_value
+
+            text = next_value(flag, option.metavar, option.endings, rest)
         try:
             value = option.value(text)
         except ValueError as error:
@@ -168,23 +137,6 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
     return Words(found, words)
 
 
-def _no_option(flag: str, options: Sequence[Option]) -> str:
-    from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
-
-    return unknown_name("option", flag, [option.flag for option in (*options, HELP)])
-
-
-def _next_value(option: Option, flag: str, rest: deque[str]) -> str:
-    if not rest and not option.endings:
-        raise UsageError(f"{flag} needs a value: {flag} {option.metavar}")
-    if not option.endings or (rest and rest[0].endswith(option.endings)):
-        return rest.popleft()
-    if rest and os.path.isdir(rest[0]):
-        wanted = f"{flag} takes a file that ends in {' or '.join(option.endings)}, or nothing"
-        raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
-    return ""
-
-
 # Options of several commands.
 
 JSON = Option("--json", "print JSON, as sent by the server")
@@ -193,4 +145,12 @@ INCLUDE = Option(
 )
 EXCLUDE = Option("--exclude PATTERN", "without the tools whose name or tag matches; repeatable", many=True)
 SET = Option("--set SETTING", "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable", many=True)
+MOUNT = Option(
+    "--mount [NAME=]COMMAND", "serve the tools of another MCP server, too, as NAME_tool; repeatable", many=True
+)
+MOUNT_CONFIG = Option("--mount-config FILE", "mount the servers of a host's config file; repeatable", many=True)
 ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")
+RUN_ON = Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True)
+
+LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, RUN_ON)
+"""What every command takes that starts a server of targets; `loading_words` passes it on to `serve`."""

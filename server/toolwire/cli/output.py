@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
 import shutil
 import sys
 import unicodedata
@@ -15,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.output import BOLD, DIM, Output, marked, printable
+
+from ..errors import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,6 +197,18 @@ def remark(sentence: str) -> None:
 def complain(text: str) -> None:
     """Write *text* to standard error."""
     Output(sys.stderr).line(text)
+
+
+def write_text(name: str, text: str) -> None:
+    """Write the file *name* at once, or not at all."""
+    temporary = Path(f"{name}.{os.getpid()}.new")
+    try:
+        temporary.write_text(text, "utf-8", newline="\n")
+        temporary.replace(name)
+    except OSError as error:
+        raise Failed(f"{name} cannot be written: {(error.strerror or str(error)).lower()}", 2) from None
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def as_json(value: Any) -> str:

@@ -16,10 +16,8 @@ import sysconfig
 import threading
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
-
-import toolwire_schemas
-import toolwire_tools
 
 from .. import log
 from ..errors import LifespanFailed
@@ -160,7 +158,10 @@ _INSTALLED = (
         for key, path in sysconfig.get_paths().items()
         if key in ("stdlib", "platstdlib", "purelib", "platlib")
     ),
-    # Toolwire may be installed elsewhere, and imports some modules late.
-    *(os.path.dirname(_file_of(package)) + os.sep for package in (toolwire_schemas, toolwire_tools)),
-    os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep,
+    # Toolwire may be installed elsewhere, and imports some modules late: the client with the first call of a process.
+    *(
+        os.path.dirname(os.path.realpath(spec.origin)) + os.sep
+        for name in ("toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools")
+        if (spec := find_spec(name)) is not None and spec.origin
+    ),
 )

@@ -77,6 +77,7 @@ def load(
     exclude: Sequence[str] = (),
     tool_settings: Sequence[str] = (),
     adopt: bool = False,
+    may_be_empty: bool = False,
 ) -> list[Tool]:
     """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
 
@@ -104,8 +105,8 @@ def load(
                     raise LoadError(_twice(tool.name, target, there))
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
-    chosen = [tool for tool, _ in offered.values() if _is_chosen(tool, include, exclude)]
-    if not chosen:
+    chosen = [tool for tool, _ in offered.values() if is_chosen(tool, include, exclude)]
+    if not (chosen or may_be_empty):
         raise LoadError(_nothing_left([tool for tool, _ in offered.values()], targets))
     return chosen
 
@@ -237,7 +238,8 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
     return tools_named(module, target.place, target.name)
 
 
-def _is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:
+def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Return whether the name or a tag of *tool* matches a pattern of *include*, if any, and none of *exclude*."""
     if not include and not exclude:
         return True
     from fnmatch import fnmatchcase

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         def send_log(self, call: Call, params: dict[str, Any]) -> None:
             """Send the log message *params*, unless the client does not want it."""
 
-        def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-            """Ask the client's user; blocks until the reply."""
+        def ask(self, call: Call, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
+            """Send the client a request, by default to ask its user; blocks until the reply."""
 
-        async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
             """Ask the client's user, on the event loop."""
 
         def expect_progress(self) -> None:
@@ -94,7 +94,7 @@ class Call(msgspec.Struct, eq=False):
     loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time limit,
     `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the arguments
     as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token. `log_level`
-    is the level that this request asks for.
+    is the level that this request asks for, `id_in_log` the host's id of the call in a worker process.
     """
 
     id: Id | None
@@ -117,6 +117,7 @@ class Call(msgspec.Struct, eq=False):
     sent: bytes = b""
     last_report: Report | None = None
     log_level: int | None = None
+    id_in_log: Any = None
 
     @property
     def cancelled(self) -> bool:
@@ -162,33 +163,33 @@ class Call(msgspec.Struct, eq=False):
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""
-        log.write(level, message, {"tool": self.tool.name, "id": self.id, "logger": logger, **fields})
+        log.write(level, message, {"tool": self.tool.name, "id": self.id_in_log or self.id, "logger": logger, **fields})
         if self.log_level is not None or self.host.log_level is not None:
             data = {**fields, "message": message} if fields else message
             self.host.send_log(self, {"level": level, "logger": logger or self.tool.name, "data": data})
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
-        return self.host.ask(self, message, schema)
+        return self.host.ask(self, {"message": message, "requestedSchema": schema})
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self.host.ask_async(self, message, schema)
+        return await self.host.ask_async(self, {"message": message, "requestedSchema": schema})
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled
 
 
 class PendingElicitation(msgspec.Struct, eq=False):
-    """One elicitation that waits for its reply. `wake` passes the reply to the tool and never blocks.
+    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the tool; never blocks.
 
     `key` identifies the reply: the id of our request, or the `requestState` of a modern client's next call.
     """
 
     call: Call
-    message: str
-    schema: dict[str, Any]
+    params: dict[str, Any]
     wake: Callable[[Reply], None]
+    method: str = "elicitation/create"
     key: str = ""
 
 

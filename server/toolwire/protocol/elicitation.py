@@ -51,12 +51,13 @@ class Elicitations:
             RuntimeError: if the same call waits for one already.
         """
         call = pending.call
-        if not can_elicit(call.capabilities):
-            raise CannotAsk("This tool asks the user, but the client that called it does not support elicitation.")
+        if missing := _missing(call.capabilities, pending):
+            wanted = "the user" if missing.startswith("elicitation") else f"for {pending.method}"
+            raise CannotAsk(f"This tool asks {wanted}, but the client that called it does not support {missing}.")
         if call.id is None:
             raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
         if not call.origin.modern:
-            pending.schema = _form_for(pending.schema, version)
+            pending.params = _older(pending.params, version)
         with self._in_flight.lock:
             if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
                 raise cancelled(call)
@@ -78,7 +79,7 @@ class Elicitations:
         elicitation has a new key, for the client to be asked again.
         """
         key, reply = params["requestState"], _input_response(params)
-        if reply is None and not can_elicit(again.capabilities):
+        if reply is None and not again.capabilities:
             raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit")
         with self._in_flight.lock:
             pending = self._parked(key, again)
@@ -185,19 +186,33 @@ def read_response(frame: bytes) -> Response | None:
     return found if has_outcome and found.method is msgspec.UNSET else None
 
 
-def _form_for(schema: dict[str, Any], version: str | None) -> dict[str, Any]:
-    """Return the form *schema* as a legacy client of *version* knows it.
+def _missing(capabilities: Any, pending: PendingElicitation) -> str:
+    """Return what a client with these *capabilities* lacks to answer a request: each kind has one of that name."""
+    kind, mode = pending.method.partition("/")[0], pending.params.get("mode", "form")
+    if kind == "elicitation" and mode == "form":
+        return "" if can_elicit(capabilities) else kind
+    found = capabilities.get(kind) if isinstance(capabilities, dict) else None
+    if kind == "elicitation":
+        return "" if isinstance(found, dict) and mode in found else f"elicitation by {mode}"
+    return "" if isinstance(found, dict) else kind
+
+
+def _older(params: dict[str, Any], version: str | None) -> dict[str, Any]:
+    """Return *params* with their form, if they have one, as a legacy client of *version* knows it.
 
     Raises:
         CannotAsk: if that revision has no such form.
     """
-    if version is None or version >= "2025-11-25":
-        return schema
-    return {**schema, "properties": {name: _older(field) for name, field in schema["properties"].items()}}
+    form = params.get("requestedSchema")
+    fields = form.get("properties") if isinstance(form, dict) else None  # which a mounted server may have left out
+    if version is None or version >= "2025-11-25" or not isinstance(fields, dict):
+        return params
+    older = {name: _older_field(field) for name, field in fields.items()}
+    return {**params, "requestedSchema": {**params["requestedSchema"], "properties": older}}
 
 
-def _older(field: dict[str, Any]) -> dict[str, Any]:
-    if field["type"] == "array":
+def _older_field(field: dict[str, Any]) -> dict[str, Any]:
+    if field.get("type") == "array":
         raise CannotAsk("This tool asks for several choices at once, which clients can show since MCP 2025-11-25.")
     named = field.get("oneOf", ())
     rest = {key: value for key, value in field.items() if key != "oneOf"}
@@ -207,12 +222,12 @@ def _older(field: dict[str, Any]) -> dict[str, Any]:
 
 def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:
     """Return the request to a legacy client of *version*."""
-    return messages.request(pending.key, "elicitation/create", _params(pending, version))
+    return messages.request(pending.key, pending.method, _params(pending, version))
 
 
 def modern_result(pending: PendingElicitation) -> dict[str, Any]:
     """Return the `input_required` result for a modern client."""
-    request = {"method": "elicitation/create", "params": _params(pending, None)}
+    request = {"method": pending.method, "params": _params(pending, None)}
     return {"resultType": "input_required", "inputRequests": {_NAME: request}, "requestState": pending.key}
 
 
@@ -224,5 +239,5 @@ def _input_response(params: dict[str, Any]) -> dict[str, Any] | None:
 
 def _params(pending: PendingElicitation, version: str | None) -> dict[str, Any]:
     # Revisions before 2025-11-25 do not know the mode.
-    mode = {} if version is not None and version < "2025-11-25" else {"mode": "form"}
-    return {**mode, "message": pending.message, "requestedSchema": pending.schema}
+    has_mode = "requestedSchema" in pending.params and (version is None or version >= "2025-11-25")
+    return {"mode": "form", **pending.params} if has_mode else pending.params

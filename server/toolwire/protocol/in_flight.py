@@ -14,7 +14,7 @@ from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_REQUEST, OVER
 from toolwire_tools import ArgumentsError, Cancelled, ToolError, failure
 
 from .. import log
-from ..errors import RequestError
+from ..errors import RequestError, UpstreamError
 from .lifecycle import modern_result
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class InFlight:
         self._identity = identity
         self._settings = settings
         self._mask_errors = settings.mask_errors
-        self._max_calls = settings.max_pending_calls
+        self.max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
@@ -60,8 +60,8 @@ class InFlight:
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
-        if len(self._calls) + len(self.lingering) >= self._max_calls:
-            raise self._too_many()
+        if len(self._calls) + len(self.lingering) >= self.max_calls:
+            raise self.too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
             held = self._bytes_in - self._bytes_out
@@ -165,13 +165,6 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _in_use(id)
 
-    def subscribe(self, id: Id, lists: frozenset[str]) -> None:
-        """Add a subscription. Only for the reading thread."""
-        self.check_unused(id)
-        if len(self.subscriptions) >= self._max_calls:
-            raise self._too_many()
-        self.subscriptions[id] = lists
-
     def _linger(self, call: Call) -> None:
         call.lingers = True
         self.lingering.add(call)
@@ -183,8 +176,9 @@ class InFlight:
             self.returned.notify_all()
             self._bytes_out += call.origin.size
 
-    def _too_many(self) -> RequestError:
-        limit = self._max_calls
+    def too_many(self) -> RequestError:
+        """Return the error for one more call, or subscription, than there may be."""
+        limit = self.max_calls
         log.rarely("pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)")
         return RequestError(
             OVERLOADED,
@@ -203,9 +197,11 @@ class InFlight:
         if not self.end(call):
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
-            log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
-        elif not isinstance(error, ToolError if call.tool.kind == "tools" else ToolError | RequestError):
-            log.traceback(f"{call.tool.name} failed", error, id=call.id)
+            log.traceback(
+                f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id_in_log or call.id
+            )
+        elif not isinstance(error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)):
+            log.traceback(f"{call.tool.name} failed", error, id=call.id_in_log or call.id)
         return self._failure(call, error)
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
@@ -231,7 +227,7 @@ class InFlight:
         return self._message(call, None if call.id is None else messages.error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
-        if call.tool.kind != "tools":
+        if call.tool.kind != "tools" or isinstance(error, UpstreamError):
             from .lookup import error_of
 
             failed = error_of(error, call, mask=self._mask_errors)
@@ -257,7 +253,7 @@ class InFlight:
         if replaced:
             log.warning(
                 f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
-                id=call.id,
+                id=call.id_in_log or call.id,
             )
         room = call.tool.max_result_bytes or self._settings.max_result_bytes
         if batch is not None:
@@ -272,7 +268,7 @@ class InFlight:
         return message if batch is None else batch.end(message)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:
-        log.error(problem, id=call.id)
+        log.error(problem, id=call.id_in_log or call.id)
         return self._failure(call, ToolError(problem), last=True)
 
 

@@ -56,6 +56,8 @@ class LargeResults:
         self._kept: dict[str, list[dict[str, bytes]]] = {}  # the oldest first
         self._sizes: dict[str, int] = {}
         self._held = 0
+        self.made = 0
+        """How many results were made smaller."""
         if self._keeps:
             options = ResourceOptions(uri=_URI, description="A part of a result that was too large to send.")
             kept[_URI] = Resource(self.read, options=options, name="large_result")
@@ -68,6 +70,7 @@ class LargeResults:
             smaller = self._smaller(tool, result, limit, room - len(empty))
             message = None if smaller is None else messages.response(call.id, smaller, is_plain=True)
             if message is not None and len(message) <= room:  # the size of links is an estimate
+                self.made += 1
                 log.warning(f"the result of {tool.name} took {size} bytes and was made smaller", id=call.id)
                 return message
         if size > limit:

@@ -12,7 +12,7 @@ from toolwire_tools.context.context import LEVELS
 from ..errors import RequestError
 
 if TYPE_CHECKING:
-    from .call import Call
+    from .call import Call, Host
 
 MAX_LOG_BYTES = 64 * 1024
 """The length at which a log message is cut: it is for a person to read, and must not fill the client's buffer."""
@@ -43,6 +43,13 @@ def send(call: Call, params: dict[str, Any]) -> None:
     message = _notification(params)
     # Asked under the writer's lock: as with progress, no message follows the response.
     call.host.send_notification(call, lambda: None if call.ended or call.lingers else message, len(message))
+
+
+def stray(host: Host, level: str, logger: str | None, data: Any) -> bytes | None:
+    """Return the log message of no call for the client of *host*; `None` if the client does not want it."""
+    if host.log_level is None or level not in LEVELS or LEVELS.index(level) < host.log_level:
+        return None
+    return _notification({"level": level, "data": data} | ({"logger": logger} if logger else {}))
 
 
 def _notification(params: dict[str, Any]) -> bytes:

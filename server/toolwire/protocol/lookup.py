@@ -18,12 +18,22 @@ from ..errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Protocol
 
     from toolwire_tools import Tool
 
     from .call import Call
 
     Named = Mapping[str, Tool]
+
+    class Catalog(Protocol):
+        """The `Catalog` of `server_protocol.py`, which imports this file."""
+
+        shown: dict[str, Tool]
+        resources: dict[str, Tool]
+        templates: dict[str, Tool]
+        prompts: dict[str, Tool]
+        late: Any
 
 
 def clash(first: Tool, second: Tool) -> str:
@@ -39,25 +49,46 @@ CAPABILITIES = {"resources/read": "resources", "prompts/get": "prompts", "comple
 
 
 def find(
-    method: str, params: dict[str, Any], resources: Named, templates: Named, prompts: Named, *, modern: bool
+    method: str, params: dict[str, Any], catalog: Catalog, kept: Named, *, modern: bool, may_be_late: bool = True
 ) -> tuple[Tool, dict[str, Any]]:
     """Return the resource, prompt or completion that a request means, and its arguments.
+
+    *kept* are resources that no list has. If nothing is found, and it *may_be_late*, a mounted server may have it.
 
     Raises:
         RequestError: if the server does not have it.
     """
-    if method == "resources/read":
-        return resource(params, resources, templates, modern=modern)
-    if method == "prompts/get":
-        return prompt(params, prompts)
-    return completion(params, prompts, templates)
+    templates = {**kept, **catalog.templates}
+    try:
+        if method == "resources/read":
+            return resource(params, catalog.resources, templates, modern=modern)
+        if method == "prompts/get":
+            return prompt(params, catalog.prompts)
+        return completion(params, catalog.prompts, templates)
+    except RequestError:
+        if catalog.late is None or not may_be_late:
+            raise
+        return late(method, params, catalog)
 
 
-def completions_of(*several: Named) -> dict[str, Any]:
-    """Return the capability `completions`, if any argument of these prompts and templates can be completed."""
+def late(method: str, params: dict[str, Any], catalog: Catalog) -> tuple[Tool, dict[str, Any]]:
+    """Return what answers for the mounted servers, and the request as its arguments.
+
+    Raises:
+        RequestError: without mounted servers: the tool of `tools/call` is unknown.
+    """
+    if catalog.late is None:
+        raise unknown_tool(params["name"], catalog.shown)
+    found: tuple[Tool, dict[str, Any]] = catalog.late.asked(method, params)
+    return found
+
+
+def completions_of(catalog: Catalog) -> dict[str, Any]:
+    """Return the capability `completions`, if any argument of a prompt or template can be completed."""
     from toolwire_tools.resources.completion import completers
 
-    return {"completions": {}} if any(completers(tool) for things in several for tool in things.values()) else {}
+    several = (*catalog.prompts.values(), *catalog.templates.values())
+    return {"completions": {}} if catalog.late or any(map(completers, several)) else {}
 
 
 def unknown_tool(name: str, shown: Named) -> RequestError:
@@ -89,8 +120,8 @@ def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern:
 
 def _by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
-        resource: Any = tool  # which may be a copy that runs in a process
-        if resource.template.match(uri) is not None:
+        resource: Any = tool  # which may be a copy that runs in a process, or mounted with a template we cannot read
+        if resource.template is not None and resource.template.match(uri) is not None:
             return tool
     return None
 
@@ -131,6 +162,9 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         if found is None:
             raise RequestError(INVALID_PARAMS, _unknown("template", uri, list(templates)))
         owner = found
+    if (forwarded := getattr(owner, "completion", None)) is not None:  # of a mounted server, which knows its arguments
+        found_there: tuple[Tool, Any] = forwarded({name: params[name] for name in _COMPLETION if name in params})
+        return found_there
     known, name = owner._signature.arguments.input_schema.get("properties", {}), argument["name"]
     if name not in known:
         raise RequestError(INVALID_PARAMS, f"{owner.name}: {_unknown('argument', name, list(known))}")
@@ -146,6 +180,9 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         "text": argument["value"],
         "arguments": others if isinstance(others, dict) else {},
     }
+
+
+_COMPLETION = ("ref", "argument", "context")
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:

@@ -55,14 +55,17 @@ class Catalog:
     """Tools, resources and prompts in their given order.
 
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an underscore.
-    A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
+    A *page_size* of `None` puts all tools on one page: some clients never ask for a second. *late* answers for what
+    mounted servers may have.
 
     Raises:
         ValueError: if two tools have the same name.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None) -> None:
-        kinds = [kind for kinds in _LISTS.values() for kind in kinds]
+    def __init__(
+        self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None, late: Any = None
+    ) -> None:
+        kinds = [kind for kinds in LISTS.values() for kind in kinds]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
         self._spellings: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
         self.shown = self._lists["tools"]
@@ -76,6 +79,7 @@ class Catalog:
         self.prompts = self._spellings["prompts"]
         """Prompts by each name that requests may use."""
         self._page_size = page_size
+        self.late = late
         for tool in tools:
             self._add(tool, separator)
         for kind in kinds:  # a name shown wins over another spelling of another tool's
@@ -96,19 +100,15 @@ class Catalog:
 
     def capabilities(self, keeps_results: bool) -> dict[str, Any]:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
-        held = {"tools", *(name for name, kinds in _LISTS.items() if any(map(self._lists.get, kinds)))}
+        held = {"tools", *(name for name, kinds in LISTS.items() if any(map(self._lists.get, kinds)))}
         held |= {"resources"} if keeps_results else set()  # results that were too large to send
         completions: dict[str, Any] = {}
-        if self.prompts or self.templates:
+        if self.late or self.prompts or self.templates:
             from .lookup import completions_of
 
-            completions = completions_of(self.prompts, self.templates)
-        return {**{name: {"listChanged": True} for name in _LISTS if name in held}, "logging": {}, **completions}
-
-    def changes(self, before: Catalog) -> list[str]:
-        """Return the capabilities of which a list differs from that of *before*."""
-        new, old = ({name: [*map(one.describe, kinds)] for name, kinds in _LISTS.items()} for one in (self, before))
-        return [name for name in _LISTS if new[name] != old[name]]
+            held |= set(LISTS) if self.late else set()
+            completions = completions_of(self)
+        return {**{name: {"listChanged": True} for name in LISTS if name in held}, "logging": {}, **completions}
 
     def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
         """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
@@ -136,9 +136,9 @@ class Catalog:
             self._spellings[tool.kind][spelling] = shown
 
 
-_LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}
+LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}
 """The kinds of things of each capability."""
-_METHODS = {**{f"{name}/list": name for name in _LISTS}, "resources/templates/list": "resourceTemplates"}
+LIST_METHODS = {**{f"{name}/list": name for name in LISTS}, "resources/templates/list": "resourceTemplates"}
 """The methods that list things of one kind."""
 
 
@@ -166,7 +166,7 @@ class ServerProtocol:
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._all_handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
-            **dict.fromkeys(_METHODS, self._list),
+            **dict.fromkeys(LIST_METHODS, self._list),
             "resources/read": self._run_other,
             "prompts/get": self._run_other,
             "completion/complete": self._run_other,
@@ -277,9 +277,9 @@ class ServerProtocol:
             raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
         tool = self._tools.get(name)
         if tool is None:
-            from .lookup import unknown_tool
+            from .lookup import late
 
-            raise unknown_tool(name, self._catalog.shown)
+            return self._begin(request, params, origin, *late("tools/call", params, self._catalog))
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}
@@ -297,13 +297,15 @@ class ServerProtocol:
         call.token = _progress_token(meta)
         if call.token is not None:
             call.last_report = Report(time.monotonic())
-        if type(meta) is dict and META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
-            from .log_messages import severity
+        if type(meta) is dict:
+            call.id_in_log = meta.get(META_CALL_ID)
+            if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
+                from .log_messages import severity
 
-            call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
+                call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
-            call.sent = _encode_any_depth(call.arguments) if lifecycle.can_elicit(call.capabilities) else b""
+            call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""  # it may answer questions
         if call.origin.modern and "requestState" in params:
             decisions = self._resume(call, params)
         else:
@@ -318,11 +320,14 @@ class ServerProtocol:
         from . import lookup
 
         self._require(lookup.CAPABILITIES[request.method], request.method)
-        templates = {**self.in_flight.kept, **self._catalog.templates}
-        known = self._catalog.resources, templates, self._catalog.prompts
-        tool, arguments = lookup.find(request.method, params, *known, modern=origin.modern)
+        found = lookup.find(request.method, params, self._catalog, self.in_flight.kept, modern=origin.modern)
+        return self._begin(request, params, origin, *found)
+
+    def _begin(
+        self, request: Request, params: dict[str, Any], origin: Origin, tool: Tool, arguments: Any
+    ) -> tuple[Decision, ...]:
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._eras.capabilities, False, self._host)
+        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host)
         if "_meta" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
@@ -348,7 +353,9 @@ class ServerProtocol:
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        kind = _METHODS[request.method]
+        if self._catalog.late is not None:
+            return self._begin(request, params, origin, *self._catalog.late.asked(request.method, params))
+        kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
         pages = self._pages  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
         page = pages.get(key)
@@ -440,10 +447,11 @@ class ServerProtocol:
 
         Calls in flight finish with the tools they were started with.
         """
-        changed, self._capabilities = catalog.changes(self._catalog), catalog.capabilities(self._keeps_results)
-        self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
-        from .subscriptions import notifications
+        from .subscriptions import changes, notifications
 
+        changed = changes(self._catalog, catalog, self._host)
+        self._capabilities = catalog.capabilities(self._keeps_results)
+        self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
     def end_subscriptions(self) -> list[bytes]:
@@ -454,6 +462,8 @@ class ServerProtocol:
 
         return end_all(self.in_flight, self._identity)
 
+
+META_CALL_ID = "toolwire/callId"  # the host's id of a call, for the log of a worker process
 
 _UNREAD = "Overloaded: too many responses have not been read; read them, then send the request again"
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
 
     from .batch import Batch
+    from .call import Host
     from .in_flight import InFlight
     from .lifecycle import Identity
 
@@ -33,9 +34,20 @@ def begin(
     if not isinstance(wanted, dict):
         raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
     chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
-    in_flight.subscribe(id, chosen)
+    in_flight.check_unused(id)
+    if len(in_flight.subscriptions) >= in_flight.max_calls:
+        raise in_flight.too_many()
+    in_flight.subscriptions[id] = chosen
     granted = {f"{name}ListChanged": True for name in sorted(chosen)}
     return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+
+
+def changes(before: Any, after: Any, host: Host) -> list[str]:
+    """Return the capabilities of which a list differs between two catalogs, as far as the client of *host* cares."""
+    lists = {"tools": ["tools"], "resources": ["resources", "resourceTemplates"], "prompts": ["prompts"]}
+    old, new = ({name: [*map(one.describe, kinds)] for name, kinds in lists.items()} for one in (before, after))
+    changed = [name for name in lists if new[name] != old[name]]
+    return changed if after.late is None else after.late.news(host, changed)
 
 
 def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:

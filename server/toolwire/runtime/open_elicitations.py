@@ -57,15 +57,15 @@ class OpenElicitations:
         self._workers = workers
         self._seconds = seconds
 
-    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user; blocks the worker of *call* until the reply."""
+    def ask(self, call: Call, params: dict[str, Any], method: str) -> dict[str, Any]:
+        """Send the client a request of *method*; blocks the worker of *call* until the reply."""
         replies: SimpleQueue[Reply] = SimpleQueue()
-        pending = PendingElicitation(call, message, schema, replies.put)
+        pending = PendingElicitation(call, params, replies.put, method)
         with self._waiting(pending, self._writer.write), self._workers.one_more():
             reply = replies.get()
         return _checked(reply)
 
-    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
         from anyio import Event
 
@@ -77,7 +77,7 @@ class OpenElicitations:
             replies.append(reply)
             loop.soon(replied.set)
 
-        with self._waiting(PendingElicitation(call, message, schema, wake), self._writer.enqueue):
+        with self._waiting(PendingElicitation(call, params, wake), self._writer.enqueue):
             await replied.wait()
         return _checked(replies[0])
 

@@ -322,11 +322,12 @@ class Session:
         A slow host may block the thread.
         """
         if call.tool.is_async:
-            self._enqueue_notification(make, size)
+            self.enqueue_notification(make, size)
         elif not self.is_ending:
             self._writer.write_made(make)
 
-    def _enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
+    def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
+        """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
         if self._writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (self._writer.is_full or self.is_ending):
             self._writer.enqueue(partial(self._writer.write_made, make), size)
 
@@ -343,7 +344,7 @@ class Session:
         elif seconds := self._settings.heartbeat_seconds:
             from .heartbeat import Heartbeat  # few hosts ask for progress
 
-            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self._enqueue_notification)
+            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self.enqueue_notification)
             self._heartbeat.watch()
 
     # Time limits
@@ -378,13 +379,13 @@ class Session:
 
     # Elicitations
 
-    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user; blocks the worker of *call* until the reply."""
-        return self._elicitations().ask(call, message, schema)
+    def ask(self, call: Call, params: dict[str, Any], method: str = "elicitation/create") -> dict[str, Any]:
+        """Ask the user, or the client by another *method*; blocks the worker of *call* until the reply."""
+        return self._elicitations().ask(call, params, method)
 
-    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self._elicitations().ask_async(call, message, schema)
+        return await self._elicitations().ask_async(call, params)
 
     def _elicitations(self) -> OpenElicitations:
         if self._open_elicitations is None:

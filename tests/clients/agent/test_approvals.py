@@ -13,6 +13,7 @@ from toolwire_client import Toolbox, connect
 from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Pause, Refuse
 from toolwire_client.agent.events import ApprovalAsked, Approved, CallFinished, CallStarted, Refused, UserAsked
 from toolwire_client.models import ScriptedModel
+from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
 from toolwire_tools import tool_api
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
@@ -315,3 +316,35 @@ def test_a_question_that_waits_is_told_again_when_it_is_taken_up(backend: str) -
     outcome = play(backend, resumed.answer)
     assert len(of(UserAsked, outcome.transcript)) == 2
     assert outcome.status == "answered"
+
+
+def test_the_calls_of_one_reply_are_approved_and_done_in_order_and_repeated_from_the_record(
+    backend: str, tmp_path: Any
+) -> None:
+    done: list[Any] = []
+
+    def one() -> str:
+        done.append("one")
+        return "first"
+
+    def two() -> str:
+        done.append("two")
+        return "second"
+
+    def approve(request: ApprovalRequest) -> Any:
+        done.append(f"asked about {request.tool}")
+        return Refuse("not now") if request.tool == "two" else Allow()
+
+    names = ("one", "two", "none", "one")
+    calls = tuple(ToolCall(id=f"c{place}", name=name, arguments={}) for place, name in enumerate(names))
+    model = ScriptedModel([ModelReply(tool_calls=calls), "done"])
+    settings: Any = {"protocol": NativeProtocol("en"), "approval": Approvals(ask=approve)}
+    path = tmp_path / "run.jsonl"
+    outcome = answer(backend, Agent(model, [one, two], transcript=path, **settings))
+    assert outcome.status == "answered"
+    assert done == ["asked about one", "one", "asked about two", "asked about one", "one"]
+    told = [message for message in model.asked[1].messages if message["role"] == "tool"]
+    assert [message["tool_call_id"] for message in told] == ["c0", "c1", "c2", "c3"]
+    for word, message in zip(("first", "not now", "Unknown tool", "first"), told, strict=True):
+        assert word in message["content"]
+    assert play(backend, lambda: replayed(path, **settings)) == outcome.transcript

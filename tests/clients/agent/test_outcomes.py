@@ -159,9 +159,11 @@ def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
 
 
 def test_the_time_of_the_first_question_includes_the_listing_of_the_tools(backend: str) -> None:
-    # By this clock the start, the list and the question are a second each.
-    outcome = answer(backend, agent([act("add", a=1, b=1), "?"], budgets=Budgets(seconds=2), clock=Ticking()))
-    assert of(CallFinished, outcome.transcript) == []
+    # By this clock the start, the list, the question, the request, the reply and the choice are a second each.
+    tools = Tools()
+    script = [act("add", a=1, b=1), "?"]
+    outcome = answer(backend, agent(script, tools.both(), budgets=Budgets(seconds=4), clock=Ticking()))
+    assert tools.calls == []
     assert outcome.status == "budget"
 
 
@@ -175,11 +177,31 @@ def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(
 
     outcome = answer(backend, Agent(Silent(), budgets=Budgets(seconds=0.01, final_seconds=0.01)))
     assert (outcome.status, outcome.turns) == ("budget", 0)
+    assert len(of(ModelAsked, outcome.transcript)) == 1
     check_transcript(outcome.transcript)
+    assert play(backend, lambda: replayed(outcome.transcript, budgets=Budgets(seconds=0.01, final_seconds=0.01)))
+
+
+def test_the_first_reply_may_take_all_the_time_and_a_last_turn_what_is_left(backend: str) -> None:
+    clock = Slow()
+    model = ScriptedModel(lambda asked: clock.reply_after(3 if len(model.asked) == 1 else 0, act("add", a=1, b=1)))
+    budgets = Budgets(seconds=2, final_seconds=2)
+    outcome = answer(backend, Agent(model, Tools().both(), budgets=budgets, clock=clock))
+    assert (outcome.status, outcome.turns, len(of(FinalForced, outcome.transcript))) == ("budget", 2, 1)
+
+
+def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
+    clock = Slow()
+    model = ScriptedModel(lambda asked: clock.reply_after(5, act("add", a=1, b=1)))
+    budgets = Budgets(seconds=2, final_seconds=2)
+    outcome = answer(backend, Agent(model, Tools().both(), budgets=budgets, clock=clock))
+    assert (outcome.status, outcome.turns, of(FinalForced, outcome.transcript)) == ("budget", 1, [])
+    assert "seconds" in outcome.reason
+    assert play(backend, lambda: replayed(outcome.transcript, budgets=budgets)) == outcome.transcript
 
 
 def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> None:
-    model = ScriptedModel(lambda asked: "I would rather chat.")
+    model = ScriptedModel(lambda asked: f"I would rather chat about {len(asked.messages)}.")
     outcome = answer(backend, Agent(model))
     assert (outcome.status, outcome.result, outcome.turns) == ("model_error", None, 4)
     assert "JSON" in outcome.reason
@@ -187,8 +209,8 @@ def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> 
 
 
 @pytest.mark.parametrize("ok", [True, False])
-@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000"])
-def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: str, ok: bool) -> None:
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000", None])
+def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: Any, ok: bool) -> None:
     model = ScriptedModel([final(blank, ok=ok), final("3")])
     outcome = answer(backend, Agent(model))
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 2)
@@ -198,18 +220,37 @@ def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: str, ok: b
 
 def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str) -> None:
     outcome = answer(backend, Agent(ScriptedModel(lambda asked: final(" "))))
-    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("model_error", None, 4, False)
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("model_error", None, 2, False)
     last = answer(backend, agent([act("add", a=1, b=1), final("")], budgets=Budgets(turns=1)))
     assert (last.status, last.result) == ("turn_limit", None)
 
 
-def test_the_same_call_again_and_again_is_warned_of_and_then_stopped(backend: str) -> None:
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        (final("2"), ("answered", "2")),
+        (final("no", ok=False), ("turn_limit", "no")),
+        (act("add", a=1, b=1), ("turn_limit", None)),
+        ("Two.", ("turn_limit", None)),
+    ],
+)
+def test_the_same_call_again_and_again_is_warned_of_and_then_the_final_answer_is_asked_for(
+    backend: str, last: str, expected: tuple[str, str | None]
+) -> None:
     tools = Tools()
-    model = ScriptedModel(lambda asked: act("add", a=1, b=1))
+    model = ScriptedModel([act("add", a=1, b=1)] * 5 + [last])
     outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("*",))))
-    assert (outcome.status, len(tools.calls)) == ("model_error", 4)
-    assert "note" in json.loads(last_message(model))
-    assert "5" in outcome.reason
+    assert ((outcome.status, outcome.result), len(tools.calls)) == (expected, 4)
+    assert "note" in json.loads(model.asked[-2].messages[-1]["content"])
+    assert "the same call" in outcome.reason
+    assert "the same call" in last_message(model)
+    check_transcript(outcome.transcript)
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+def test_a_call_that_is_refused_and_repeated_ends_with_the_final_answer(backend: str) -> None:
+    outcome = answer(backend, agent([act("sub", a=1, b=1), act("sub", a=1, b=1), final("0")]))
+    assert (outcome.status, outcome.result, outcome.turns) == ("answered", "0", 3)
 
 
 @pytest.mark.parametrize("error", [Unreachable("nobody listens"), KeyError("choices")])

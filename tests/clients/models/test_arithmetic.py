@@ -272,7 +272,7 @@ OF_CALLS = {"doubled_call", "call_of_unknown_tool", "arguments_cut_off"}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"result_of_wrong_type"}))
 def test_it_recovers_from_every_way_in_which_its_reply_can_be_spoiled(name: str) -> None:
-    spoiled = FaultyModel(ArithmeticModel(), faults=[name], rate=0.5, most_in_a_row=3)
+    spoiled = FaultyModel(ArithmeticModel(), faults=[name], rate=0.5, most_in_a_row=1)
     exchange = Exchange(protocol=PROTOCOLS["native" if name in OF_CALLS else "structured"], model=spoiled)
     for _ in range(5):
         assert exchange.ask("12 + 3, then times 4, minus 10") == (True, "(12 + 3) * 4 - 10 = 50")

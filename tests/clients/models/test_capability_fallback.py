@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -104,6 +105,42 @@ def test_what_got_through_is_remembered_for_every_schema() -> None:
         for schema in (SCHEMA, SCHEMA, OTHER):
             ask(asked, schema)
     assert [format_of(request.body) for request in server.requests] == ["json_schema", *["json_object"] * 3]
+
+
+OF_ONE_SCHEMA = {
+    "llama.cpp": "Failed to initialize samplers: failed to parse grammar",
+    "OpenAI": "Invalid schema for response_format 'reply': In context=(), 'additionalProperties' is required",
+    "vLLM": "The provided JSON schema contains features not supported by xgrammar.",
+    "Gemini": "The specified schema produces a constraint that has too many states for serving.",
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_SCHEMA)
+def test_a_schema_that_is_refused_for_itself_says_nothing_of_another_one(name: str) -> None:
+    def rule(body: dict[str, Any]) -> Fault | None:
+        is_refused = body.get("response_format", {}).get("json_schema", {}).get("schema") == SCHEMA
+        return refused(400, f"{OF_ONE_SCHEMA[name]} (response_format)") if is_refused else None
+
+    with StandIn(rule=rule) as server:
+        asked = model(OpenAIModel, server)
+        for schema in (SCHEMA, OTHER, SCHEMA, OTHER):
+            ask(asked, schema)
+    formats = [format_of(request.body) for request in server.requests]
+    assert formats == ["json_schema", "json_object", "json_schema", "json_object", "json_schema"]
+
+
+def test_one_call_at_a_time_is_asked_for_unless_that_is_refused() -> None:
+    def rule(body: dict[str, Any]) -> Fault | None:
+        unknown = "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."
+        return refused(400, unknown) if "parallel_tool_calls" in body else None
+
+    tool = {"name": "look", "inputSchema": {"type": "object"}}
+    for preset, sent in (("openai", [False, None, None]), ("qwen", [None, None])):
+        with StandIn(rule=rule) as server:
+            asked = model(OpenAIModel, server, preset=preset)
+            for _ in range(2):
+                anyio.run(partial(asked.reply, ASK, tools=[tool]))
+            assert [request.body.get("parallel_tool_calls") for request in server.requests] == sent
 
 
 def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:

@@ -275,7 +275,7 @@ def test_headers_that_cannot_be_sent_are_not_tried_again(header: Any) -> None:
 
 def test_what_json_cannot_say_is_not_sent() -> None:
     with StandIn() as server, pytest.raises(NotReady, match="nan"):
-        ask(model(OpenAIModel, server, body={"top_p": float("nan")}))
+        ask(model(OpenAIModel, server, extra_body={"top_p": float("nan")}))
     assert server.requests == []
 
 

@@ -33,6 +33,7 @@ from toolwire_client.models import (
     known_names,
     model_from_name,
 )
+from toolwire_client.models.by_name import is_small
 from toolwire_client.models.http_api.endpoint import address
 from toolwire_client.models.lagent import ModelStatusCode
 
@@ -62,6 +63,17 @@ def test_a_model_behind_an_endpoint_is_named_after_it() -> None:
     assert repr(model_from_name("ollama:llama3.2:3b")).startswith(
         "<OpenAIModel 'llama3.2:3b' at http://localhost:11434"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(("smollm2:135m", True), ("Qwen2.5-0.5B-Instruct", True), ("gemma3:270m-it-q8_0", True), ("500m", True)),
+        *(("llama3.2:1b", False), ("qwen3-30b-a0.5b", False), ("gpt-5-mini", False), ("v2.135m", False), ("", False)),
+    ],
+)
+def test_a_small_model_says_its_size_in_its_name(name: str, expected: bool) -> None:
+    assert is_small(name) == expected
 
 
 def test_settings_that_nobody_has_a_use_for_are_refused() -> None:

@@ -101,7 +101,7 @@ def test_tools_go_out_under_names_that_are_allowed_and_come_back_under_their_own
 
 def test_chat_completions_are_asked_in_the_plainest_way() -> None:
     with StandIn() as server:
-        ask(model(OpenAIModel, server, temperature=0.5, max_tokens=100, body={"reasoning_effort": "low"}))
+        ask(model(OpenAIModel, server, temperature=0.5, max_tokens=100, extra_body={"reasoning_effort": "low"}))
     (request,) = server.requests
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"

@@ -11,11 +11,11 @@ from toolwire_client.protocol.events import (
     ElicitationRequest,
     ElicitationWithdrawn,
     Failure,
+    ListChanged,
     LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
-    ToolsChanged,
 )
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import Fault
@@ -50,7 +50,7 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"method":"notifications/progress","params":{"progressToken":1}}': ignored(
             "notifications/progress", {"progressToken": 1}
         ),
-        '{"method":"notifications/tools/list_changed"}': ToolsChanged(),
+        '{"method":"notifications/tools/list_changed"}': ListChanged("tools"),
         '{"method":"notifications/cancelled","params":{"requestId":"q"}}': ElicitationWithdrawn("q"),
         '{"method":"notifications/message","params":{"level":"error","data":[1]}}': LogEntry(
             "error", "server", "[1]", [1]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,8 +32,10 @@ from toolwire_client.react import (
     Reading,
     Remark,
     Retry,
+    SmallProtocol,
     Stop,
     StructuredProtocol,
+    ToolCall,
     Tools,
     UserResponse,
     from_json,
@@ -167,13 +170,71 @@ def test_an_invalid_reply_is_answered_by_an_error_that_names_fault_and_place() -
 
 def test_three_invalid_replies_in_a_row_are_borne_and_the_next_one_stops_the_exchange() -> None:
     conversation = asked()
-    for _ in range(3):
-        assert isinstance(conversation.reply("Four."), Retry)
-    decision = conversation.reply("Four.")
+    for reply in ("Four.", "Five.", "Four."):
+        assert isinstance(conversation.reply(reply), Retry)
+    decision = conversation.reply("Six.")
     assert isinstance(decision, Stop)
     assert decision.reason == "invalid_replies"
     assert "JSON" in decision.detail
     assert conversation.turn == "stopped"
+
+
+def call(id: str, arguments: str) -> ModelReply:
+    return ModelReply(tool_calls=(ToolCall(id=id, name="add", arguments=arguments),))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "first", "second"),
+    [
+        (StructuredProtocol(), "Four.", "Four."),
+        (StructuredProtocol(), ModelReply(text="Four. " * 500, finish_reason="length"), "Four. " * 500),
+        (NativeProtocol(), call("a", '{"a": 1'), call("b", '{"a": 1')),
+    ],
+)
+def test_an_invalid_reply_that_is_repeated_is_not_asked_for_a_third_time(
+    protocol: Protocol, first: str | ModelReply, second: str | ModelReply
+) -> None:
+    conversation = asked(protocol)
+    assert isinstance(conversation.reply(first), Retry)
+    decision = taken_up(conversation).reply(second)
+    assert isinstance(decision, Stop)
+    assert decision.reason == "invalid_replies"
+
+
+def test_replies_that_differ_beyond_the_part_that_is_kept_are_not_the_same() -> None:
+    conversation = asked()
+    assert isinstance(conversation.reply("the " * 500 + "cat", "length"), Retry)
+    assert isinstance(conversation.reply("the " * 500 + "dog", "length"), Retry)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "samples"),
+    [
+        (StructuredProtocol(), [to_json(Action("what I think", "add", {"a": 1, "b": 1}))]),
+        (StructuredProtocol("zh"), [to_json(Action("我的想法", "add", {"a": 1, "b": 1}))]),
+        (StructuredProtocol(thought="none"), ['{"type": "ACTION", "tool": "add", "params": {"a": 1, "b": 1}}']),
+        (SmallProtocol(), ['{"type": "FINAL_ANSWER", "result": "the answer", "ok": true}']),
+        (NativeProtocol(), ['add with {"a": 1, "b": 1}']),
+        (NativeProtocol("zh"), ['以 {"a": 1, "b": 1} 调用 add']),
+        (BaseProtocol({"action_start_token": "<a>"}), ['<a>{"name": "add", "parameters": {"a": 1, "b": 1}}']),
+    ],
+)
+def test_the_reminder_after_an_invalid_reply_is_a_valid_one(protocol: Protocol, samples: list[str]) -> None:
+    conversation = asked(protocol)
+    decision = conversation.reply("", "length")
+    assert isinstance(decision, Retry)
+    assert isinstance(decision.message, Error)
+    for sample in samples:
+        assert sample in decision.message.msg
+    if isinstance(protocol, StructuredProtocol):
+        kinds = [type(asked(protocol).reply(line)) for line in decision.message.msg.split("\n")[1:]]
+        assert kinds == [Action, FinalAnswer, Ask]
+
+
+def test_a_last_turn_shows_the_form_of_the_final_answer() -> None:
+    conversation = asked()
+    *_, sample = conversation.force_final("time is up").msg.split("\n")
+    assert conversation.reply(sample) == FinalAnswer("what I think", True, "the answer")
 
 
 def test_a_valid_reply_forgives_the_invalid_ones_before_it() -> None:
@@ -183,7 +244,7 @@ def test_a_valid_reply_forgives_the_invalid_ones_before_it() -> None:
         assert isinstance(conversation.reply(QUESTION), Ask)
         conversation.user_response("Now.")
     conversation.reply("Four.")
-    assert isinstance(conversation.reply("Four."), Stop)
+    assert isinstance(conversation.reply("Five."), Stop)
 
 
 def test_a_stopped_exchange_takes_another_question() -> None:
@@ -328,14 +389,14 @@ def test_actions_are_the_same_whatever_the_order_of_parameters_and_whatever_is_b
     assert isinstance(conversation.reply(to_json(Action("other", "add", {"b": 2, "a": 1}))), Stop)
 
 
-def test_actions_that_are_refused_count_as_well() -> None:
+def test_an_action_that_is_refused_is_not_asked_for_a_third_time() -> None:
     conversation = asked()
-    refused = to_json(Action("t", "nothing", {}))
-    decisions = [conversation.reply(refused) for _ in range(5)]
-    assert [type(decision) for decision in decisions] == [Retry] * 4 + [Stop]
-    assert isinstance(decisions[2], Retry)
-    assert isinstance(decisions[2].message, ActionResult)
-    assert "3 times" in decisions[2].message.note
+    refused = [to_json(Action("t", "nothing", {})), to_json(Action("t", "add", {"a": "one"}))]
+    for each in refused:
+        assert isinstance(conversation.reply(each), Retry)
+    decision = conversation.reply(refused[0])
+    assert isinstance(decision, Stop)
+    assert decision.reason == "repeated_action"
 
 
 def test_a_new_question_may_need_the_same_action() -> None:
@@ -454,8 +515,20 @@ def test_a_long_result_is_cut_and_the_model_is_told() -> None:
 
 def test_a_reply_that_ran_away_is_not_sent_again_in_full() -> None:
     conversation = asked(limits=Limits(max_result_chars=100))
-    conversation.reply("the " * 10_000, "length")
+    conversation.reply("the " * 10_000, "stop")
     assert len(said(conversation)[1][1]) == 100
+
+
+def test_of_a_reply_that_was_cut_off_only_the_beginning_is_sent_again() -> None:
+    conversation = asked()
+    conversation.reply("".join(map(str, range(10_000))), "length")
+    kept = said(conversation)[1][1]
+    assert kept.startswith("0123")
+    assert kept.endswith("…")
+    assert len(kept) == 501
+    native = asked(NativeProtocol())
+    native.reply(msgspec.structs.replace(call("a", '{"a": "' + "x" * 10_000), finish_reason="length"))
+    assert len(json.dumps(native.messages[2])) < 700
 
 
 def test_hostile_output_stays_within_the_result() -> None:

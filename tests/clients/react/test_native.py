@@ -85,14 +85,59 @@ def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(argu
     assert (error["role"], error["tool_call_id"]) == ("tool", "c1")
 
 
-def test_of_several_calls_none_is_done_and_each_is_answered() -> None:
+def several(*names: str) -> ModelReply:
+    calls = [ToolCall(id=f"c{place}", name=name, arguments='{"a": 1, "b": 2}') for place, name in enumerate(names)]
+    return ModelReply(tool_calls=tuple(calls))
+
+
+def results(conversation: Conversation) -> list[tuple[str, str]]:
+    told = [message for message in conversation.messages if message["role"] == "tool"]
+    return [(message["tool_call_id"], json.loads(message["content"])["result"]) for message in told]
+
+
+def test_the_calls_of_one_reply_are_done_in_order_and_each_gets_its_result() -> None:
     conversation = asked()
-    calls = [ToolCall(id=id, name="add", arguments='{"a": 1, "b": 2}') for id in ("c1", "", "c3")]
-    assert isinstance(conversation.reply(ModelReply(tool_calls=tuple(calls))), Retry)
-    *_, reply, first, second, third = conversation.messages
-    assert [one["id"] for one in reply["tool_calls"]] == ["c1", "call_1", "c3"]
-    assert [one["tool_call_id"] for one in (first, second, third)] == ["c1", "call_1", "c3"]
-    assert "3 calls" in first["content"]
+    assert conversation.reply(several("add", "sub", "add")) == Action("", "add", {"a": 1, "b": 2})
+    assert conversation.next_queued() is None  # the first one has no result
+    conversation.action_result("one")
+    restored = asked()
+    restored.restore(conversation.snapshot())
+    refused = restored.next_queued()
+    assert isinstance(refused, Retry)
+    assert refused.action == Action("", "sub", {"a": 1, "b": 2})
+    assert restored.next_queued() == Action("", "add", {"a": 1, "b": 2})
+    restored.action_result("three")
+    assert restored.next_queued() is None
+    (first, _, third), (_, unknown, _) = results(restored), results(restored)
+    assert (first, third) == (("c0", "one"), ("c2", "three"))
+    assert "Unknown tool" in unknown[1]
+
+
+def test_every_call_is_answered_when_a_question_comes_or_a_call_is_repeated_too_often() -> None:
+    conversation = asked()
+    conversation.reply(several("add", "add", "add"))
+    conversation.action_result("one")
+    conversation.question("Something else?")
+    assert [call_id for call_id, _ in results(conversation)] == ["c0", "c1", "c2"]
+    conversation = asked()
+    decision = conversation.reply(several(*["add"] * 9))
+    while isinstance(decision, Action):
+        conversation.action_result("one")
+        decision = conversation.next_queued()
+    assert isinstance(decision, Stop)
+    assert [call_id for call_id, _ in results(conversation)] == [f"c{place}" for place in range(9)]
+
+
+@pytest.mark.parametrize("names", [("add", "ask_user"), ("add",) * 33])
+def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[str, ...]) -> None:
+    conversation = asked()
+    arguments = {"add": '{"a": 1, "b": 2}', "ask_user": '{"content": "?"}'}
+    calls = [ToolCall(id=f"c{place}", name=name, arguments=arguments[name]) for place, name in enumerate(names)]
+    reply = ModelReply(tool_calls=tuple(calls))
+    assert isinstance(conversation.reply(reply), Retry)
+    told = [message for message in conversation.messages if message["role"] == "tool"]
+    assert [message["tool_call_id"] for message in told] == [f"c{place}" for place in range(len(names))]
+    assert f"{len(names)} calls" in told[0]["content"]
 
 
 def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:

@@ -12,10 +12,12 @@ from support.react_samples import ADD, FROM_MODEL, JSON, TEXTS, TOOLS
 from toolwire_client.react import (
     Action,
     Ask,
+    Conversation,
     FinalAnswer,
     Invalid,
     ModelReply,
     Reading,
+    Retry,
     StructuredProtocol,
     Tools,
     to_json,
@@ -113,7 +115,6 @@ def test_the_type_that_was_probably_meant_comes_first() -> None:
         ({**ANSWER, "ok": 1}, ["wrong_type"]),
         ({**ANSWER, "ok": None}, ["wrong_type"]),
         (without(ANSWER, "result"), ["missing"]),
-        ({**ANSWER, "result": None}, ["wrong_type"]),
         (without(ANSWER, "ok", "result"), ["missing", "missing"]),
         ({**without(ANSWER, "result"), "answer": "3"}, ["missing", "strange"]),
         (without(ACTION, "tool"), ["missing"]),
@@ -130,6 +131,14 @@ def test_the_type_that_was_probably_meant_comes_first() -> None:
 )
 def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(reply: Any, expected: list[str]) -> None:
     assert invalid(reply) == expected
+
+
+def test_null_is_a_blank_result_which_only_an_answer_of_a_type_may_be() -> None:
+    conversation = Conversation(TOOLS)
+    conversation.question("?")
+    assert isinstance(conversation.reply(json.dumps({**ANSWER, "result": None})), Retry)
+    conversation.question("?", {"type": "null"})
+    assert conversation.reply(json.dumps({**ANSWER, "result": None})) == FinalAnswer("t", True, "")
 
 
 def test_parameters_may_be_missing_where_none_are_needed() -> None:

@@ -36,6 +36,44 @@ export async function exercise(peer) {
     return report
 }
 
+const FOREIGN = [
+    ['all_echo', { message: 'hello' }],
+    ['all_get-sum', { a: 2, b: 3 }],
+    ['all_get-structured-content', { location: 'Chicago' }],
+    ['files_list_allowed_directories', {}],
+    ['py_add', { a: 2, b: 3 }],
+    ['py_fail', {}],
+]
+
+/** What a client sees of mounted servers that nobody here wrote. */
+export async function foreign(peer) {
+    const progress = []
+    const prefixes = [...new Set((await peer.tools()).map((tool) => tool.name.split('_')[0]))].sort()
+    const calls = {}
+    for (const [name, args] of FOREIGN) calls[name] = plain(await peer.call(name, args))
+    const note = ({ progress: done, total }) => progress.push([done, total])
+    await peer.call('all_trigger-long-running-operation', { duration: 0.4, steps: 2 }, note)
+    return { prefixes, calls, progress }
+}
+
+const OF_OTHERS = {
+    add: { a: 1, b: 2 },
+    fail: {},
+    echo: { message: 'Grüße' },
+    'get-sum': { a: 1, b: 2 },
+    list_allowed_directories: {},
+}
+
+/** What a client sees of a server that others wrote, as far as this knows its tools. */
+export async function wrapped(peer) {
+    const tools = Object.fromEntries((await peer.tools()).map((tool) => [tool.name, tool]))
+    const calls = {}
+    for (const [name, args] of Object.entries(OF_OTHERS)) {
+        if (name in tools) calls[name] = plain(await peer.call(name, args))
+    }
+    return { protocol: peer.protocol, tools, calls }
+}
+
 /** Everything a client sees of resources and prompts. */
 export async function documents({ api }) {
     const failures = {}

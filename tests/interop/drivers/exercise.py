@@ -56,6 +56,29 @@ async def exercise(peer: Peer) -> dict[str, Any]:
     return report
 
 
+FOREIGN: list[tuple[str, dict[str, Any]]] = [
+    ("all_echo", {"message": "hello"}),
+    ("all_get-sum", {"a": 2, "b": 3}),
+    ("all_get-structured-content", {"location": "Chicago"}),
+    ("files_list_allowed_directories", {}),
+    ("py_add", {"a": 2, "b": 3}),
+    ("py_fail", {}),
+]
+
+
+async def foreign(peer: Peer, _: None) -> dict[str, Any]:
+    """What a client sees of mounted servers that nobody here wrote."""
+    told: list[list[Any]] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        told.append([done, total])
+
+    names = [tool.name for tool in await peer.tools()]
+    calls = {name: plain(await peer.call(name, arguments)) for name, arguments in FOREIGN}
+    await peer.call("all_trigger-long-running-operation", {"duration": 0.4, "steps": 2}, note)
+    return {"prefixes": sorted({name.partition("_")[0] for name in names}), "calls": calls, "progress": told}
+
+
 async def documents(peer: Any, _: None) -> dict[str, Any]:
     """Everything a client sees of resources and prompts. The classes of the SDKs differ in little but their names."""
     api = peer.api
@@ -84,6 +107,22 @@ async def documents(peer: Any, _: None) -> dict[str, Any]:
         "failures": failures,
         "messages": made["messages"],
     }
+
+
+OF_OTHERS: dict[str, dict[str, Any]] = {
+    "add": {"a": 1, "b": 2},
+    "fail": {},
+    "echo": {"message": "Grüße"},
+    "get-sum": {"a": 1, "b": 2},
+    "list_allowed_directories": {},
+}
+
+
+async def wrapped(peer: Peer, _: None) -> dict[str, Any]:
+    """What a client sees of a server that others wrote, as far as this knows its tools."""
+    tools = {tool.name: members(tool) for tool in await peer.tools()}
+    calls = {name: plain(await peer.call(name, given)) for name, given in OF_OTHERS.items() if name in tools}
+    return {"protocol": peer.protocol, "tools": tools, "calls": calls}
 
 
 READ = ["config://app", "notes://3/a/b%20c?limit=2", "pixel://one"]

@@ -1,11 +1,13 @@
 // Runs one client through one exercise: `DRIVER EXERCISE MODE COMMAND…`.
-import { documents, exercise, withProgress } from './exercise.mjs'
+import { documents, exercise, foreign, withProgress, wrapped } from './exercise.mjs'
 import { asked, changes, mute, talkative } from './live.mjs'
 
 const EXERCISES = {
     everyday: exercise,
     silent: (peer) => withProgress(peer, 'silent', { beats: 3 }),
     documents,
+    foreign,
+    wrapped,
     asked,
     mute,
     changes,

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import live
-from exercise import Peer, documents, exercise, with_progress
+from exercise import Peer, documents, exercise, foreign, with_progress, wrapped
 
 PATIENCE_SECONDS = 60.0
 
@@ -29,6 +29,8 @@ EXERCISES: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "everyday": everyday,
     "silent": silent,
     "documents": documents,
+    "foreign": foreign,
+    "wrapped": wrapped,
     "asked": live.asked,
     "mute": live.mute,
     "changes": live.changes,

@@ -40,7 +40,7 @@ def test_the_graph_of_a_pattern_finds_what_re_finds(pattern: str, text: str) -> 
         expected = re.search(pattern, text) is not None
     except re.error:
         return
-    assert Graph(pattern).leads_through(text, Budget().spend) == expected
+    assert Graph(pattern).leads_through(text, Budget(10**9).spend) == expected  # whatever it costs
 
 
 @pytest.mark.parametrize("pattern", CATASTROPHES)

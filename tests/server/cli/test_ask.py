@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import shlex
 import signal
 import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.command_line import CommandLine, Done
+from support.terminal import SECONDS, Terminal, command
+from toolwire.cli.agent_options import protocol_of
 from toolwire_client.agent import load
 from toolwire_client.agent.events import FormAnswered, UserAnswered
+from toolwire_client.models import model_from_name
 from toolwire_schemas.install_command import install_command
-
-SECONDS = 60
 
 TOOLS = '''
 from typing import Literal
@@ -100,10 +98,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "toolwire", *words]
-
-
 OFFLINE = ("--tools", "tools.py", "--model", "arithmetic")
 
 
@@ -116,6 +110,30 @@ def test_the_answer_alone_goes_to_standard_output(command_line: CommandLine, fol
     assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n")
     assert done.stderr.splitlines()[:3] == ["  I compute 3 + 4.", "> add(a=3, b=4)", "  7"]
     assert re.fullmatch(r"  answered \(2 replies, \d+\.\d s\)", done.stderr.splitlines()[-1])
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "protocol"),
+    [
+        ((), "StructuredProtocol, en"),
+        (("--protocol", "small", "--language", "zh"), "SmallProtocol, zh"),
+        (("--protocol", "native"), "NativeProtocol, en"),
+    ],
+)
+def test_the_protocol_can_be_chosen(
+    command_line: CommandLine, folder: Path, words: tuple[str, ...], protocol: str
+) -> None:
+    model = ("--model", "models.py:gives_up", "--transcript", "run.jsonl")
+    command_line("ask", "go", *model, *words, cwd=folder)
+    assert load(folder / "run.jsonl")[0].protocol == protocol
+
+
+@pytest.mark.parametrize(("name", "kind"), [("smollm2:135m", "SmallProtocol"), ("llama3.2:1b", "StructuredProtocol")])
+def test_a_model_with_a_small_size_in_its_name_gets_the_protocol_for_small_models(name: str, kind: str) -> None:
+    chosen = protocol_of({"instructions": "Be brief."}, model_from_name(f"ollama:{name}"))
+    assert (type(chosen).__name__, chosen.instructions) == (kind, "Be brief.")
+    assert type(protocol_of({"protocol": "native"}, model_from_name(f"ollama:{name}"))).__name__ == "NativeProtocol"
 
 
 @pytest.mark.process
@@ -180,7 +198,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: Comm
     third = command_line("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
     assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
     over = command_line("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
-    assert (over.returncode, "the last question in run.jsonl is answered" in over.stderr) == (2, True)
+    assert (over.returncode, "run.jsonl has no open question" in over.stderr) == (2, True)
 
 
 @pytest.mark.process
@@ -213,6 +231,25 @@ def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_inpu
     asks = ["ask", "go", "--model", "models.py:asks", "--transcript", "run.jsonl", *given, *words]
     assert command_line(*asks, cwd=folder, stdin=stdin).returncode == 0
     assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (("3", "view"), "3 nights, view"),
+        (("few", "3", "VIEW"), "3 nights, view"),
+        (("3",), "The user closed the form"),
+        (("3", "/decline"), "declined"),
+    ],
+)
+def test_the_form_of_a_tool_is_filled_in_from_the_command_line(
+    command_line: CommandLine, folder: Path, answers: tuple[str, ...], told: str
+) -> None:
+    given = [word for answer in answers for word in ("--answer", answer)]
+    done = command_line("ask", "go", "--tools", "tools.py", "--model", "models.py:books", *given, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "It is done.\n")
+    assert told in done.stderr
 
 
 def test_several_answers_are_given_in_order_and_then_a_question_waits(command_line: CommandLine, folder: Path) -> None:
@@ -588,72 +625,6 @@ def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(command_line: 
 
 
 # --- on a terminal ---
-
-# The terminal becomes the one that controls the process, so that Ctrl-C reaches it.
-_SHIM = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-
-
-class Terminal:
-    """A command on a terminal of its own, and somebody who types."""
-
-    def __init__(self, *words: str, cwd: Path, program: list[str] | None = None, **env: str) -> None:
-        self._controller, terminal = pty.openpty()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _SHIM, *(program or command(*words))],
-            cwd=cwd,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            start_new_session=True,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **env},
-        )
-        os.close(terminal)
-        self._seen = 0
-        self.shown = ""
-
-    def __enter__(self) -> Terminal:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        os.close(self._controller)
-
-    def until(self, text: str) -> None:
-        """Read until *text* has been shown, behind what was read before."""
-        while text not in self.shown[self._seen :]:
-            assert self._more(), f"{text!r} was never shown, but {self.shown[self._seen :]!r}"
-        self._seen = self.shown.index(text, self._seen) + len(text)
-
-    def types(self, text: str, *, at: str) -> None:
-        """Type *text* when *at* has been shown."""
-        self.until(at)
-        if text == "\x03":
-            self._until_asleep()
-        os.write(self._controller, text.encode())
-
-    def _until_asleep(self) -> None:
-        """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
-        status = Path(f"/proc/{self._process.pid}/stat")
-        while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "S":
-            pass
-
-    def ends(self) -> int:
-        while self._more():
-            pass
-        return self._process.wait(SECONDS)
-
-    def _more(self) -> bool:
-        if not select.select([self._controller], [], [], SECONDS)[0]:
-            return False
-        try:
-            data = os.read(self._controller, 65536)
-        except OSError:  # nobody holds the terminal any more
-            return False
-        self.shown += data.decode(errors="replace")
-        return bool(data)
-
 
 APPROVAL = "always (for this tool) > "
 QUESTION = "How much is 12 * (3 + 4)?"

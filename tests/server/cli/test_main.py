@@ -109,6 +109,28 @@ def test_any_server_can_be_listed_and_called(command_line: CommandLine, folder: 
 
 @pytest.mark.process
 @pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["call", "tools.py", "one"], "1"),
+        (["list", "tools.py"], "one()"),
+        (["check", "tools.py", "--replay", "ids/zero"], "ids/zero"),
+    ],
+)
+def test_a_file_whose_tools_run_on_an_engine_gets_it_from_each_command(
+    command_line: CommandLine, tmp_path: Path, words: list[str], part: str
+) -> None:
+    source = "from toolwire import tool_api\n\n@tool_api(runs_in='there')\ndef one() -> int:\n    return 1\n"
+    (tmp_path / "tools.py").write_text(source)
+
+    without = command_line(*words, cwd=tmp_path)
+    done = command_line(*words, "--run-on", "there=process", cwd=tmp_path)
+
+    assert without.returncode == 2
+    assert (done.returncode, part in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
     ("words", "printed"),
     [
         (["add", "a=40"], "42"),
@@ -428,5 +450,5 @@ def test_serving_imports_no_other_command(folder: Path) -> None:
 
 
 def test_each_command_is_a_file_of_its_name() -> None:
-    files = Path(commands.__file__).parent.glob("*.py")
+    files = Path(commands.__file__).parent.rglob("*.py")
     assert {path.stem for path in files} == {*commands.COMMANDS, "__init__"}

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from toolwire.cli.options import Option, Words, one_of, parse, seconds
+from toolwire.cli.option_values import seconds
+from toolwire.cli.options import Option, Words, one_of, parse
 from toolwire.errors import UsageError
 from toolwire_tools.byte_sizes import size
 

@@ -269,10 +269,12 @@ def test_what_the_registry_would_refuse_is_refused_at_once(url: str, name: str |
         (["tools.py", "-o", "x.zip"], "ends in .mcpb"),
         (["tools.py", "--add", "nothing.csv"], "nothing.csv"),
         (["no_module"], "no module 'no_module' to pack"),
+        (["notes.txt", "--author", "me"], "notes.txt cannot be packed: its name must end in .py, .yaml or .yml"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_remedy(command_line: CommandLine, words: list[str], told: str) -> None:
     (command_line.folder / "tools.py").write_text("def add(a: int) -> int:\n    return a\n")
+    (command_line.folder / "notes.txt").touch()
     done = command_line("pack", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n"), told in done.stderr) == (2, "", 1, True), done.stderr
     assert not list(command_line.folder.glob("*.mcpb"))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from support.command_line import CommandLine
-from toolwire_schemas.published import names, text, validator
+from toolwire_schemas.cases import cases
+from toolwire_schemas.published import files_to_export, names, text, validator
 
 
 def test_the_list_has_a_line_for_each_schema(command_line: CommandLine) -> None:
@@ -39,12 +40,25 @@ def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandL
     assert list(json.loads(command_line("schema", "bundle").stdout)["$defs"]) == list(names())
 
 
+@pytest.mark.process
+def test_the_contract_cases_are_exported_with_the_schemas(command_line: CommandLine, tmp_path: Path) -> None:
+    done = command_line("schema", "export", "contract", "--cases")
+    files = dict(files_to_export(with_cases=True))
+
+    assert (done.returncode, done.stdout) == (0, f"Wrote {len(files)} files to contract.\n"), done.stderr
+    exported = json.loads(files["cases/ids.json"])
+    assert exported == json.loads((tmp_path / "contract" / "cases" / "ids.json").read_text("utf-8"))
+    areas = {name.removeprefix("cases/").removesuffix(".json") for name in files if name.startswith("cases/")}
+    assert areas - {"README.md"} == {case.area for case in cases()}
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         ([], "no command of schema ''. Known: list, show, export, bundle, reply"),
         (["reply"], "usage: toolwire schema reply TARGET... [--strict]"),
         (["list", "--strict"], "--strict goes with schema reply"),
+        (["list", "--cases"], "--cases goes with schema export"),
         (["lst"], "no command of schema 'lst', did you mean 'list'?"),
         (["list", "tool"], "usage: toolwire schema list"),
         (["show"], "usage: toolwire schema show NAME"),

@@ -235,6 +235,20 @@ def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
         assert said(process) == "old"
 
 
+def test_what_toolwire_imports_late_is_not_the_users_source(tmp_path: Path) -> None:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate") as process:
+        assert said(process) == "old"
+
+        write(tmp_path / "helper.py", "WORD = 'newer'\n")
+        until_stderr_says(process, "helper.py changed; serving")
+
+        assert said(process) == "newer"
+        process.hang_up()
+        assert process.stderr() == "toolwire: helper.py changed; serving 2 tools\n"
+
+
 @pytest.mark.parametrize("target", ["tools/my_tools.py", "tools"])
 def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target: str) -> None:
     release(tmp_path / "tools", "old")

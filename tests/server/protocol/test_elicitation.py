@@ -356,7 +356,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     protocol = protocol_of(tool)
     [started] = send(modern("tool", {}, 1))
     woken: list[Any] = []
-    asked = PendingElicitation(started, "Sure?", FORM, woken.append)
+    asked = PendingElicitation(started, {"message": "Sure?", "requestedSchema": FORM}, woken.append)
     question = protocol.elicit(asked)
     assert question is not None
     key = decode(question)["result"]["requestState"]

@@ -233,7 +233,7 @@ def test_annotations_may_have_members_of_other_packages() -> None:
 
 
 def test_a_decorator_without_its_uri_says_what_to_write() -> None:
-    with pytest.raises(TypeError, match="notes://"):
+    with pytest.raises(RegistrationError, match=r"it has no URI; write .*notes://"):
         resource(lambda: "")  # type: ignore[arg-type]
 
 

@@ -94,7 +94,20 @@ def _tool(api: ActionApi) -> Tool:
     if api.action.__toolwire_language__ == "en":
         return tool
     entry = named_by(_ENTRY_IN_CHINESE)(tool.describe(), api.description)
-    return tool.in_language(api.action.__toolwire_language__, entry)
+    return _in_language(tool, api.action.__toolwire_language__, entry)
+
+
+def _in_language(tool: Tool, language: str, described: dict[str, Any]) -> Tool:
+    """Return the same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
+    from toolwire_schemas.language import speaking
+
+    def bind(*arguments: Any) -> Any:
+        with speaking(language):
+            return tool._bind(*arguments)
+
+    twin = tool._twin(tool.name)
+    twin._description, twin._bind = described, bind
+    return twin
 
 
 def _presented(present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Strategy. A process can leave its group (setsid) and outlive its parent (a double fork), and then neither leads to it. A
 *subreaper* (prctl(2), Linux) is made the parent of every descendant whose own parent has ended. This one has
 one thread, and waits: for the end of the worker, for the end of the server, for SIGTERM. Then it kills its descendants
-until it has none, and ends as the worker has ended.
+until it has none, and ends as the worker has ended. SIGUSR1 asks the worker to end by itself.
 
 The first process of a container is parent to all orphans in it, and has to reap them. It cannot tell an orphan from a
 child that some tool will wait for. So the first process stays, and the server is its child.
@@ -28,6 +28,13 @@ OUT_OF_MEMORY = 109
 EXISTS = sys.platform == "linux"
 """Whether this system has subreapers. Without them, the process group is killed."""
 
+LOAD = (
+    "from importlib.util import module_from_spec, spec_from_file_location; "
+    f"spec = spec_from_file_location('subreaper', {__file__!a}); subreaper = module_from_spec(spec); "
+    "spec.loader.exec_module(subreaper); "
+)
+"""Statements that import this file as `subreaper` by its path."""
+
 _END_SECONDS = 5.0
 """Limit for killing processes that start others or do not end at once."""
 
@@ -35,15 +42,16 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def fork_below_subreaper(life: int, cgroup: str = "") -> None:
-    """Return in a new process. All of its descendants end with it, or when the other end of the pipe *life* closes.
+    """Return in a new process. All of its descendants end with it, or when the other end of *life* closes.
 
-    The new process leads a session, in *cgroup*, if one is named. The present process never returns.
+    The new process leads a session, in *cgroup*, if one is named. The present process never returns. *life* is a pipe,
+    or a socket: that gets the number of processes that were left behind, and killed.
     """
     import fcntl
 
-    signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM}
+    signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no status to wait for
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # none may end the subreaper
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
@@ -62,12 +70,29 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     status = _waited(worker, life, signals)
     if cgroup:
         _write(f"{cgroup}/cgroup.kill", "1")
-    _end_descendants()
+    killed = _end_descendants()
+    with suppress(OSError):  # it is a pipe, or the server is gone
+        os.write(life, b"%d" % killed)
     if cgroup and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and _was_too_large(cgroup):
         status = OUT_OF_MEMORY << 8
     with suppress(OSError):
         os.rmdir(cgroup)
     _end_as(status)
+
+
+def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> NoReturn:
+    """Run *command* instead of this program, as `fork_below_subreaper` does; *locale* is its LC_CTYPE, if any."""
+    fork_below_subreaper(life)
+    os.environ.pop("LC_CTYPE", None)  # Python has replaced it if it was C (PEP 538)
+    if locale is not None:
+        os.environ["LC_CTYPE"] = locale
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except (OSError, ValueError) as error:
+        os.write(2, f"cannot start {command[0]!r}: {error}\n".encode(errors="backslashreplace"))
+        os._exit(127)  # as a shell
 
 
 def reap_orphans() -> None:
@@ -101,7 +126,11 @@ def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
         for process, status in _reaped():
             if process == worker:
                 return status
-        if poll.poll(0) or signal.sigwait(signals) != signal.SIGCHLD:
+        number = signal.SIGIO if poll.poll(0) else signal.sigwait(signals)
+        if number == signal.SIGUSR1:
+            with suppress(ProcessLookupError):
+                os.killpg(worker, signal.SIGTERM)
+        elif number != signal.SIGCHLD:
             os.kill(worker, signal.SIGKILL)
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
@@ -114,20 +143,23 @@ def _reaped() -> Iterator[tuple[int, int]]:
             yield ended
 
 
-def _end_descendants() -> None:
+def _end_descendants() -> int:
+    """Kill all descendants; return how many there were."""
     import time
 
-    latest = time.monotonic() + _END_SECONDS
+    latest, killed = time.monotonic() + _END_SECONDS, set[int]()
     while time.monotonic() < latest:
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            return
+            break
         for process in descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
+                killed.add(process)
         signal.sigtimedwait({signal.SIGCHLD}, 0.05)
+    return len(killed)
 
 
 def descendants(ancestor: int) -> list[int]:

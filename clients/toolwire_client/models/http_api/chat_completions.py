@@ -134,6 +134,7 @@ class ChatCompletions:
         }
         if request.tools:
             body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
+            body |= {"parallel_tool_calls": False} if form.takes_parallel else {}
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.max_tokens is not None:

@@ -6,7 +6,7 @@ hold the request, and that holds the key: none may be the context of a public er
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -39,7 +39,9 @@ T = TypeVar("T")
 
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
+_MAX_FETCHED_BYTES = 1024 * 1024
 _CLOSE_SECONDS = 2.0
+_API = "/v1/chat/completions"
 _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers send no content type
 
 
@@ -96,6 +98,23 @@ class Endpoint:
         except httpx2.TransportError as error:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
         raise failure
+
+    async def fetched(self, path: str, seconds: float) -> bytes | None:
+        """Return what the server has at *path*, next to the API; `None` if that is not there within *seconds*."""
+        import httpx2
+
+        parts, body = urlsplit(self._url), bytearray()
+        url = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix(_API) + path, "", ""))
+
+        async def take(piece: bytes) -> bool:
+            body.extend(piece)
+            return len(body) > _MAX_FETCHED_BYTES
+
+        with anyio.move_on_after(seconds), suppress(httpx2.HTTPError, httpx2.InvalidURL, ModelError):
+            async with self._connected() as client, client.stream("GET", url, headers=self._headers) as response:
+                await _each(response.aiter_bytes(), take)
+            return bytes(body) if response.is_success and len(body) <= _MAX_FETCHED_BYTES else None
+        return None
 
     def open(self) -> None:
         """Keep connections open for requests from this event loop, until as many calls of `close`."""

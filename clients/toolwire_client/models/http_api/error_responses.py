@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..errors import EndpointRefused
+from ..errors import ContextExceeded, EndpointRefused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -91,6 +92,20 @@ _STATUSES = {
 }
 _UNKNOWN = 500
 
+# As servers say it: OpenAI and Groq (the code), llama.cpp (the type; once a 500), vLLM and OpenAI ("This model's
+# maximum context length is 4097 tokens"), SGLang ("is longer than the model's context length"), TGI ("`inputs` tokens +
+# `max_new_tokens` must be <= 2048"), LM Studio ("Trying to keep the first 15857 tokens when context the overflows",
+# "Context size has been exceeded"), Ollama ("the input length exceeds the context length"), Anthropic ("prompt is
+# too long", "exceed context limit"), Gemini ("The input token count (…) exceeds the maximum"), Qwen ("Range of input
+# length").
+_TOO_LONG = re.compile(
+    "context_length_exceeded|exceed_context_size|maximum context length|exceeds? (?:the )?(?:available )?context|"
+    "model's context length|`?inputs`? tokens [+]|context the overflows|context size has been exceeded|"
+    "prompt is too long|input token count .{0,40}exceeds|range of input length",
+    re.IGNORECASE,
+)
+_OF_LENGTH = (400, 413, 422, 500)
+
 
 def refusal(
     status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None
@@ -105,12 +120,13 @@ def refusal(
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
     advice = clean(_advice(status, headers, key))
-    return EndpointRefused(
+    is_too_long = status in _OF_LENGTH and _TOO_LONG.search(f"{message} {code}")
+    return (ContextExceeded if is_too_long else EndpointRefused)(
         f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
         code=clean(code),
-        is_passing=is_passing(status, code),
+        is_passing=is_passing(status, code) and not is_too_long,
         asked_wait_seconds=asked_wait(headers, time.time()),
     )
 

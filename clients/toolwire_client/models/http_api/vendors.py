@@ -21,7 +21,9 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
     `formats` are its JSON formats, the strictest first; `limit` its name for the maximum of output tokens. With
     `tells_usage` streams report usage only if `stream_options` ask for it. `strict_schemas` requests schemas in the
-    form of OpenAI's strict mode. `echoes` are members of an answer with tool calls that must be sent back.
+    form of OpenAI's strict mode. `echoes` are members of an answer with tool calls that must be sent back. The server
+    of one that `tells_props` is llama.cpp's, which has a page `/props`. One that `takes_parallel` takes OpenAI's
+    `parallel_tool_calls`.
     """
 
     base_url: str
@@ -35,6 +37,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     tells_usage: bool = True
     strict_schemas: bool = False
     echoes: tuple[str, ...] = ()
+    tells_props: bool = False
+    takes_parallel: bool = False
 
 
 PRESETS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Preset])

@@ -73,6 +73,7 @@ class Language(msgspec.Struct, frozen=True):
     name: str
     gap: str
     structured: str
+    small: str
     tokens: str
     native: str
     sentences: dict[str, str]

@@ -70,6 +70,8 @@ class Contents:
         place = os.path.abspath(target.place)
         if not os.path.exists(place):
             raise LoadError(missing(target.place))
+        if os.path.isfile(place) and not place.endswith((".py", *YAML)):
+            raise LoadError(f"{target.place} cannot be packed: its name must end in .py, {' or '.join(YAML)}")
         root = os.path.dirname(place)
         while place.endswith(".py") and os.path.isfile(os.path.join(root, "__init__.py")):
             root = os.path.dirname(root)

@@ -1,7 +1,6 @@
-"""The commands of `toolwire`: one file per command, imported only when that command runs.
+"""The commands of `toolwire`: one file per command, in a folder with its relatives or here, imported only when it runs.
 
-`COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the exit status. A server
-starts without importing what only other commands need.
+`COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the exit status.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import msgspec
 
 from ..options import Option  # noqa: TC001  # the Struct reads its fields' types
 
-COMMANDS = {
+COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "serve": "serve Python functions as tools over standard input and output",
     "list": "list the tools of a target or of any MCP server",
     "call": "call one tool and print its result",
@@ -21,12 +20,15 @@ COMMANDS = {
     "chat": "chat with a language model that uses tools",
     "config": "configure a host to start the tools: print the entry, or --write it",
     "pack": "make a bundle (.mcpb) that hosts install with a click",
+    "client": "write a typed client of a server's tools in your language",
     "schema": "print the published schemas, for hosts in any language",
     "check": "test whether an MCP server keeps the contract",
     "diff": "compare two lists of tools, and say whom the changes break",
+    "lock": "keep what the tools of a server mean, to refuse changed ones later",
+    "wrap": "serve another MCP server so that strict hosts accept it",
+    "replay": "answer from a recording of a server, for tests and bug reports",
     "demo": "show a server at work: list, call, stream, fail, cancel, solve",
 }
-"""The summary of each command, in the order of `toolwire --help`."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,4 +43,4 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    return import_module(f".{name}", __name__)
+    return import_module(f".languages.{name}" if name in ("client", "schema") else f".{name}", __name__)

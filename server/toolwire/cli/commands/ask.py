@@ -28,6 +28,7 @@ COMMAND = Command(
         'toolwire ask "How much is 12 * (3 + 4)?" --tools tools.py --model arithmetic',
         'toolwire ask "What is new in this folder?" --server "npx -y some-mcp-server ." --model openai:gpt-5',
         "toolwire ask --resume run.jsonl --tools tools.py --model ollama:llama3.2",
+        "toolwire ask --fork run.jsonl --at 7 --tools tools.py --model openai:gpt-5",
     ),
 )
 
@@ -43,7 +44,7 @@ def _question(words: Words) -> str | None:
     given = words.words
     if len(given) > 1:
         raise UsageError(_meant(given))
-    if not given and "resume" not in words.options:
+    if not given and words.options.keys().isdisjoint(("resume", "fork")):
         raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
     question = given[0] if given else None
     if question == "-":
@@ -66,7 +67,9 @@ def _meant(words: list[str]) -> str:
 async def _ask(options: dict[str, Any], question: str | None, running: AgentRun) -> int:
     session = running.session
     if question is None and not session.can_go_on:
-        raise UsageError(f"the last question in {options['resume']} is answered; give another one")
+        file = options.get("resume", options.get("fork"))
+        at = f" at line {options['at']}" if "at" in options else ""
+        raise UsageError(f"{file} has no open question{at}; give another one")
     outcome = await running.show(session.go_on() if question is None else session.run(question))
     if outcome.status == "needs_input":
         file = options.get("resume", options.get("transcript"))

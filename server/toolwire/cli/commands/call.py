@@ -12,8 +12,8 @@ from ...errors import UsageError
 from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
-from ..open_client import ask_user, client_of, limit_of
-from ..options import ADOPT, JSON, SET, Option
+from ..open_client import ask_user, client_of, is_mounting, limit_of
+from ..options import JSON, LOADING, Option
 from ..output import ProgressLine, as_json, complain, holds_data, remark, result, say
 from . import Command
 
@@ -26,6 +26,7 @@ COMMAND = Command(
     usage=(
         "toolwire call TARGET NAME [KEY=VALUE... | JSON] [OPTIONS]",
         "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
+        "toolwire call NAME [KEY=VALUE... | JSON] --mount [NAME=]COMMAND",
     ),
     details="Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes "
     "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
@@ -33,8 +34,7 @@ COMMAND = Command(
     "tool are put to you. The exit status is 1 if the tool fails.",
     options=(
         JSON,
-        SET,
-        ADOPT,
+        *LOADING,
         Option("-o, --output FILE", "save images and other data to FILE"),
         Option("--timeout SECONDS", "time limit, including the start of the server; then the call is cancelled"),
     ),
@@ -50,7 +50,7 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Print the result, and return 1 if the tool failed."""
     rest = list(words.words)
-    target = rest.pop(0) if rest and words.command is None else None
+    target = rest.pop(0) if rest and words.command is None and not is_mounting(words.options) else None
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
     with client_of(words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)) as client:

@@ -17,7 +17,7 @@ from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, command_of, loading_words
-from ..options import ADOPT, JSON, SET, Option
+from ..options import JSON, LOADING, Option
 from ..output import ProgressLine, as_json, counted, say, show, table, width
 from . import Command
 
@@ -57,8 +57,7 @@ COMMAND = Command(
         Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
         Option("--list", "list the cases and exit"),
         Option("--replay CASE", "run this case and show all messages; repeatable: in order, in one process", many=True),
-        SET,
-        ADOPT,
+        *LOADING,
         Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
         Option("--framing lines|headers|both", "use only lines or only headers (default: all supported)"),
         Option("--call NAME[=JSON]", "a tool that may be called, and with what; may be given again", _call, many=True),

@@ -170,13 +170,9 @@ def _as_text(report: DiffReport) -> str:
         name = "standard input" if listed.name == "-" else listed.name
         lines.append(f"{which}: {name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}")
     if report.changes:
-        rows = [(change.level, _where(change), str(change), _WHOM[change.concerns]) for change in report.changes]
+        rows = [(change.level, change.where, str(change), _WHOM[change.concerns]) for change in report.changes]
         lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
     return "\n".join([*lines, "", _verdict(report)])
-
-
-def _where(change: Change) -> str:
-    return " ".join(filter(None, (change.tool, change.place))) or "all"
 
 
 _WHOM = {
@@ -209,7 +205,7 @@ def _as_markdown(report: DiffReport) -> str:
     for level, heading in _HEADINGS.items():
         found = [change for change in report.changes if change.level == level]
         lines += ["", f"### {heading}", ""] if found else []
-        lines += [f"- {_code(_where(change))}: {_code(str(change))} ({_WHOM[change.concerns]})" for change in found]
+        lines += [f"- {_code(change.where)}: {_code(str(change))} ({_WHOM[change.concerns]})" for change in found]
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
-from ..options import ADOPT, EXCLUDE, INCLUDE, JSON, SET, Option, one_of
+from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option, one_of
 from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
 from . import Command
 
@@ -36,8 +36,7 @@ COMMAND = Command(
         Option("--bundled", "list the bundled tools, and what each needs to run here"),
         INCLUDE,
         EXCLUDE,
-        SET,
-        ADOPT,
+        *LOADING,
         Option("--lint", "list what clients and model APIs refuse, with remedies"),
         Option("--notes", "with --lint: also list minor findings"),
         Option(

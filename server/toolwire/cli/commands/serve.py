@@ -13,7 +13,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import ADOPT, EXCLUDE, INCLUDE, SET, Option, one_of
+from ..options import EXCLUDE, INCLUDE, LOADING, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..options import Words
 
 COMMAND = Command(
-    usage=("toolwire serve TARGET... [OPTIONS]",),
+    usage=("toolwire serve TARGET... [OPTIONS]", "toolwire serve --mount [NAME=]COMMAND [OPTIONS]"),
     details="A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a module "
     "(package.module) or the name of bundled or installed tools; `:name` after a file or module picks one "
     "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
@@ -35,8 +35,9 @@ COMMAND = Command(
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
         INCLUDE,
         EXCLUDE,
-        SET,
-        ADOPT,
+        *LOADING,
+        Option("--lock FILE", "refuse mounted tools that have changed since `toolwire lock FILE`"),
+        Option("--eager", "start mounted servers at once (default: when first needed)"),
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
@@ -70,6 +71,7 @@ COMMAND = Command(
         "toolwire serve tools.py:add package.module:Search",
         "toolwire serve tools/ --exclude 'debug_*' --timeout 60",
         "toolwire serve Calculator Files tools.py --set Files.roots=notes",
+        "toolwire serve tools.py --mount github='npx -y some-mcp-server'",
     ),
 )
 
@@ -77,7 +79,7 @@ COMMAND = Command(
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
     targets = [*words.words, *(words.command or [])]
-    if not targets:
+    if not targets and not {"mount", "mount_config"} & words.options.keys():
         raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
     given = dict(words.options)
     try:
@@ -99,6 +101,7 @@ def run(words: Words) -> NoReturn:
 
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
+    mounts: dict[str, Any] = {key: given.pop(key) for key in ("mount", "mount_config", "eager", "lock") if key in given}
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
     if packages := given.pop("with", ()):
@@ -108,7 +111,8 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     reloads = given.pop("reload", False)
     given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    loading = partial(_tools, targets, selected, settings, reloads=reloads)
+    settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
+    loading = partial(_tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts))
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
     identity: dict[str, Any] = {"name": name_of(targets)}
@@ -117,6 +121,10 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
 
         identity |= identity_of(tools)
     server = Server(tools, **identity | named, **settings)
+    if mounts:
+        from ..mounting import mount_all
+
+        mount_all(server, mounts, selected.get("include", ()), selected.get("exclude", ()))
     if reloader is not None:
         reloader.start(server)
     return server
@@ -127,12 +135,14 @@ _SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
 
 
-def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:
-    tools = load(targets, **words)
+def _tools(
+    targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool, may_be_empty: bool
+) -> list[Tool]:
+    tools = load(targets, **words, may_be_empty=may_be_empty) if targets else []
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
-    from ...isolation.isolated_tool import loaded
     from ...settings import Settings
+    from ...upstream.isolated_tool import loaded
 
     sources: Iterable[str] = ()
     if reloads:

@@ -51,9 +51,8 @@ _PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
-_GUARDED = (
-    "import os, sys; subreaper = {'__name__': 'subreaper'}; exec(open(sys.argv[1]).read(), subreaper); "
-    "subreaper['fork_below_subreaper'](int(sys.argv[2])); os.execv(sys.argv[3], sys.argv[3:])"
+_GUARDED = subreaper.LOAD + (
+    "import os, sys; subreaper.fork_below_subreaper(int(sys.argv[1])); os.execv(sys.argv[2], sys.argv[2:])"
 )
 """Becomes a subreaper, and runs the rest of the command in its child."""
 
@@ -196,7 +195,7 @@ class Kernel:
         """A process that ends, with all it has started, when the server has gone."""
         theirs, self._lifeline = os.pipe()
         if subreaper.EXISTS:
-            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, subreaper.__file__, str(theirs)]
+            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, str(theirs)]
             options["args"] = [*guarded, *options["args"]]
         try:
             process = subprocess.Popen(**new_group(theirs), **options)

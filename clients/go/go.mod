@@ -1,0 +1,3 @@
+module github.com/OWNER/toolwire/clients/go
+
+go 1.24

@@ -1,0 +1,155 @@
+"""Reads a server's output on the threads that wait for it.
+
+Strategy. To wake a thread takes longer than a quick call. So a thread that waits for a response takes the turn to read,
+if no other has it, and delivers what comes, also to others. The transport's own thread reads while no call waits, and
+looks now and then while calls come one after another.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..waiting.base import Inbox, Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CHUNK = 64 * 1024
+_LOOK_SECONDS = 1.0
+"""How often to check for the end of the process where it cannot be polled together with its output."""
+
+_TICK_SECONDS = 0.002
+_BUSY_SECONDS = 0.1
+"""The transport's own thread looks every tick until no call has waited for so long."""
+
+
+_TURN = object()
+"""Put into the inbox of a thread that waits, for it to read from now on."""
+
+
+class SharedReading(Waiting):
+    """Reads *source* until it ends, *has_ended* is true and nothing is left, or *stop* can be read.
+
+    *deliver* gets what comes, in order, on any thread. *process* can be read when the process ends, `None` if that is
+    not possible. As a `Waiting`, it makes inboxes for threads that read while they wait.
+    """
+
+    def __init__(
+        self,
+        source: int,
+        stop: int,
+        process: int | None,
+        has_ended: Callable[[], bool],
+        deliver: Callable[[bytes], None],
+    ) -> None:
+        self._source, self._stop, self._has_ended, self._deliver = source, stop, has_ended, deliver
+        self._turn = threading.Lock()
+        self._waking = threading.Lock()
+        self._reader: tuple[Inbox, int] | None = None
+        """The inbox of the thread that has the turn; it keeps that while another one wakes it."""
+        self.waits: list[Inbox] = []
+        """Of threads that sleep while another one reads."""
+        self._wake, self._wake_writer = os.pipe()
+        self._poll = select.poll()
+        for descriptor in (source, stop, self._wake, process):
+            if descriptor is not None:
+                self._poll.register(descriptor, select.POLLIN)
+        self._patience = None if process is not None else _LOOK_SECONDS
+        self._is_last = self._is_over = False
+        self._busy_until = 0.0
+
+    def inbox(self) -> Inbox:
+        return _ReadingInbox(self)
+
+    def run(self) -> None:
+        """Read to the end, on the transport's own thread."""
+        try:
+            while self._read_in_turn(self._patience):
+                while time.monotonic() < self._busy_until and self._sleeper() is None:
+                    time.sleep(_TICK_SECONDS)
+                    if not (self._turn.locked() or self._read_in_turn(0)):
+                        return
+        finally:
+            self._is_over = True
+
+    def close(self) -> None:
+        """Close the descriptors, after *stop* was closed."""
+        with self._turn:
+            self._is_over = True
+            os.close(self._wake)
+            os.close(self._wake_writer)
+
+    def _read_in_turn(self, seconds: float | None) -> bool:
+        with self._turn:
+            return self._receive(seconds)
+
+    def read_for(self, inbox: Inbox, seconds: float | None) -> bool:
+        """Read once, for at most *seconds*; false if another thread reads, or the end has come."""
+        self._busy_until = time.monotonic() + _BUSY_SECONDS
+        if not self._turn.acquire(blocking=False):
+            return False
+        try:
+            self._reader = inbox, threading.get_ident()
+            if self._is_over or len(inbox):
+                return not self._is_over
+            limits = [limit for limit in (seconds, self._patience) if limit is not None]
+            return self._receive(min(limits, default=None))
+        finally:
+            with self._waking:
+                self._reader = None
+            self._turn.release()
+            if len(inbox) and (sleeper := self._sleeper()) is not None:
+                sleeper.put(_TURN)
+
+    def _sleeper(self) -> Inbox | None:
+        return next((inbox for inbox in tuple(self.waits) if not len(inbox)), None)
+
+    def wake(self, inbox: Inbox) -> None:
+        """Wake the thread that reads for *inbox*, unless that is the present one. Never blocks."""
+        with self._waking:
+            if self._reader is not None and self._reader[0] is inbox and self._reader[1] != threading.get_ident():
+                os.write(self._wake_writer, b"x")
+
+    def _receive(self, seconds: float | None) -> bool:
+        """Deliver what comes within *seconds*; false if nothing can come any more. Only with the turn."""
+        ready = {descriptor for descriptor, _ in self._poll.poll(None if seconds is None else seconds * 1000)}
+        if self._stop in ready:
+            return False
+        if self._source in ready:
+            data = os.read(self._source, _CHUNK)
+            if data:
+                self._deliver(data)
+            return bool(data)
+        if self._wake in ready:
+            os.read(self._wake, _CHUNK)
+        elif self._is_last:  # no output is left, though a descendant may still hold the pipe
+            return False
+        elif ready or self._patience is not None:
+            self._is_last = self._has_ended()
+        return True
+
+
+class _ReadingInbox(Inbox):
+    def __init__(self, reading: SharedReading) -> None:
+        super().__init__()
+        self._reading = reading
+
+    def put(self, arrival: object) -> None:
+        super().put(arrival)
+        self._reading.wake(self)
+
+    async def next(self, seconds: float | None) -> Any:
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not len(self) and left != 0 and self._reading.read_for(self, left):
+                continue
+            self._reading.waits.append(self)
+            arrival = await super().next(left)
+            self._reading.waits.remove(self)
+            if arrival is not _TURN:
+                return arrival

@@ -1,0 +1,71 @@
+"""Writes a typed client of a server's tools, in the language of the program that calls them.
+
+`plan.py` reads the entries of `tools/list` once, as functions and types with the names of one language. Each language
+is a file with three names, which `LANGUAGES` makes known:
+
+- `NAMING`, a `Naming`: how names are written there, and which types need one;
+- `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
+- `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
+  to import it; for a language without one, an empty text.
+
+Texts of a server are untrusted. They get into comments as lines of `Plan.head` and `docs`, which are printable (a
+printer escapes what ends a comment), and into code only as literals, or as names that `NAMING` allows.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from .plan import Naming, Plan
+
+LANGUAGES = ("typescript", "python", "go", "rust", "lua")
+
+
+class Printer(Protocol):
+    """The module of a language."""
+
+    NAMING: Naming
+    RUNTIME: str
+
+    def written(self, plan: Plan, runtime: str | None) -> str:
+        """Return the generated file."""
+
+
+def offered() -> tuple[str, ...]:
+    """Return the languages that have a printer."""
+    return tuple(language for language in LANGUAGES if find_spec(f"{__name__}.{language}"))
+
+
+def generate(
+    language: str, entries: Iterable[Any], *, command: Sequence[str], head: Sequence[str], embeds: bool = True
+) -> str:
+    """Return a client in an offered *language* for the *entries* of `tools/list`.
+
+    *command* starts the server, and *head* are lines for the comment at the top. With *embeds* the client is complete;
+    without, it imports its runtime.
+    """
+    from .plan import read
+
+    module = _printer(language)
+    return module.written(
+        read(entries, module.NAMING, head=head, command=command), runtime(language) if embeds else None
+    )
+
+
+def runtime(language: str) -> str:
+    """Return the runtime that the clients of an offered *language* embed or import, or an empty text."""
+    name = _printer(language).RUNTIME
+    here = Path(__file__)
+    folders = (here.parent / "runtimes", here.parents[3] / "clients")  # of an installed package, of a checkout
+    return next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8") if name else ""
+
+
+def _printer(language: str) -> Printer:
+    return import_module(f"{__name__}.{language}")

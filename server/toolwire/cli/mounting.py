@@ -1,0 +1,69 @@
+"""The mounted servers that a command line names."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.output import printable
+
+from .. import log
+from ..errors import UsageError
+from ..loading.targets import is_chosen
+from .open_client import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..server import Server
+
+    Mounted = tuple[list[str], str | None, dict[str, Any]]
+    """A command, its name, and further options of `Server.mount`."""
+
+_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.*)", re.DOTALL)
+
+
+def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str], exclude: Sequence[str]) -> None:
+    """Mount what *options* name; *include* and *exclude* choose among all tools.
+
+    Raises:
+        UsageError: if a command or a file is no such thing.
+        ValueError: if two servers could have tools of the same name.
+    """
+    if "mount" not in options and "mount_config" not in options:
+        raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
+    lock = None
+    if "lock" in options:
+        from ..upstream.locking import LockedTools
+
+        lock = LockedTools(options["lock"])
+    keep = partial(is_chosen, include=include, exclude=exclude)
+    for command, name, more in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
+        server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
+
+
+def _typed(texts: Sequence[str]) -> Iterator[Mounted]:
+    for text in texts:
+        found = _NAMED.fullmatch(text)
+        name, command = (found[1], found[2]) if found else (None, text)
+        words = words_of(command)
+        if not words:
+            raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
+        yield words, name, {}
+
+
+def _configured(paths: Sequence[str]) -> Iterator[Mounted]:
+    from toolwire_client.errors import BadConfiguration
+    from toolwire_client.host_config import read_config
+
+    for path in paths:
+        try:
+            servers = read_config(path, {})
+        except BadConfiguration as error:
+            raise UsageError(str(error)) from None
+        for name, server in servers.items():
+            if isinstance(server, BadConfiguration):
+                log.warning(printable(f"{path}: {server}"))
+            else:
+                yield server.command, name, {"env": server.env, "cwd": server.cwd, "inherit_env": False}

@@ -1,0 +1,95 @@
+"""The values of options: numbers, times, sizes, settings; mistakes in them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from toolwire_tools import byte_sizes
+
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable
+    from typing import Any
+
+
+def count(text: str) -> int:
+    """Accept a whole number of at least 1."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ValueError("a whole number of at least 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Accept a finite number of seconds, not negative."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < float("inf"):
+        raise ValueError("a number of seconds such as 30 or 0.5")
+    return number
+
+
+def number(text: str) -> float:
+    """Accept a finite number, not negative."""
+    try:
+        return seconds(text)
+    except ValueError:
+        raise ValueError("a number such as 0 or 0.7") from None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Accept an object in JSON."""
+    from toolwire_schemas.wire import codec
+
+    try:
+        value = codec.decode(text)
+    except codec.DecodingError as error:
+        raise ValueError(f"a JSON object ({error})") from None
+    if not isinstance(value, dict):
+        raise ValueError('a JSON object such as {"top_p": 0.9}')
+    return value
+
+
+def setting(text: str) -> str:
+    """Accept `TOOL.PARAMETER=VALUE`."""
+    place, equals, _ = text.partition("=")
+    if not (equals and all(place.partition("."))):
+        raise ValueError("TOOL.PARAMETER=VALUE")
+    return text
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "JSON": json_object,
+    "NUMBER": count,
+    "SECONDS": seconds,
+    "SETTING": setting,
+    "SIZE": byte_sizes.size,
+}
+
+
+def reader_of(metavar: str) -> Callable[[str], Any]:
+    """Return what reads the values of an option by its *metavar*, unless the option says it itself."""
+    return _READERS.get(metavar, str)
+
+
+def no_option(flag: str, known: list[str]) -> str:
+    """Return the sentence that there is no option *flag*."""
+    from toolwire_schemas.did_you_mean import unknown_name
+
+    return unknown_name("option", flag, known)
+
+
+def next_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[str]) -> str:
+    """Return the value of the option *flag*, the next word of *rest*; "" if it has *endings* and is missing."""
+    if not rest and not endings:
+        raise UsageError(f"{flag} needs a value: {flag} {metavar}")
+    if not endings or (rest and rest[0].endswith(endings)):
+        return rest.popleft()
+    if rest and os.path.isdir(rest[0]):
+        wanted = f"{flag} takes a file that ends in {' or '.join(endings)}, or nothing"
+        raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
+    return ""

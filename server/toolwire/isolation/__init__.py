@@ -1,1 +1,0 @@
-"""Tools that run in worker processes."""

@@ -1,0 +1,208 @@
+"""Engines: what runs the jobs that start workers on nodes, as executors of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import tempfile
+import threading
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import suppress
+from functools import cache, partial
+from importlib.util import find_spec
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+from toolwire_client.errors import NotStarted
+from toolwire_client.waiting.base import in_daemon_thread
+
+from ...protocol.in_flight import cancelled
+from ...settings import __version__
+from . import node
+from .connections import NodeTransport, listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from ...protocol.call import Call
+    from ..worker_spec import WorkerSpec
+
+    Connected = tuple[Any, str]
+    """An executor, and the address of its scheduler; "" if that is on this machine."""
+
+_CONNECT_SECONDS = 5
+
+_SECONDS = {"wait": 600.0, "idle": 5.0}
+"""How long a call waits for a place in the engine, and how long an idle worker keeps its place from others."""
+
+
+@cache
+def engine(where: str | Executor) -> Engine:
+    """Return the engine that *where* means, one for all servers of this process.
+
+    Raises:
+        ValueError: if there is no such engine, or if its package is not installed.
+    """
+    if not isinstance(where, str) and hasattr(where, "submit"):
+        atexit.register(_end, where)
+        scheduler = getattr(getattr(where, "_client", None), "scheduler", None)  # of Dask's ClientExecutor
+        return Engine(type(where).__name__, {}, lambda: (where, getattr(scheduler, "address", "")))
+    kind, _, rest = str(where).partition(":")
+    place, _, query = rest.partition("?")
+    if kind not in _KINDS or not place:
+        known = "dask:tcp://HOST:PORT, dask:local, submitit:slurm or process"
+        raise ValueError(f"{where!r} is no engine; write --run-on NAME={known}")
+    package, extra, connect = _KINDS[kind]
+    if find_spec(package) is None:
+        raise ValueError(f"{kind} needs the package {package}: pip install 'toolwire[{extra}]'")
+    options = dict(parse_qsl(query))
+    return Engine(f"{kind}:{place}", options, partial(connect, place, options))
+
+
+def _end(executor: Any) -> None:
+    """Let go of *executor* at the exit, which may not wait: the processes of a pool would stay."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    if hasattr(executor, "shutdown"):
+        executor.shutdown(wait=False)
+    for process in processes:
+        process.kill()
+
+
+class Engine:
+    """Starts workers by jobs of the executor that *connect* returns when it is first needed."""
+
+    def __init__(self, name: str, options: dict[str, str], connect: Callable[[], Connected]) -> None:
+        self.name = name
+        self._listen = options.pop("listen", "")
+        self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
+        self._connect = connect
+        self._connected: Future[Connected] | None = None  # which calls that wait for it share, also if it fails
+        self._changing = threading.Lock()
+
+    def start(self, spec: WorkerSpec, call: Call, news: SimpleQueue[Any]) -> NodeTransport:
+        """Return the transport to a new worker of *spec*, for *call*; see `ProcessPool`.
+
+        Raises:
+            NotStarted: if it could not be started.
+            InterruptedError: if *news* has received `None`.
+            Cancelled: if the call has ended.
+        """
+        call.stop = partial(news.put, None)
+        secret, job = b"", None
+        try:
+            with self._changing:
+                self._connected = self._connected or in_daemon_thread(self._connect)
+            executor, scheduler = self._connected.result()
+            door = listener(self._listen or _address_towards(scheduler))
+            if not news.empty():  # so that no job is submitted to be cancelled at once
+                self._connection(news, call)
+            secret = door.expect(news.put)
+            words = {"version": __version__, "address": door.address, "secret": secret}
+            job = executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
+            job.add_done_callback(news.put)
+            return NodeTransport(self._connection(news, call), job.cancel)
+        except BaseException as error:
+            if job is not None:
+                job.cancel()
+            if isinstance(error, InterruptedError) or not isinstance(error, Exception):
+                raise
+            if job is None or isinstance(error, CancelledError):
+                self._connected = None
+            raise NotStarted(f"{self.name}: {_reason(error)}") from None
+        finally:
+            call.stop = None
+            if secret:
+                door.forget(secret)
+
+    def _connection(self, news: SimpleQueue[Any], call: Call) -> socket.socket:
+        try:
+            found = None if call.ended else news.get(timeout=self._wait_seconds)
+        except Empty:
+            raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
+        if call.ended:
+            raise cancelled(call)
+        if found is None:
+            raise InterruptedError
+        if isinstance(found, Future):
+            found.result()
+            raise RuntimeError("its job ended before it had connected")
+        assert isinstance(found, socket.socket)
+        return found
+
+
+def _reason(error: Exception) -> str:
+    """Return why there is no worker; submitit's errors have the traceback of a job, with our error as a line of it."""
+    if isinstance(error, CancelledError):
+        return "its scheduler is gone"
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    ours = [line.removeprefix("RuntimeError: ") for line in lines if line.startswith("RuntimeError: ")]
+    return (ours or lines)[0][:500]
+
+
+def _address_towards(scheduler: str) -> str:
+    """Return the address of this machine on the interface that leads to *scheduler*."""
+    url = urlsplit(scheduler if "://" in scheduler else f"//{scheduler}")
+    if not url.hostname or url.scheme == "inproc":
+        return "127.0.0.1"
+    family, *_, address = socket.getaddrinfo(url.hostname, url.port or 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect(address)  # which sends nothing
+        return str(probe.getsockname()[0])
+
+
+def _dask(place: str, options: dict[str, str]) -> Connected:
+    from distributed import Client, LocalCluster
+
+    if options:
+        raise ValueError(f"Dask has no option {', '.join(options)}")
+    # Threads are enough, since tools run in Toolwire's processes. Dask always serves HTTP, without an address to all.
+    here = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
+    local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, **here}
+    cluster = LocalCluster(**local, silence_logs="ERROR") if place == "local" else place
+    connect = partial(Client, cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
+    try:
+        client = connect()
+    except AssertionError:  # Dask's, if the greeting of a busy scheduler comes together with other messages
+        client = connect()
+    return client.get_executor(pure=False, retries=0), client.scheduler.address
+
+
+class _Submitit:
+    """Submits each job from a folder of its own, which only this user can read: the secret is there."""
+
+    def __init__(self, cluster: str, options: dict[str, str]) -> None:
+        self._cluster = cluster
+        self._folder = options.pop("folder", os.path.expanduser("~/.cache/toolwire/jobs"))
+        self._options = {key: int(value) if value.isdigit() else value for key, value in options.items()}
+
+    def submit(self, function: Callable[..., None], words: dict[str, Any]) -> Future[None]:
+        from submitit import AutoExecutor
+
+        os.makedirs(self._folder, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True)
+        executor = AutoExecutor(folder.name, cluster=self._cluster)
+        executor.update_parameters(**self._options)
+        job = executor.submit(function, words)
+        future: Future[None] = Future()
+        future.add_done_callback(lambda future: job.cancel(check=False) if future.cancelled() else None)
+        threading.Thread(target=_settle, args=(future, job, folder), daemon=True).start()
+        return future
+
+
+def _settle(future: Future[None], job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+    with folder, suppress(InvalidStateError):  # it was cancelled
+        try:
+            future.set_result(job.result())
+        except Exception as error:
+            future.set_exception(error)
+
+
+def _submitit(cluster: str, options: dict[str, str]) -> Connected:
+    return _Submitit(cluster, options), "" if cluster in ("local", "debug") else socket.gethostname()
+
+
+_KINDS = {"dask": ("distributed", "dask", _dask), "submitit": ("submitit", "slurm", _submitit)}

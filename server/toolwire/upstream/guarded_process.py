@@ -1,0 +1,230 @@
+"""The transport to a child process that ends with all its descendants, even if this process is killed.
+
+Strategy. On Linux, a subreaper is between this process and the child (see subreaper.py): it kills everything that the
+child leaves behind, in its group or not, and passes the exit status on. A life line leads there, a socket whose other
+end only this process holds. When this process ends, for any reason, the life line is closed, and the subreaper kills
+the child. Elsewhere the child's process group is killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from toolwire_client.errors import NotStarted
+from toolwire_client.transport.child_process import LAST_SECONDS, ServerProcess
+from toolwire_client.waiting.base import Inbox, Waiting
+from toolwire_tools.processes import subreaper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from toolwire_client.transport.base import OnData, OnEnd
+
+_KILL_SECONDS = 1.0
+"""How long a subreaper may take to kill everything, before it gets help."""
+
+_END_SECONDS = 0.15
+"""The time that children have to end with this process: half of that for its exit functions."""
+
+
+class GuardedProcess(ServerProcess):
+    """The transport to the child that *command* starts; *command* is called with the child's end of the life line.
+
+    That command forks the subreaper. *more* is for `ServerProcess`.
+
+    Raises:
+        NotStarted: if it cannot be started.
+    """
+
+    def __init__(self, command: Callable[[int], Sequence[str]], **more: Any) -> None:
+        self._signalling = threading.Lock()
+        self.was_killed = False
+        self.orphans = 0
+        """How many processes the child has left behind, which were killed; known after `close`, on Linux."""
+        pipe: Sequence[int] = ()
+        try:
+            life, self._life = pipe = _life_line()
+            super().__init__(command(life), descriptors=[life] if subreaper.EXISTS else [], **more)
+        except BaseException as error:
+            for descriptor in pipe:
+                os.close(descriptor)
+            if isinstance(error, OSError):  # no descriptors are left
+                raise NotStarted(f"no process can be started: {error.strerror}") from error
+            raise
+        os.close(life)
+        RUNNING.add(self)
+
+    def kill(self) -> None:
+        """Kill the child and its descendants. Never blocks. A second call is for a child that stops the subreaper."""
+        is_again, self.was_killed = self.was_killed, True
+        if is_again and subreaper.EXISTS and self.exit_status() is None:
+            for process in subreaper.descendants(self.pid):
+                with suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._signalling:
+            if self._process.returncode is not None:  # its number may have been reused
+                return
+            if not subreaper.EXISTS:
+                super()._signal(number)
+                return
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGTERM if number == signal.SIGKILL else signal.SIGUSR1)
+                os.kill(self.pid, signal.SIGCONT)  # a tool may have stopped it
+
+    def _kill(self) -> None:
+        super()._kill()
+        if self.exit_status(_KILL_SECONDS) is None:
+            self.was_killed = True
+            self.kill()
+
+    def _reap(self) -> None:
+        self.exit_status(_KILL_SECONDS)
+        with self._signalling:
+            super()._reap()
+
+    def _let_go(self) -> None:
+        RUNNING.discard(self)
+        with suppress(OSError):  # the subreaper has written nothing
+            os.set_blocking(self._life, False)
+            self.orphans = int(os.read(self._life, 20) or 0)
+        os.close(self._life)
+        super()._let_go()
+
+    def abandon(self) -> None:
+        """Close the descriptors in a fork of this process, which must not keep the child alive."""
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        for descriptor in (self._life, self._stop, self._stop_writer, self._pidfd):
+            with suppress(OSError):
+                os.close(-1 if descriptor is None else descriptor)
+
+
+def _life_line() -> tuple[int, int]:
+    """Return the child's end, and ours. The subreaper writes `orphans` into its end."""
+    if not subreaper.EXISTS:
+        return os.pipe()
+    from _socket import socketpair  # `socket` takes longer to import, and has nothing else that is needed
+
+    theirs, ours = socketpair()
+    return theirs.detach(), ours.detach()
+
+
+def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
+    """Return the transport to the server that *command* starts; the parameters are those of `ServerProcess`.
+
+    Raises:
+        NotStarted: if the command cannot be run.
+    """
+    program, cwd = command[0] if command else "", more.get("cwd")
+    if cwd is not None and not os.path.isdir(cwd):
+        raise NotStarted(f"cannot start {program!r} in {os.fspath(cwd)}: that is no folder")
+    # Here, since the error of a command that another process cannot run arrives as its exit status.
+    place = os.path.join(cwd or "", program) if os.path.dirname(program) else program
+    if subreaper.EXISTS and shutil.which(place, path=env.get("PATH")) is None:
+        raise NotStarted(f"cannot start {program!r}: no such program, or it may not be run")
+
+    def with_guard(life: int) -> Sequence[str]:
+        run = f"subreaper.exec_below_subreaper({life}, sys.argv[1:], {env.get('LC_CTYPE')!a})"
+        code = f"{subreaper.LOAD}import sys; {run}"
+        return [sys.executable, "-I", "-S", "-c", code, *command] if subreaper.EXISTS else command
+
+    return GuardedProcess(with_guard, env=env, **more)
+
+
+class WorkerPipes(GuardedProcess, Waiting):
+    """The transport to a worker process on this machine, and the way to wait for its response.
+
+    The thread that waits reads the output: if another one did, a call would take twice as long. The transport's own
+    thread only waits for the end of the process, which may come while nothing waits for a response.
+    """
+
+    def start(self, on_data: OnData, on_end: OnEnd) -> None:
+        assert self._process.stdout is not None
+        self._receiving = threading.Lock()
+        self._output = self._chunks(self._process.stdout.fileno())
+        super().start(on_data, on_end)
+
+    @property
+    def waiting(self) -> Waiting:
+        return self
+
+    def inbox(self) -> Inbox:
+        return _ReadingInbox(self)
+
+    def receive(self) -> bool:
+        """Wait for output and deliver it; false if there is no more, which the other thread reports."""
+        with self._receiving:
+            if data := next(self._output, b""):
+                self._on_data(data)
+                return True
+        if self.exit_status(LAST_SECONDS) is None:  # it has closed its output, which makes it useless
+            self.kill()
+        return False
+
+    def _read(self) -> None:
+        try:
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        except (AttributeError, ChildProcessError):  # some systems cannot wait without reaping
+            self._process.wait()
+        with self._receiving:
+            super()._read()
+
+
+class _ReadingInbox(Inbox):
+    def __init__(self, worker: WorkerPipes) -> None:
+        super().__init__()
+        self._worker = worker
+
+    async def next(self, seconds: float | None) -> Any:
+        while not len(self) and self._worker.receive():
+            pass
+        return await super().next(seconds)
+
+
+_KILLED_SECONDS = 0.1
+"""How long this process waits for the end of those that it has killed: within the time of its exit functions."""
+
+RUNNING: set[Any] = set()
+"""The transports to children and to workers on nodes, which end with this process."""
+
+
+def end_all() -> None:
+    """End every child and every worker on a node, since this process exits."""
+    left = list(RUNNING)
+    for process in left:
+        process.finish_input()
+    _wait(left, _END_SECONDS)
+    for process in left:
+        process.kill()
+    _wait(left, _KILLED_SECONDS)
+    if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
+        cgroups.leave()
+
+
+def _wait(processes: list[Any], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        process.exit_status(max(0.0, deadline - time.monotonic()))
+
+
+def _abandon_all() -> None:
+    for process in list(RUNNING):
+        process.abandon()
+    RUNNING.clear()
+
+
+atexit.register(end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)

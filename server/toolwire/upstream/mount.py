@@ -1,0 +1,289 @@
+"""One mounted server: started when needed, listed, restarted after it has ended.
+
+Strategy. `start` runs on a thread of its own, for all calls that need the server at once; a call that ends before it
+waits no longer, and the start goes on. The lists of the last start stay until the next, also while the server is down.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import wait
+from functools import partial
+from queue import SimpleQueue
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_client.async_client import AsyncClient, ClientSettings
+from toolwire_client.errors import BrokenRules, ClientError, Closed, RequestFailed
+from toolwire_client.session.elicitation import NoAnswer
+from toolwire_client.session.request import RequestHandle
+from toolwire_client.session.tool_list import pages
+from toolwire_client.waiting.base import in_daemon_thread, run
+from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.output import printable
+from toolwire_schemas.wire.codec import encode
+from toolwire_tools import ToolError
+from toolwire_tools.context.context import LEVELS
+
+from .. import log
+from ..protocol import log_messages
+from ..protocol.in_flight import cancelled
+from ..protocol.lifecycle import can_elicit
+from ..protocol.server_protocol import LIST_METHODS
+from .forwarding import BLOCKING, forward
+from .mounted_tool import MountedTool, problem_of, report_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from toolwire_client.async_client import Running
+    from toolwire_client.protocol.events import LogEntry
+
+    from ..protocol.call import Call
+    from ..runtime.session import Session
+
+_LIST_SECONDS = 60.0
+_MAX_ENTRIES = 10_000  # of all lists
+_MAX_ENTRY_BYTES = 256 * 1024  # the largest known tools take some 30 KiB
+_MAX_LIST_BYTES = 4 * 1024 * 1024
+"""Beyond any of these limits, entries are left out: all lists together must fit into a response."""
+
+_PATIENCE_SECONDS = 2.0
+"""The longest pause before a restart that a call waits for; else it fails at once."""
+
+_CHANGE_SECONDS, _IDLE_SHARE = 0.2, 9
+"""The least time between two readings of the lists, and how many times longer than the last reading it is at least: a
+server that never stops changing them costs little."""
+
+
+class Mount:
+    """The server that *settings* start, called *name* in messages, whose names begin with *prefix*.
+
+    *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log messages of no call.
+    """
+
+    reports_names = True
+    """Whether to log which of its tools some hosts refuse."""
+    kind = "mounted"
+
+    def __init__(
+        self,
+        name: str,
+        prefix: str,
+        settings: ClientSettings,
+        changed: Callable[[], None],
+        sessions: Callable[[], list[Session]],
+    ) -> None:
+        self.name = name
+        self.prefix = prefix
+        self.tools: list[MountedTool] = []
+        """Everything it lists, in the order of its lists."""
+        self.is_listed = False
+        self.running: Running | None = None
+        settings = msgspec.structs.replace(
+            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed, log_level=None
+        )
+        self.client = AsyncClient(settings, BLOCKING)
+        self.client.open()
+        self._changed = changed
+        self._sessions = sessions
+        self._lock = Lock()
+        self._starting: Future[Running] | None = None
+        self._open: dict[Call, RequestHandle] = {}
+        self._log_level: str | None = None
+        self.reading: Future[None] | None = None
+        """The latest reading of its lists after a change."""
+        self._is_reading_due = False
+        self._next_reading = 0.0
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"the {self.kind} server {self.name}"
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has ended so often, and so recently, that no call waits for the next start."""
+        return self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
+
+    def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
+        """Return what it lists in *entry* as a tool of *kind*."""
+        return MountedTool(self.name, self.prefix, self.call, kind, entry)
+
+    def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of the request with *params* that calls *tool*; raises what `forward` raises."""
+        running = self.running
+        if running is None or running.connection.end is not None:
+            running = self._wait_until_ready(call)
+        self._request_logs(running, call)
+        try:
+            waiting = getattr(running.connection.transport, "waiting", BLOCKING)
+            opened = partial(self._open.__setitem__, call)
+            return forward(call, running.connection, params, waiting=waiting, opened=opened)
+        finally:
+            self._open.pop(call, None)
+
+    def start(self, can_ask: bool = True) -> Future[Running]:
+        """Start the server, unless it runs or that is under way, and read its lists.
+
+        *can_ask* is whether the user can be asked, for a server that wants to know it at the start.
+        """
+        with self._lock:
+            is_up = self.running is not None and self.client.end is None
+            if self._starting is None or (self._starting.done() and not is_up):
+                self._starting = in_daemon_thread(partial(self._start, can_ask))
+            return self._starting
+
+    def close(self) -> None:
+        """End the server, for good."""
+        run(self.client.close())
+
+    def _wait_until_ready(self, call: Call) -> Running:
+        wait_for([self.start(can_elicit(call.capabilities))], call, None)
+        assert self._starting is not None
+        try:
+            return self._starting.result()
+        except ClientError as error:
+            raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
+
+    def _start(self, can_ask: bool) -> Running:
+        client, end = self.client, self.client.end
+        if end is not None and self.is_resting:
+            raise end.again()
+        if end is not None and self.running is not None:
+            log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
+        on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
+        client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
+        self._log_level = None
+        try:
+            running = run(client.ready(Deadline(None)))
+            if running.connection.protocol.is_modern:
+                running.tool_list.subscribe(running.connection)
+            self._read_lists(running)
+        except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
+            if not isinstance(error, Closed):  # by `close`
+                log.warning(printable(f"{self.title} does not start: {error}"))
+            run(client.fail(failure))
+            raise failure from None
+        self.running = running
+        return running
+
+    # Lists
+
+    def _read_lists(self, running: Running) -> None:
+        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept(self.name)
+        for method, kind in LIST_METHODS.items():
+            if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
+                continue
+            try:
+                with RequestHandle(running.connection, BLOCKING) as handle:
+                    entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept, kind)))
+            except (RequestFailed, BrokenRules) as error:  # of this list alone
+                log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
+                continue
+            tools += [self.tool(kind, entry) for entry in entries]
+        before, was_listed = [(tool.kind, tool.describe()) for tool in self.tools], self.is_listed
+        self.tools, self.is_listed = tools, True
+        if not was_listed or before != [(tool.kind, tool.describe()) for tool in tools]:
+            if self.reports_names:
+                report_names(self.name, tools)
+            self._changed()
+
+    def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
+        return kept.of(kind, self.mend(kind, page))
+
+    def mend(self, kind: str, page: list[Any]) -> list[Any]:
+        """Return the entries of a *page* of the list of *kind* to read: of a server as it is, those that it sent."""
+        return page
+
+    def _list_changed(self, what: str) -> None:
+        with self._lock:
+            if not self._is_reading_due:
+                self.reading = in_daemon_thread(partial(self._read_again, self.reading))
+                self._is_reading_due = True
+
+    def _read_again(self, last: Future[None] | None) -> None:
+        if last is not None:
+            last.exception()
+        time.sleep(max(0.0, self._next_reading - time.monotonic()))
+        started = time.monotonic()
+        with self._lock:
+            self._is_reading_due = False
+        try:
+            if self.running is not None and self.client.end is None:
+                self._read_lists(self.running)
+        except Exception as error:  # the outer edge of a thread
+            log.warning(printable(f"the lists of {self.title} cannot be read: {error}"))
+        now = time.monotonic()
+        self._next_reading = now + max(_CHANGE_SECONDS, _IDLE_SHARE * (now - started))
+
+    # Log messages
+
+    def _request_logs(self, running: Running, call: Call) -> None:
+        """Have a legacy server send the log messages that the client of *call* wants."""
+        wanted, connection = log_messages.wanted_by(call), running.connection
+        level = None if wanted is None else LEVELS[wanted]
+        is_new = level not in (None, self._log_level) and not connection.protocol.is_modern
+        if is_new and "logging" in running.handshake.capabilities:
+            self._log_level = level
+            connection.begin(connection.protocol.request("logging/setLevel", {"level": level}), BLOCKING.inbox())
+
+    def _log(self, entry: LogEntry) -> None:
+        if entry.source == "output":
+            text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
+            log.rarely(f"output of {self.name}", printable(text))
+        elif entry.source == "server":
+            # Which of its calls a message is about is unknown. The thread of one passes it on, since a host may block.
+            hosts = {call.host: request for call, request in list(self._open.items())}
+            if sum(request.log(entry) for request in hosts.values()) == 0:
+                for session in self._sessions():
+                    message = log_messages.stray(session, entry.level, entry.logger, entry.data)
+                    if message is not None:
+                        session.enqueue_notification(partial(bytes, message), len(message))
+
+
+class _Kept:
+    """The well-formed entries of the lists of *server* that are kept, within the limits."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._keys: set[tuple[str, str]] = set()
+        self.left = _MAX_LIST_BYTES
+
+    def of(self, kind: str, page: list[Any]) -> list[Any]:
+        kept = []
+        for entry in page:
+            is_full = len(self._keys) >= _MAX_ENTRIES
+            problem = "there are too many" if is_full else problem_of(entry, kind, self._keys)
+            size = 0 if problem else len(encode(entry))
+            if size > min(_MAX_ENTRY_BYTES, self.left):
+                problem = "it or the list is too large"
+            if problem is None:
+                self.left -= size
+                kept.append({name: value for name, value in entry.items() if value is not None})
+            else:
+                what = f"an entry of {self._server}'s list of {kind} is left out: {problem}"
+                log.rarely(f"{self._server} {kind}", printable(what))
+        return kept
+
+
+def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:
+    """Return when all *starts* have ended, or after *seconds*; the time limit of *call* is paused until then.
+
+    Raises:
+        Cancelled: if the call has ended.
+    """
+    if not starts:
+        return
+    ended: SimpleQueue[Any] = SimpleQueue()
+    call.stop = partial(ended.put, call)
+    if not call.ended:  # else it may have been stopped before it could be
+        with call.host.pause(call):
+            in_daemon_thread(partial(wait, starts, seconds)).add_done_callback(ended.put)
+            ended.get()
+    call.stop = None
+    if call.ended:
+        raise cancelled(call)

@@ -1,0 +1,253 @@
+"""All mounted servers of a server, and the calls that wait for their lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from toolwire_client.async_client import ClientSettings
+from toolwire_client.transport.child_process import server_environment
+from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.output import printable
+from toolwire_schemas.wire.messages import INVALID_PARAMS
+from toolwire_tools import Tool
+
+from .. import log
+from ..errors import RequestError, UpstreamError
+from ..protocol import lookup
+from ..protocol.lifecycle import UNCACHED, can_elicit
+from ..protocol.server_protocol import LIST_METHODS
+from .mount import Mount, wait_for
+from .mounted_tool import MountedTool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from toolwire_tools import Caller
+
+    from ..protocol.call import Call, Host
+    from ..protocol.server_protocol import Catalog
+    from ..runtime.session import Session
+    from ..settings import Settings
+    from .locking import LockedTools
+
+LIST_PATIENCE_SECONDS = 20.0
+"""How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
+announced as a change of the list."""
+
+CHANGE_PATIENCE_SECONDS = 1.0
+"""How long a list, or an unknown name, waits for lists that have just changed."""
+
+_DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class Mounts:
+    """The mounted servers of one server, whose *catalog* they complete.
+
+    *changed* has the server make a new catalog; *sessions* are its clients.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        catalog: Callable[[], Catalog],
+        changed: Callable[[], None],
+        sessions: Callable[[], list[Session]],
+    ) -> None:
+        self.catalog = catalog
+        self.late = Late(self)
+        self.separator = settings.separator
+        self._max_message_bytes = settings.max_message_bytes
+        self._changed = changed
+        self._sessions = sessions
+        self._mounts: list[tuple[Mount, Callable[[Tool], bool]]] = []
+        self.lock: LockedTools | None = None
+        self.refused: dict[str, str] = {}
+        """Why tools are refused by the lock, by name."""
+
+    def add(
+        self,
+        command: Sequence[str],
+        name: str | None,
+        *,
+        env: Mapping[str, str] | None = None,
+        inherit_env: bool = True,
+        cwd: str | None = None,
+        eager: bool = False,
+        keep: Callable[[Tool], bool] = lambda tool: True,
+        lock: LockedTools | None = None,
+    ) -> None:
+        """Mount the server that *command* starts, when it is first needed, or now if *eager*.
+
+        *env* is added to our environment, or unless *inherit_env* to the few variables that every server gets. *keep*
+        chooses among its tools, and *lock* among those of all mounted servers.
+
+        Raises:
+            TypeError: if *command* is a text.
+            ValueError: if names of two servers could be the same.
+        """
+        from .guarded_process import guarded
+
+        if isinstance(command, str):
+            import shlex
+
+            raise TypeError(f"the command must be a list of words: {shlex.split(command)}")
+        prefix = "" if name is None else _NOT_IN_A_NAME.sub("_", name).strip("_")
+        if name is not None and not prefix:
+            raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
+        self._check_prefix(prefix)
+        given = os.environ.get(_DEPTH, "")
+        depth = int(given) if given.isdecimal() else 0
+        if depth >= _MAX_DEPTH:
+            raise ValueError(f"mounted servers mount servers, {depth} levels deep: does a config file mount itself?")
+        environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
+        environment[_DEPTH] = str(depth + 1)
+        settings = ClientSettings(
+            launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=True),
+            max_message_bytes=self._max_message_bytes,
+        )
+        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions)
+        self._mounts.append((mount, keep))
+        self.lock = lock or self.lock
+        if eager:
+            mount.start()
+
+    def tools(self, own: list[Tool]) -> Iterator[Tool]:
+        """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
+        taken = {(tool.kind, tool.name_with(self.separator)) for tool in own}
+        self.refused = {}
+        for mount, keep in self._mounts:
+            hidden = []
+            for tool in self._allowed(mount):
+                key = tool.kind, tool.name_with(self.separator)
+                is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
+                if key in taken or is_foreign:
+                    hidden.append(key[1])
+                elif tool.kind != "tools" or keep(tool):
+                    taken.add(key)
+                    yield tool
+            if hidden:
+                what = f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the names are taken"
+                log.rarely(f"taken {mount.name}", printable(what))
+
+    def _allowed(self, mount: Mount) -> Sequence[Tool]:
+        if self.lock is None:
+            return mount.tools
+        allowed, refused = self.lock.checked(mount.tools)
+        self.refused |= {tool.name: tool.why for tool in refused}
+        return allowed
+
+    def close(self) -> None:
+        """End all servers, for good."""
+        ends = [in_daemon_thread(mount.close) for mount, _ in self._mounts]
+        for end in ends:
+            end.result()
+
+    def complete(self, call: Call, name: str | None, seconds: float | None) -> None:
+        """Wait until the servers are listed that may have *name*, or all, for at most *seconds*."""
+        mounts = [mount for mount, _ in self._mounts]
+        if name is not None:
+            mounts = self._by_prefix(name) or [mount for mount in mounts if not mount.prefix]
+        can_ask = can_elicit(call.capabilities)
+        missing = [mount for mount in mounts if not (mount.is_listed or mount.is_resting)]
+        wait_for([mount.start(can_ask) for mount in missing], call, seconds)
+        changing = [mount.reading for mount in mounts if mount.reading is not None and not mount.reading.done()]
+        wait_for(changing, call, CHANGE_PATIENCE_SECONDS)
+
+    def of_uri(self, uri: str) -> list[MountedTool]:
+        """Return what may read *uri*, which no list has: of the only server with resources, or those of its scheme."""
+        running = [(mount, mount.running) for mount, _ in self._mounts]
+        able = [mount for mount, each in running if each and "resources" in each.handshake.capabilities]
+        if len(able) > 1:  # one server has no business with the URIs of another
+            start = uri.partition(":")[0] + ":"
+            able = [mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)]
+        return [mount.tool("resources", {"uri": uri}) for mount in able]
+
+    def _by_prefix(self, name: str) -> list[Mount]:
+        joints = {self.separator, "_", "."}
+        named = [mount for mount, _ in self._mounts if mount.prefix]
+        return [mount for mount in named if name.startswith(tuple(mount.prefix + joint for joint in joints))]
+
+    def _check_prefix(self, prefix: str) -> None:
+        for mount, _ in self._mounts:
+            shorter, longer = sorted((prefix, mount.prefix), key=len)
+            if shorter == longer or (shorter and longer.startswith(shorter + self.separator)):
+                both = f"{mount.prefix!r} and {prefix!r}" if prefix else "two mounted servers without a name"
+                raise ValueError(f"{both}: tools of both could have the same name; give one another name")
+
+
+class Late(Tool):
+    """Answers requests for which the mounted servers must be listed: a list, or what has an unknown name."""
+
+    kind = "late"
+
+    def __init__(self, mounts: Mounts) -> None:
+        super().__init__(lambda: None, name="list")
+        self._mounts = mounts
+        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+
+    def news(self, host: Host, changed: list[str]) -> list[str]:
+        """Return those of the *changed* lists that the client of *host* has seen: others are no news."""
+        return [name for name in changed if name in self._listed.get(host, ())]
+
+    def asked(self, method: str, params: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
+        """Return itself, and the request as its arguments."""
+        return self, {"method": method, "params": params}
+
+    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+        """Return the result of the request `arguments["method"]`, whose `params` are given, too.
+
+        Raises:
+            RequestError: if nothing has the name.
+        """
+        call: Call = caller  # type: ignore[assignment]
+        method, params = arguments["method"], arguments["params"]
+        if (kind := LIST_METHODS.get(method)) is not None:
+            self._mounts.complete(call, None, LIST_PATIENCE_SECONDS)
+            self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
+            page = self._mounts.catalog().page(kind, params.get("cursor"))
+            return {**page, **UNCACHED} if call.origin.modern else page
+        name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)
+        self._mounts.complete(call, name if isinstance(name, str) else None, None)
+        try:
+            tool, given = self._found(method, params, modern=call.origin.modern)
+        except RequestError as unknown:
+            return self._read_unlisted(params, call, unknown)
+        return _continue(call, tool, given)
+
+    def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
+        catalog = self._mounts.catalog()
+        if method != "tools/call":
+            return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
+        if params["name"] not in catalog.by_name:
+            if (why := self._mounts.refused.get(params["name"])) is not None:
+                raise RequestError(INVALID_PARAMS, why)
+            raise lookup.unknown_tool(params["name"], catalog.shown)
+        given = params.get("arguments")
+        if given is not None and not isinstance(given, dict | str):
+            raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
+        return catalog.by_name[params["name"]], given or {}
+
+    def _read_unlisted(self, params: dict[str, Any], call: Call, unknown: RequestError) -> dict[str, Any]:
+        uri = params.get("uri")
+        for tool in self._mounts.of_uri(uri) if isinstance(uri, str) else ():
+            try:
+                return _continue(call, tool, {"uri": uri})
+            except UpstreamError:
+                continue
+        raise unknown
+
+
+def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:
+    """Run *tool* as if the request had meant it from the start."""
+    from toolwire_schemas.wire.codec import encode_plain
+
+    if not isinstance(tool, MountedTool):  # added in the meantime: its thread, gate and time limit are others
+        raise RequestError(INVALID_PARAMS, f"{tool.name} was added just now: send the request again")
+    call.tool, call.arguments = tool, given
+    call.sent = encode_plain(given) if call.sent else b""
+    return tool.call(given, call, call.strict_arguments)

@@ -1,0 +1,173 @@
+"""Records the traffic with a server: one entry a line, both directions, secrets hidden.
+
+Strategy. A `Recorder` is a transport around another one, so the traffic with any server can be recorded. An entry is
+written before its message goes on, so that a crash loses nothing; a failure to record never stops the traffic.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from toolwire_client.waiting.base import Waiting
+from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.framing import Lines
+
+from .. import log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from toolwire_client.errors import ServerGone
+    from toolwire_client.transport.base import OnData, OnEnd, Transport
+    from toolwire_schemas.wire.messages import Frame
+
+MAX_BYTES = 64 * 1024 * 1024
+"""The default size at which a recording ends: about a day of a busy host."""
+
+_NOISE_BYTES = 2000
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A line of a recording (the schema `recording-entry`): *type* decides which members it has."""
+
+    type: Literal["Started", "Message", "Noise", "Cut", "Ended"]
+    at: Annotated[datetime, msgspec.Meta(tz=True)] = msgspec.field(default_factory=lambda: datetime.now(UTC))
+    version: Literal[0, 1] = 0
+    command: list[str] | None = None
+    sender: Literal["client", "server", ""] = ""
+    message: dict[str, Any] | list[Any] | None = None
+    text: str | None = None
+    max_bytes: int = 0
+    reason: str = ""
+    stderr: str | None = None
+
+
+class BadRecording(ValueError):
+    """A file is not a recording. The message says where and why."""
+
+
+def read(path: str) -> list[tuple[int, Entry]]:
+    """Return the entries of the file *path* with the numbers of their lines, without a last line that was cut off.
+
+    Raises:
+        BadRecording: if another line is not an entry.
+        OSError: if it cannot be read.
+    """
+    lines = Path(path).read_bytes().split(b"\n")
+    entries = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entries += [(number, msgspec.convert(decode(line), Entry))] if line.strip() else []
+        except (DecodingError, msgspec.ValidationError) as error:
+            if number < len(lines) or not entries:
+                raise BadRecording(f"line {number} is not an entry of a recording: {error}") from None
+    if not entries:
+        raise BadRecording("it has no entries")
+    return entries
+
+
+class Recording:
+    """The file *path*, to which entries are added until it has *max_bytes*; readable only by its owner.
+
+    Raises:
+        OSError: if it cannot be written, or another process is writing it.
+    """
+
+    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
+        from toolwire_client.agent.redaction import Redactor
+        from toolwire_client.agent.transcript import lock
+
+        self._path, self._max_bytes, self._redactor = path, max_bytes, Redactor()
+        self._writing = threading.Lock()
+        self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+        self.close = self._file.close
+        try:
+            lock(self._file.fileno(), Path(path))
+        except OSError:
+            self.close()
+            raise
+        self._left = max_bytes - self._file.tell()
+
+    def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
+        """Record a message of *sender*, or the noise in its place. Never raises."""
+        data = frame if isinstance(frame, bytes) else frame.head
+        try:
+            message = decode(data)
+            if isinstance(message, dict | list):
+                self.add(type="Message", sender=sender, message=self._redactor.value(message))
+                return
+        except (DecodingError, RecursionError):
+            pass
+        self.add(type="Noise", text=data[:_NOISE_BYTES].decode(errors="replace"))
+
+    def add(self, **members: Any) -> None:
+        """Write an entry, its texts without secrets. Never raises; after a failure, nothing more is written."""
+        hidden = {name: value if name == "message" else self._redactor.value(value) for name, value in members.items()}
+        with self._writing:
+            if self._left <= 0:
+                return
+            try:
+                line = msgspec.json.encode(Entry(**hidden)) + b"\n"
+                if len(line) > self._left:
+                    line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes)) + b"\n"
+                    log.warning(f"{self._path} has reached {self._max_bytes} bytes: nothing more is recorded")
+                    self._left = 0
+                self._left -= self._file.write(line)
+            except (OSError, ValueError, RecursionError) as error:
+                log.error(f"{self._path} cannot be written, nothing more is recorded: {error}")
+                self._left = 0
+
+
+class Recorder:
+    """The transport that carries what *transport* carries, and records it; *on_end* receives its end, too."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        recording: Recording | None,
+        command: Sequence[str],
+        on_end: OnEnd = lambda gone: None,
+    ) -> None:
+        self._transport, self._recording, self._on_end = transport, recording, on_end
+        self.close, self.stderr_tail = transport.close, transport.stderr_tail
+        if recording is not None:
+            recording.add(type="Started", version=1, command=command)
+
+    @property
+    def pid(self) -> int | None:
+        return self._transport.pid
+
+    @property
+    def waiting(self) -> Any:
+        """As of the transport."""
+        return getattr(self._transport, "waiting", Waiting())
+
+    def start(self, on_data: OnData, on_end: OnEnd) -> None:
+        lines = Lines()
+
+        def data_came(data: bytes) -> None:
+            self._record("server", lines.feed(data))
+            on_data(data)
+
+        def end_came(gone: ServerGone) -> None:
+            self._record("server", lines.close())
+            if self._recording is not None:
+                self._recording.add(type="Ended", reason=gone.reason, stderr=gone.stderr)
+            on_end(gone)
+            self._on_end(gone)
+
+        self._transport.start(on_data if self._recording is None else data_came, end_came)
+
+    def send(self, data: bytes) -> None:
+        if self._recording is not None:
+            self._record("client", [line for line in data.split(b"\n") if line.strip()])
+        self._transport.send(data)
+
+    def _record(self, sender: Literal["client", "server"], frames: Iterable[Frame]) -> None:
+        for frame in frames if self._recording is not None else ():
+            self._recording.add_frame(sender, frame)  # type: ignore[union-attr]

@@ -1,0 +1,209 @@
+"""The protocol for small models: what it shows them, and what it lets them write."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.examples import examples
+from support.react_samples import TOOLS
+from support.tool_entry_strategies import SAMPLES, Sample
+from toolwire_client.react import Action, Ask, Conversation, FinalAnswer, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_client.react.small import MAX_SAMPLES
+
+PRICE = {
+    "name": "get_price",
+    "description": "Get the price\nof one item.",
+    "inputSchema": {"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]},
+}
+ACTION = '{"type": "ACTION", "tool": "get_price", "params": {"item": "tea"}}'
+
+
+def asked(protocol: Protocol, *tools: Any) -> Conversation:
+    conversation = Conversation(tools, protocol)
+    conversation.question("What does tea cost?")
+    return conversation
+
+
+def kinds(schema: Any) -> list[str]:
+    return [branch["properties"]["type"]["enum"][0] for branch in schema["anyOf"]]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_model_sees_a_call_of_each_tool_and_one_exchange_to_its_end(language: str) -> None:
+    system, *shown, question = asked(SmallProtocol(language), PRICE).messages
+    assert "- get_price(item: str): Get the price of one item." in system["content"]
+    assert question == {"role": "user", "content": '{"type": "QUESTION", "content": "What does tea cost?"}'}
+    assert [message["role"] for message in shown] == ["user", "assistant"] * 3
+    said = [json.loads(message["content"]) for message in shown]
+    assert [each["type"] for each in said[:4]] == ["QUESTION", "ACTION", "ACTION_RESULT", "FINAL_ANSWER"]
+    assert said[4] == {"type": "QUESTION", "content": "Get the price of one item. item = foo bar"}
+    assert said[5] == {"type": "ACTION", "tool": "get_price", "params": {"item": "foo bar"}}
+
+
+def test_the_prompt_is_a_fraction_of_the_usual_one() -> None:
+    small, usual = (
+        sum(len(message["content"]) for message in asked(protocol, PRICE).messages)
+        for protocol in (SmallProtocol("en"), StructuredProtocol("en"))
+    )
+    assert small * 2 < usual
+
+
+def test_of_many_tools_only_the_first_have_a_sample() -> None:
+    tools = [{**PRICE, "name": f"get_{number}"} for number in range(3 * MAX_SAMPLES)]
+    assert len(asked(SmallProtocol("en"), *tools).messages) == 1 + 2 * MAX_SAMPLES + 4 + 1
+
+
+@given(SAMPLES)
+@settings(max_examples=examples(50))
+def test_whatever_the_tools_are_the_samples_are_messages_in_turn(sample: Sample) -> None:
+    conversation = asked(SmallProtocol("en"), {"name": "sample", "inputSchema": sample.schema}, PRICE)
+    roles = [message["role"] for message in conversation.messages]
+    assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
+
+
+def test_the_first_reply_is_an_action_or_a_question_and_later_ones_may_answer() -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION"]
+    assert conversation.reply(ACTION) == Action("", "get_price", {"item": "tea"})
+    conversation.action_result(5.3)
+    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    conversation.force_final("time is up")
+    assert kinds(conversation.reply_schema()) == ["FINAL_ANSWER"]
+
+
+NAMED = "ValueError: there is no 'the tea'; there are coffee, tea and Green Sencha."
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_has_said(strict: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE, {**PRICE, "name": "other"})
+    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "the tea"}}')
+    conversation.action_result(NAMED, success=False)
+    made = conversation.reply_schema(strict=strict)
+    ask, action = (made["properties"]["reply"] if strict else made)["anyOf"]
+    assert ask["properties"]["type"]["enum"] == ["ASK"]
+    assert action["properties"]["tool"]["enum"] == ["get_price"]
+    assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea"]
+    conversation.reply(ACTION)
+    conversation.action_result(NAMED, success=False)
+    assert "FINAL_ANSWER" in str(conversation.reply_schema(strict=strict))
+
+
+@pytest.mark.parametrize(
+    ("error", "success"),
+    [
+        ("there is nothing", False),
+        ("What is the of no if", False),
+        ({"message": "tea"}, False),
+        ("Nothing was done: the user refused this action, saying: no tea", False),
+        ("x" * 100_000 + " tea", False),
+    ],
+)
+def test_an_error_that_names_no_value_of_the_users_changes_nothing(error: Any, success: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "x"}}')
+    conversation.action_result(error, success=success)
+    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    assert "enum" not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+
+
+@pytest.mark.parametrize(
+    ("result", "quoted"),
+    [
+        (5.3, ["5.3"]),
+        ("It is green.", ["It is green."]),
+        (["a", 2, None], ['["a", 2, null]', "a", "2"]),
+        ({"price": 5, "name": "tea"}, ['{"price": 5, "name": "tea"}', "5", "tea"]),
+        ("x" * 500, None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(result: Any, quoted: list[str] | None) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply(ACTION)
+    conversation.action_result(result)
+    members = conversation.reply_schema()["anyOf"][-1]["properties"]
+    assert members["result"].get("enum") == quoted
+    assert members["ok"] == {"type": "boolean", "enum": [True]}
+    assert list(members) == ["type", "result", "ok"]
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each)), st.booleans())
+@settings(max_examples=examples(50))
+def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(result: Any, success: bool) -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply(ACTION)
+    conversation.action_result(result, success=success)
+    assert kinds(conversation.reply_schema())
+
+
+def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -> None:
+    assert kinds(asked(SmallProtocol("en")).reply_schema()) == ["ASK", "FINAL_ANSWER"]
+    conversation = asked(SmallProtocol("en"), PRICE)
+    conversation.reply('{"type": "FINAL_ANSWER", "result": "5", "ok": true}')
+    conversation.question("Thanks!")
+    assert "FINAL_ANSWER" in kinds(conversation.reply_schema())
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool) -> None:
+    of = {"long": {"type": "string", "maxLength": 9000}, "text": {"type": "string"}, "one": {"enum": ["a", "b"]}}
+    tool = {"name": "t", "inputSchema": {"type": "object", "properties": of, "required": list(of)}}
+    conversation = asked(SmallProtocol("en", max_chars=50), tool)
+    conversation.reply('{"type": "ASK", "content": "?"}')
+    conversation.user_response("!")
+    made = conversation.reply_schema(strict=strict)
+    ask, action, answer = (made["properties"]["reply"] if strict else made)["anyOf"]
+    assert ask["properties"]["content"]["maxLength"] == 50
+    assert answer["properties"]["result"]["maxLength"] == 50
+    params = action["properties"]["params"]["properties"]
+    assert (params["long"]["maxLength"], params["text"]["maxLength"]) == (50 if strict else 9000, 50)
+    assert of["text"] == {"type": "string"}
+
+
+def test_the_answer_comes_before_the_verdict_in_schema_and_history() -> None:
+    conversation = asked(SmallProtocol("en"))
+    schema = conversation.reply_schema()
+    assert list(schema["anyOf"][-1]["properties"]) == ["type", "result", "ok"]
+    assert conversation.reply('{"ok": true, "type": "FINAL_ANSWER", "result": "5"}') == FinalAnswer("", True, "5")
+    assert conversation.messages[-1]["content"] == '{"type": "FINAL_ANSWER", "result": "5", "ok": true}'
+
+
+THOUGHTS = {
+    "required": (["thought", "type", "content"], ["thought", "type", "content"]),
+    "optional": (["thought", "type", "content"], ["type", "content"]),
+    "none": (["type", "content"], ["type", "content"]),
+}
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+@pytest.mark.parametrize("protocol", [StructuredProtocol, SmallProtocol])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_thought_is_required_optional_or_left_out(thought: Any, protocol: Any, language: str) -> None:
+    conversation = asked(protocol(language, thought=thought), PRICE)
+    ask = conversation.reply_schema()["anyOf"][0]
+    assert (list(ask["properties"]), ask["required"]) == THOUGHTS[thought]
+    assert conversation.reply('{"type": "ASK", "content": "?"}') == Ask("", "?")
+    assert bool(conversation.warnings) == (thought == "required")
+    assert ("thought" in conversation.messages[-1]["content"]) == (thought == "required")
+    system, *shown, _ = (message["content"] for message in conversation.messages[:-1])
+    if protocol is StructuredProtocol:
+        assert ("thought?:" in system, "thought:" in system) == (thought == "optional", thought == "required")
+    else:
+        assert ("thought" in "".join(shown)) == (thought != "none")
+
+
+def test_a_thought_that_is_not_wanted_is_kept() -> None:
+    conversation = asked(StructuredProtocol("en", thought="none"), *TOOLS)
+    assert conversation.reply('{"thought": "t", "type": "ASK", "content": "?"}') == Ask("t", "?")
+    assert json.loads(conversation.messages[-1]["content"])["thought"] == "t"
+
+
+def test_in_strict_mode_every_reply_has_an_optional_thought() -> None:
+    schema = asked(StructuredProtocol("en", thought="optional")).reply_schema(strict=True)
+    assert "thought" in schema["properties"]["reply"]["anyOf"][0]["required"]

@@ -1,0 +1,140 @@
+"""Threads that wait for responses and read the output of a real server in turns."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolwire_client import CallCancelled, Closed, ServerGone, TimedOut
+from toolwire_client.async_client import AsyncClient, ClientSettings, Running
+from toolwire_client.session.request import RequestHandle
+from toolwire_client.transport.child_process import ServerProcess
+from toolwire_client.waiting.base import Waiting, run
+from toolwire_client.waiting.deadline import Deadline
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot wait for two pipes"),
+]
+
+TOOLS = """
+import os, time
+from toolwire import Context
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+def wait(path: str) -> None:
+    while not os.path.exists(path):
+        time.sleep(0.005)
+
+def later(path: str, context: Context) -> None:
+    context.log("to be read between calls")
+
+def die() -> None:
+    os._exit(7)
+"""
+
+
+@contextmanager
+def started(folder: Path, **settings: Any) -> Iterator[Running]:
+    """A server of the tools."""
+    (folder / "tools.py").write_text(TOOLS)
+    command = [sys.executable, "-m", "toolwire", "serve", str(folder / "tools.py")]
+    client = AsyncClient(ClientSettings(launch=lambda: ServerProcess(command, env=None), **settings), Waiting())
+    try:
+        run(client.__aenter__())
+        yield run(client.ready(Deadline(10)))
+    finally:
+        run(client.close())
+
+
+def request(running: Running, method: str = "tools/call", **params: Any) -> RequestHandle:
+    transport: Any = running.connection.transport
+    handle = RequestHandle(running.connection, transport.waiting)
+    handle.begin(method, params)
+    return handle
+
+
+def result(handle: RequestHandle, seconds: float | None = None) -> Any:
+    return run(handle.result(Deadline(seconds)))
+
+
+def test_each_of_many_threads_gets_its_own_result(tmp_path: Path) -> None:
+    with started(tmp_path) as running, ThreadPoolExecutor(16) as pool:
+
+        def added(n: int) -> int:
+            answer = result(request(running, name="add", arguments={"a": n, "b": 1}))
+            return int(answer["structuredContent"]["result"])
+
+        assert list(pool.map(added, range(1000))) == list(range(1, 1001))
+
+
+def test_a_thread_that_reads_delivers_to_others_and_hands_the_turn_on(tmp_path: Path) -> None:
+    with started(tmp_path) as running, ThreadPoolExecutor(4) as pool:
+        files = [tmp_path / str(n) for n in range(4)]
+        waiting = [pool.submit(result, request(running, name="wait", arguments={"path": str(file)})) for file in files]
+        for n in (2, 0, 3, 1):
+            files[n].touch()
+            assert waiting[n].result(10)["isError"] is False
+
+
+def test_a_cancellation_wakes_the_thread_that_reads(tmp_path: Path) -> None:
+    with started(tmp_path) as running, ThreadPoolExecutor(1) as pool:
+        result(request(running, name="add", arguments={"a": 1, "b": 1}))
+        handle = request(running, name="wait", arguments={"path": str(tmp_path / "never")})
+        waiting = pool.submit(result, handle)
+        handle.cancel("enough")
+        with pytest.raises(CallCancelled):
+            waiting.result(10)
+
+
+def test_a_wait_ends_in_time(tmp_path: Path) -> None:
+    with started(tmp_path) as running:
+        handle = request(running, name="wait", arguments={"path": str(tmp_path / "go")})
+        with pytest.raises(TimedOut), handle:
+            result(handle, 0.05)
+        (tmp_path / "go").touch()
+        assert result(request(running, name="add", arguments={"a": 1, "b": 2}))["isError"] is False
+
+
+def test_the_end_of_the_server_reaches_all(tmp_path: Path) -> None:
+    with started(tmp_path) as running, ThreadPoolExecutor(4) as pool:
+        never = {"path": str(tmp_path / "never")}
+        waiting = [pool.submit(result, request(running, name="wait", arguments=never)) for _ in range(3)]
+        waiting.append(pool.submit(result, request(running, name="die", arguments={})))
+        for each in waiting:
+            with pytest.raises(ServerGone, match="exit status 7"):
+                each.result(10)
+        with pytest.raises(ServerGone):
+            request(running, name="add", arguments={})
+
+
+def test_messages_between_calls_are_read(tmp_path: Path) -> None:
+    came = threading.Event()
+    with started(tmp_path, on_log=lambda entry: came.set() if entry.source == "server" else None) as running:
+        for n in range(3):
+            result(request(running, name="add", arguments={"a": n, "b": 1}))
+        running.connection.begin(
+            running.connection.protocol.request("tools/call", {"name": "later", "arguments": {"path": ""}}),
+            Waiting().inbox(),
+        )
+        assert came.wait(10)
+
+
+def test_closing_the_client_wakes_the_thread_that_reads(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with started(tmp_path) as running:
+            result(request(running, name="add", arguments={"a": 1, "b": 1}))
+            handle = request(running, name="wait", arguments={"path": str(tmp_path / "never")})
+            waiting = pool.submit(result, handle)
+        with pytest.raises(Closed):
+            waiting.result(10)
+        with pytest.raises(Closed):
+            request(running, name="add", arguments={})

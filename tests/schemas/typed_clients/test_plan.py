@@ -1,0 +1,318 @@
+"""The plan of a client: names that are unique and lead back, types for every reference, circles, bounded work."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+from support.examples import examples
+from support.tool_entry_strategies import ENTRIES, JSON
+from toolwire_schemas.dialects.name_mapping import Rule, camel, pascal, snake, words
+from toolwire_schemas.dialects.type_shapes import (
+    ArrayShape,
+    Definition,
+    ObjectShape,
+    ReferenceShape,
+    ScalarShape,
+    Shape,
+    UnionShape,
+    ValuesShape,
+)
+from toolwire_schemas.typed_clients import LANGUAGES, generate, offered, plan, runtime
+
+ROOT = Path(__file__).parents[3]
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").__contains__
+PASCAL = Rule(_LETTERS, may_begin=str.isupper, convention=pascal, prefix="X")
+STRICT = plan.Naming(
+    functions=PASCAL,
+    types=PASCAL,
+    members=PASCAL,
+    taken_types=frozenset({"Client"}),
+    names_objects=True,
+    names_unions=True,
+    names_arguments=True,
+)
+"""As a language wants it where every type has a name."""
+
+
+def parts_of(shape: Shape) -> list[Shape]:
+    """Every shape within *shape*, with itself."""
+    match shape:
+        case UnionShape(parts=inner):
+            pass
+        case ArrayShape(first=first, rest=rest) | ObjectShape(members=first, rest=rest):
+            inner = [getattr(each, "shape", each) for each in first] + ([] if rest is None else [rest])
+        case _:
+            inner = []
+    return [shape, *(part for each in inner for part in parts_of(each))]
+
+
+def read(*entries: Any, naming: plan.Naming = STRICT) -> plan.Plan:
+    return plan.read(entries, naming)
+
+
+def entry(name: str, arguments: Any = None, result: Any = None, **more: Any) -> dict[str, Any]:
+    made = {"name": name, "inputSchema": arguments or {"type": "object"}, **more}
+    return made if result is None else {**made, "outputSchema": result}
+
+
+def wrapped(schema: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"result": schema}, "required": ["result"], **more}
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("getHTTPStatus", ["get", "HTTP", "Status"]),
+        ("list-items.v2", ["list", "items", "v2"]),
+        ("__init__", ["init"]),
+        ("查找 größe", ["查找", "größe"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_name(name: str, expected: list[str]) -> None:
+    assert words(name) == expected
+
+
+def test_conventions() -> None:
+    assert [form("getHTTPStatus_of-me") for form in (snake, pascal, camel)] == [
+        "get_http_status_of_me",
+        "GetHttpStatusOfMe",
+        "getHttpStatusOfMe",
+    ]
+
+
+@given(st.lists(st.text(max_size=8) | st.sampled_from(["a-b", "a_b", "aB", "AB", "-", "_", "client"]), max_size=8))
+@settings(max_examples=examples(200))
+def test_names_are_unique_and_the_tools_own_names_are_kept(names: list[str]) -> None:
+    made = read(*(entry(name, {"type": "object", "properties": {other: {} for other in names}}) for name in names))
+    assert [each.wire_name for each in made.functions] == sorted({name for name in names if name})
+    assert len({each.name for each in made.functions}) == len(made.functions)
+    for function in made.functions:
+        fields = made.fields(function.arguments)
+        assert {field.wire_name for field in fields} == set(names)
+        assert len({field.name for field in fields}) == len(fields)
+        assert all(re.fullmatch("[A-Z][A-Za-z0-9_]*", field.name) for field in fields)
+
+
+def test_a_tool_more_changes_no_name_of_another() -> None:
+    def names(*tools: str) -> dict[str, str]:
+        return {each.wire_name: each.name for each in read(*map(entry, tools)).functions}
+
+    assert names("get-user", "add").items() <= names("get-user", "add", "remove", "get-users").items()
+    assert names("get-user", "get_user")["get-user"].startswith("GetUser_")
+
+
+def test_the_order_of_the_list_changes_nothing() -> None:
+    tools = [entry(name, wrapped({"enum": [name, "x"]}), wrapped({"title": "A", "enum": [name]})) for name in "cab"]
+    assert read(*tools) == read(*reversed(tools))
+
+
+def test_malformed_entries_are_left_out_and_the_first_of_a_name_counts() -> None:
+    made = read(entry("a", description="first"), None, {"name": 1}, {}, "x", entry("a", description="second"))
+    assert [(each.wire_name, each.docs) for each in made.functions] == [("a", ["first", "", 'Tool "a".'])]
+
+
+# Types
+
+
+@given(st.lists(ENTRIES, max_size=4))
+@settings(max_examples=examples(300))
+def test_every_reference_has_a_type_and_what_needs_a_name_has_one(entries: list[dict[str, Any]]) -> None:
+    made = read(*entries)
+    names = [each.name for each in made.types]
+    assert len(set(names)) == len(names)
+    assert "Client" not in names
+    shapes = [*(each.result for each in made.functions if each.result)]
+    inner = [
+        each
+        for whole in [*(each.shape for each in made.types), *(each.arguments for each in made.functions)]
+        for each in parts_of(whole)[1:]
+    ]
+    for shape in [*inner, *(part for each in shapes for part in parts_of(each))]:
+        match shape:
+            case ReferenceShape(name=name):
+                assert name in names
+            case UnionShape(parts=parts):
+                assert len(parts) == 2
+                assert parts[1] == ScalarShape("null")
+            case ObjectShape(members=members):
+                assert not members
+            case ValuesShape(values=values):
+                assert not values
+    for definition in made.types:
+        if isinstance(definition.shape, ValuesShape):
+            assert all(isinstance(value, str) for value in definition.shape.values)
+        if isinstance(definition.shape, UnionShape):
+            variants = made.variants(definition.shape)
+            assert len({each.name for each in variants}) == len(variants)
+
+
+def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
+    mode = {"enum": ["fast", "slow", None]}
+    either = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}
+    made = read(entry("run", {"type": "object", "properties": {"mode": mode, "either": either}, "required": ["mode"]}))
+    assert made.types == [
+        Definition("Mode", ValuesShape(["fast", "slow"]), ""),
+        Definition("Either", UnionShape([ScalarShape("string"), ArrayShape([], ScalarShape("integer"))]), ""),
+        Definition("RunArguments", made.functions[0].arguments, 'The arguments of the tool "run".'),
+    ]
+    assert [(field.name, field.shape, field.is_required) for field in made.fields(made.functions[0].arguments)] == [
+        ("Mode", UnionShape([ReferenceShape("Mode"), ScalarShape("null")]), True),
+        ("Either", UnionShape([ReferenceShape("Either"), ScalarShape("null")]), False),
+    ]
+    assert isinstance(made.types[1].shape, UnionShape)
+    assert [each.name for each in made.variants(made.types[1].shape)] == ["String", "IntegerList"]
+
+
+def test_types_that_want_one_name_are_called_after_what_they_are_within() -> None:
+    def tool(name: str, *modes: str) -> dict[str, Any]:
+        where = {"type": "object", "properties": {"mode": {"enum": [*modes]}}}
+        return entry(name, {"type": "object", "properties": {"where": where}})
+
+    def names(*tools: Any, exact_types: bool = True) -> list[str]:
+        naming = structs.replace(STRICT, names_arguments=False, exact_types=exact_types)
+        return [each.name for each in read(*tools, naming=naming).types]
+
+    assert names(tool("a", "x")) == ["Mode", "Where"]
+    two = [tool("a", "x"), tool("b", "y")]
+    assert names(*two, exact_types=False) == ["Mode", "Where", "Mode2", "Where2"]
+    assert names(*two) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
+    assert names(tool("a", "x"), tool("b", "x")) == ["Mode", "Where"]
+    assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == ["CClient"]
+
+
+def test_alternatives_are_called_after_the_constant_that_distinguishes_them() -> None:
+    shapes = [
+        {"type": "object", "properties": {"kind": kind, "size": {}}}
+        for kind in ({"const": "circle"}, {"enum": ["square"]})
+    ]
+    naming = structs.replace(STRICT, names_unions=False, names_arguments=False, exact_types=True)
+    made = read(entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming)
+    assert [each.name for each in made.types] == ["ShapeCircle", "ShapeSquare"]
+
+
+def test_a_result_is_wrapped_only_if_result_is_its_only_member() -> None:
+    whole = {"type": "object", "properties": {"result": {}, "more": {}}, "required": ["result"]}
+    made = read(entry("a", result=wrapped({"type": "integer"})), entry("b", result=whole), entry("c"))
+    assert [(each.is_wrapped, each.result) for each in made.functions] == [
+        (True, ScalarShape("integer")),
+        (False, ReferenceShape("BResult")),
+        (False, None),
+    ]
+
+
+def test_the_types_of_a_circle_are_known() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "end": {"$ref": "#/$defs/End"}}}
+    pair = {"type": "object", "properties": {"other": {"$ref": "#/$defs/Twin"}}}
+    twin = {"type": "object", "properties": {"other": {"anyOf": [{"$ref": "#/$defs/Pair"}, {"type": "null"}]}}}
+    tree = {"type": "object", "properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}
+    end = {"type": "object", "properties": {"x": {}}}
+    definitions = {"Node": node, "End": end, "Pair": pair, "Twin": twin, "Tree": tree}
+    members = {name.lower(): {"$ref": f"#/$defs/{name}"} for name in definitions}
+    made = read(entry("get", {"type": "object", "properties": members, "$defs": definitions}))
+    assert made.circles() == {
+        "Node": {"Node"},
+        "End": set(),
+        "Pair": {"Twin"},
+        "Twin": {"Pair"},
+        "Tree": set(),
+        "GetArguments": set(),
+    }
+
+
+@given(st.integers(2, 400))
+@settings(max_examples=examples(5))
+def test_a_long_circle_is_found_whole(size: int) -> None:
+    definitions = {
+        f"N{number}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/N{(number + 1) % size}"}}}
+        for number in range(size)
+    }
+    start = {"type": "object", "properties": {"first": {"$ref": "#/$defs/N0"}}, "$defs": definitions}
+    circles = read(entry("get", start)).circles()
+    assert circles.pop("GetArguments") == frozenset()
+    assert len(circles) == size
+    assert all(len(others) == 1 for others in circles.values())
+
+
+# Any server
+
+
+@pytest.mark.parametrize("language", offered())
+@given(entries=st.lists(ENTRIES | JSON, max_size=4))
+@settings(max_examples=examples(100))
+def test_any_list_of_tools_has_a_client_that_can_be_written(language: str, entries: list[Any]) -> None:
+    text = generate(language, entries, command=["server", "'\"*/"], head=["*/ ]] \"\"\" '''"])
+    text.encode("utf-8")
+    assert text == generate(language, entries, command=["server", "'\"*/"], head=["*/ ]] \"\"\" '''"])
+
+
+def wide() -> list[Any]:
+    """Five thousand objects with the same name."""
+    members = {f"m{number}": {"type": "object", "properties": {f"x{number}": {}}} for number in range(5000)}
+    return [entry("wide", {"type": "object", "properties": {**members, "same": {"title": "M", **members["m1"]}}})]
+
+
+def nested() -> list[Any]:
+    schema: Any = {"type": "string"}
+    for _ in range(400):
+        schema = {"type": "object", "properties": {"a": schema, "b": {"anyOf": [schema, {"type": "null"}]}}}
+        if len(json.dumps(schema)) > 100_000:
+            break
+    return [entry("nested", {"type": "object", "properties": {"x": schema}}, wrapped(schema))]
+
+
+def doubling() -> list[Any]:
+    """Each definition has two references to the next: 2^100 paths."""
+    definitions: dict[str, Any] = {
+        f"D{number}": {"allOf": [{"$ref": f"#/$defs/D{number + 1}"}] * 2, "properties": {f"p{number}": {}}}
+        for number in range(100)
+    }
+    definitions["D100"] = {"type": "object", "properties": {"x": {}}}
+    return [entry("doubling", {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": definitions})]
+
+
+def many() -> list[Any]:
+    return [entry(f"tool-{number}", wrapped({"enum": [f"{number}"]})) for number in range(2000)]
+
+
+def colliding() -> list[Any]:
+    """Names that differ only in what no language keeps."""
+    return [entry("a" + "-" * number) for number in range(1, 1000)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", offered())
+@pytest.mark.parametrize("make", [wide, nested, doubling, many, colliding])
+def test_a_hostile_list_costs_bounded_work(language: str, make: Any) -> None:
+    entries = make()
+    text = generate(language, entries, command=["server"], head=[])
+    assert len(text) < 200 * len(json.dumps(entries)) + 100_000
+
+
+# Runtimes
+
+
+def test_the_wheel_has_the_runtime_of_each_language() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    expected = {}
+    for language in offered():
+        if runtime(language):
+            [path] = [each for each in build["force-include"] if each.startswith(f"clients/{language}/")]
+            assert (ROOT / path).read_text("utf-8") == runtime(language)
+            expected[path] = path.replace("clients/", "toolwire_schemas/typed_clients/runtimes/")
+    assert build["force-include"] == expected
+
+
+def test_languages_are_offered_in_one_order() -> None:
+    assert [language for language in LANGUAGES if language in offered()] == list(offered())

@@ -1,0 +1,79 @@
+"""`toolwire lock`: what is written, what is printed later, and with which status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from support.command_line import CommandLine
+from toolwire_schemas.published import validator
+
+pytestmark = pytest.mark.process
+
+TOOLS = '''
+from toolwire import tool_api
+
+@tool_api(read_only=True)
+def look(path: str) -> str:
+    """Look at a file."""
+    return path
+'''
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS)
+    return path
+
+
+def test_a_lock_is_written_once_and_then_compared(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+    first = command_line("lock", "tools.lock.json", "tools.py")
+    assert (first.returncode, first.stdout) == (0, "Locked 1 tool in tools.lock.json.\n")
+    text = (tmp_path / "tools.lock.json").read_text()
+    assert validator("tools-lock").is_valid(json.loads(text))
+    again = command_line("lock", "tools.lock.json", "tools.py")
+    assert (again.returncode, again.stdout) == (0, "tools.lock.json is up to date: 1 tool.\n")
+    assert (tmp_path / "tools.lock.json").read_text() == text
+    assert [path.name for path in tmp_path.glob("*.new")] == []
+
+
+def test_changes_are_shown_and_need_update(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+    lock = tmp_path / "tools.lock.json"
+    command_line("lock", lock.name, "tools.py")
+    before = lock.read_text()
+    tools.write_text(TOOLS.replace("read_only=True", "read_only=False").replace("Look at", "Read"))
+    shown = command_line("lock", lock.name, "tools.py")
+    assert shown.returncode == 1
+    assert "refused   look annotations.readOnlyHint  true -> false" in shown.stdout
+    assert "reported  look description               description changed" in shown.stdout
+    assert "1 tool would be refused; `toolwire lock --update` accepts the changes." in shown.stdout
+    assert lock.read_text() == before
+    assert command_line("lock", lock.name, "tools.py", "--update").returncode == 0
+    assert lock.read_text() != before
+    assert "up to date" in command_line("lock", lock.name, "tools.py").stdout
+
+
+def test_any_server_can_be_locked(command_line: CommandLine, tools: Path) -> None:
+    serve = ["--", sys.executable, "-P", "-m", "toolwire", "serve", "tools.py"]
+    assert command_line("lock", "tools.lock.json", *serve).returncode == 0
+    assert "up to date" in command_line("lock", "tools.lock.json", "tools.py").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "name the file of the lock first"),
+        (["a.json"], "name a target"),
+        (["tools.py", "tools.py"], "tools.py: it is not a lock"),
+        ([".", "tools.py"], "the lock . cannot be read: is a directory"),
+        (["missing/a.json", "tools.py"], "missing/a.json cannot be written: no such file or directory"),
+    ],
+)
+def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words: list[str], says: str) -> None:
+    done = command_line("lock", *words)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -4051,6 +4051,39 @@ export interface StartedEvent {
    * The protocol between assistant and model, and its language.
    */
   protocol?: string
+  /**
+   * The instructions that were added to the protocol's prompt.
+   */
+  instructions?: string
+  /**
+   * Where a fork comes from. The model, protocol and instructions are those with which it goes on.
+   */
+  fork_of?: OriginOfAFork | null
+  /**
+   * The size of the model's context in tokens, if it is known: longer histories are trimmed to it.
+   */
+  context_tokens?: number | null
+  /**
+   * Reasons why the model may not work with this protocol.
+   */
+  warnings?: string[]
+}
+/**
+ * Where a fork comes from: its first events are a copy of those of another transcript.
+ */
+export interface OriginOfAFork {
+  /**
+   * The number of events, this one included, that are copied from the other transcript.
+   */
+  events: number
+  /**
+   * The file of the other transcript, as it was named.
+   */
+  transcript?: string | null
+  /**
+   * The last of its lines that was copied.
+   */
+  line?: number | null
 }
 /**
  * An exchange was resumed, perhaps by another process.
@@ -4110,6 +4143,12 @@ export interface QuestionAskedEvent {
    * The text of the user.
    */
   content: string
+  /**
+   * The JSON Schema that the result of the final answer has to fit; null if it is any text.
+   */
+  result_schema?: {
+    [k: string]: unknown
+  } | null
 }
 /**
  * A request was sent to the model.
@@ -4259,9 +4298,13 @@ export interface ModelFailedEvent {
    * True if the model did not reply within the time limit.
    */
   out_of_time?: boolean
+  /**
+   * True if the messages do not fit into the model's context.
+   */
+  too_long?: boolean
 }
 /**
- * The reply is invalid, and the model receives the reason.
+ * The reply is invalid, or its final answer does not fit the question's schema; the model receives the reason.
  */
 export interface ReplyRefusedEvent {
   type: 'ReplyRefused'

@@ -102,6 +102,7 @@ ROOMS: dict[str, list[str]] = {
         "contract.check",
         "contract.pytest_support",
         "contract",
+        "pages",
         "toolwire_client",
     ],
 }

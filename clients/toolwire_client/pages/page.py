@@ -1,0 +1,35 @@
+"""One page: a document that needs no other file, no script and no network."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from .markup import Child, Html, element
+
+
+@cache
+def style() -> str:
+    """Return the style of all pages."""
+    return (files(__package__) / "style.css").read_text("utf-8")
+
+
+def page(title: str, *content: Child) -> str:
+    """Return a document with this *content*, whose policy lets it load nothing and run nothing."""
+    digest = b64encode(sha256(style().encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; form-action 'none'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", Html(style())),
+    )
+    footer = element("footer", "Made by ", element("a", "Toolwire", href="https://github.com/OWNER/toolwire"), ".")
+    body = element("body", element("main", *content), footer)
+    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"

@@ -1,0 +1,63 @@
+"""HTML is made of texts that stay texts, whatever is in them."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_client.pages.markup import element, together
+from toolwire_schemas.output import printable
+
+
+class Parsed(HTMLParser):
+    """The elements with their attributes, and the text of a document."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(st.text(), st.text())
+def test_any_text_is_text_in_a_child_and_in_an_attribute(child: str, attribute: str) -> None:
+    parsed = Parsed(element("p", child, title=attribute))
+    assert parsed.elements == [("p", {"title": printable(attribute)})]
+    assert parsed.text == printable(child)
+
+
+def test_html_is_not_escaped_twice_and_joined_text_is_escaped() -> None:
+    bold = element("b", "a & b")
+    assert bold == "<b>a &amp; b</b>"
+    assert element("p", bold, [None, "<", [bold]]) == f"<p>{bold}&lt;{bold}</p>"
+    assert together("<i>" + bold) == "&lt;i&gt;&lt;b&gt;a &amp;amp; b&lt;/b&gt;"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "data:text/html,x",
+        "//example.com/",
+        "file:///etc/passwd",
+        "https:x",
+    ],
+)
+def test_addresses_that_run_or_leave_the_page_silently_are_left_out(address: str) -> None:
+    assert Parsed(element("a", "text", href=address)).elements == [("a", {})]
+    assert Parsed(element("img", src=address)).elements == [("img", {})]
+
+
+def test_links_to_the_web_and_pictures_in_the_page_are_kept() -> None:
+    assert element("a", "x", href="https://example.com/?a=1&b=2") == '<a href="https://example.com/?a=1&amp;b=2">x</a>'
+    assert element("img", src="data:image/png;base64,AA==") == '<img src="data:image/png;base64,AA==">'

@@ -240,7 +240,7 @@ def test_a_tool_that_changes_while_the_server_runs_is_refused(tmp_path: Path) ->
         wait_until(lambda: listed(process) == [])
         process.send(call("change", {}, id=3))
         assert "is refused, since it changed after it was approved" in text(until(process, 3))
-        assert "change: refused: arguments.to: removed" in process.stderr_so_far()
+        wait_until(lambda: "change: refused: arguments.to: removed" in process.stderr_so_far())
 
 
 def test_a_file_that_is_no_lock_is_refused_before_the_server_starts(tmp_path: Path) -> None:

@@ -149,7 +149,9 @@ class _ReadingInbox(Inbox):
             if not len(self) and left != 0 and self._reading.read_for(self, left):
                 continue
             self._reading.waits.append(self)
-            arrival = await super().next(left)
-            self._reading.waits.remove(self)
+            try:
+                arrival = await super().next(left)
+            finally:
+                self._reading.waits.remove(self)
             if arrival is not _TURN:
                 return arrival

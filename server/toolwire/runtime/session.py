@@ -24,6 +24,7 @@ from .worker_pool import WorkerPool
 from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
+    from toolwire_schemas.wire.framing import Lines
     from toolwire_schemas.wire.messages import Frame
     from toolwire_tools import Tool
 
@@ -64,7 +65,7 @@ class Session:
     def __init__(self, catalog: Catalog, identity: Identity, settings: Settings, write: Write) -> None:
         self._settings = settings
         self._default_seconds = settings.timeout_seconds
-        self._framing = AutoFraming(settings.max_message_bytes)
+        self._framing: AutoFraming | Lines = AutoFraming(settings.max_message_bytes)
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self._in_flight = self._protocol.in_flight

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from .. import log
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.framing import AutoFraming
+    from toolwire_schemas.wire.framing import AutoFraming, Lines
 
     from ..timers import Timers
 
@@ -48,7 +48,7 @@ class MessageWriter:
     def __init__(
         self,
         write: Write,
-        framing: AutoFraming,
+        framing: AutoFraming | Lines,
         timers: Timers,
         max_unsent_bytes: int,
         when_there_is_room: Callable[[], None],

@@ -19,14 +19,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import NotStarted
-from toolwire_client.transport.child_process import LAST_SECONDS, ServerProcess
-from toolwire_client.waiting.base import Inbox, Waiting
+from toolwire_client.transport.child_process import ServerProcess
 from toolwire_tools.processes import subreaper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from toolwire_client.transport.base import OnData, OnEnd
 
 _KILL_SECONDS = 1.0
 """How long a subreaper may take to kill everything, before it gets help."""
@@ -141,56 +138,6 @@ def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> Guar
         return [sys.executable, "-I", "-S", "-c", code, *command] if subreaper.EXISTS else command
 
     return GuardedProcess(with_guard, env=env, **more)
-
-
-class WorkerPipes(GuardedProcess, Waiting):
-    """The transport to a worker process on this machine, and the way to wait for its response.
-
-    The thread that waits reads the output: if another one did, a call would take twice as long. The transport's own
-    thread only waits for the end of the process, which may come while nothing waits for a response.
-    """
-
-    def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        assert self._process.stdout is not None
-        self._receiving = threading.Lock()
-        self._output = self._chunks(self._process.stdout.fileno())
-        super().start(on_data, on_end)
-
-    @property
-    def waiting(self) -> Waiting:
-        return self
-
-    def inbox(self) -> Inbox:
-        return _ReadingInbox(self)
-
-    def receive(self) -> bool:
-        """Wait for output and deliver it; false if there is no more, which the other thread reports."""
-        with self._receiving:
-            if data := next(self._output, b""):
-                self._on_data(data)
-                return True
-        if self.exit_status(LAST_SECONDS) is None:  # it has closed its output, which makes it useless
-            self.kill()
-        return False
-
-    def _read(self) -> None:
-        try:
-            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        except (AttributeError, ChildProcessError):  # some systems cannot wait without reaping
-            self._process.wait()
-        with self._receiving:
-            super()._read()
-
-
-class _ReadingInbox(Inbox):
-    def __init__(self, worker: WorkerPipes) -> None:
-        super().__init__()
-        self._worker = worker
-
-    async def next(self, seconds: float | None) -> Any:
-        while not len(self) and self._worker.receive():
-            pass
-        return await super().next(seconds)
 
 
 _KILLED_SECONDS = 0.1

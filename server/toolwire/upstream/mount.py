@@ -193,9 +193,9 @@ class Mount:
             self._changed()
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
-        return kept.of(kind, self.mend(kind, page))
+        return kept.of(kind, self.fixed(kind, page))
 
-    def mend(self, kind: str, page: list[Any]) -> list[Any]:
+    def fixed(self, kind: str, page: list[Any]) -> list[Any]:
         """Return the entries of a *page* of the list of *kind* to read: of a server as it is, those that it sent."""
         return page
 

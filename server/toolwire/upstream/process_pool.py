@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from ..protocol.call import Call
     from .cluster.connections import NodeTransport
-    from .guarded_process import WorkerPipes
+    from .guarded_process import GuardedProcess
     from .worker_process import WorkerProcess
 
-    StartWorker = Callable[[Call, SimpleQueue[Any]], WorkerPipes | NodeTransport]
+    StartWorker = Callable[[Call, SimpleQueue[Any]], GuardedProcess | NodeTransport]
 
 
 class ConcurrencyLimit:
@@ -136,7 +136,7 @@ class ProcessPool(ConcurrencyLimit):
         except InterruptedError:
             return None
 
-    def _started(self, call: Call) -> WorkerPipes | NodeTransport:
+    def _started(self, call: Call) -> GuardedProcess | NodeTransport:
         news: SimpleQueue[Any] = SimpleQueue()
         self._starting.append(news)
         if self._idle:  # since a moment ago

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..timers import Timer
     from .cluster.connections import NodeTransport
-    from .guarded_process import WorkerPipes
+    from .guarded_process import GuardedProcess
 
 TIMERS = Timers()
 """Of this room: processes outlive the sessions, and their timers."""
@@ -63,9 +63,9 @@ class WorkerProcess(Connection):
         ToolError: if it could not be started.
     """
 
-    transport: WorkerPipes | NodeTransport
+    transport: GuardedProcess | NodeTransport
 
-    def __init__(self, start: Callable[[], WorkerPipes | NodeTransport], call: Call) -> None:
+    def __init__(self, start: Callable[[], GuardedProcess | NodeTransport], call: Call) -> None:
         self.idle_until = 0.0
         self._changing = threading.Lock()
         self._call: Call | None = None

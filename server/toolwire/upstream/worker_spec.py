@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..protocol.call import Call
-    from .guarded_process import WorkerPipes
+    from .guarded_process import GuardedProcess
 
 
 class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ def stamp(path: str) -> list[int]:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> WorkerPipes:
+def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> GuardedProcess:
     """Return the transport to a new worker process of *spec*, which has not loaded its tools yet.
 
     *limited*: some of its tools have a memory limit. For the rest, see `ProcessPool`.
@@ -69,11 +69,11 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> Wor
     Raises:
         NotStarted: if there can be none.
     """
-    from .guarded_process import WorkerPipes
+    from .guarded_process import GuardedProcess
 
     cgroup = _cgroup(spec, call.tool) if limited else ""
     try:
-        return WorkerPipes(partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False)
+        return GuardedProcess(partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False)
     except BaseException:
         with suppress(OSError):
             os.rmdir(cgroup)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-MENDINGS = {
+FIXES = {
     "noise": ("line of its output moved to stderr", "lines of its output moved to stderr"),
     "names": ("tool renamed", "tools renamed"),
     "schemas": ("tool with a rewritten schema", "tools with rewritten schemas"),

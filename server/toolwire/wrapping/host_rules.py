@@ -44,7 +44,7 @@ def well_formed(entry: Any) -> Any:
     return {**made, "inputSchema": {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}}
 
 
-def mended(tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]) -> Iterator[Tool]:
+def fixed(tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]) -> Iterator[Tool]:
     """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of changed ones."""
     named = [tool.name for tool in tools if tool.kind == "tools"]
     theirs = {} if "names" in without else Names(named, DIALECTS_OF[host]).theirs
@@ -109,7 +109,7 @@ def _checked(schema: Any, default: Any) -> Any:
 
 def _root(schema: Schema, host: str) -> Schema:
     try:
-        made = _Rewriter(schema, host).mended(schema)
+        made = _Rewriter(schema, host).rewritten(schema)
     except RecursionError:
         return {"type": "object"}
     # Branches at the root become members that may be left out: which of them go together, the server says.
@@ -133,7 +133,7 @@ class _Rewriter:
         self._is_gemini = host in GEMINI
         self._left = _MAX_REFERENCES
 
-    def mended(self, schema: Any, depth: int = 0) -> Schema:
+    def rewritten(self, schema: Any, depth: int = 0) -> Schema:
         """Return *schema*, *depth* references below the root, as the host takes it."""
         if not isinstance(schema, dict):
             return {}  # `true`; `false` stays only where `children` leaves it
@@ -142,10 +142,10 @@ class _Rewriter:
             del made["$ref"]
             self._left -= 1
             is_kept = found is not None and depth < _MAX_DEPTH and self._left > 0
-            return self.mended({**found, **made} if is_kept else made, depth + 1)
+            return self.rewritten({**found, **made} if is_kept else made, depth + 1)
         if "properties" in made:
             made["properties"] = {name: inner for name, inner in made["properties"].items() if inner is not False}
-        made = children(made, lambda inner: self.mended(inner, depth))
+        made = children(made, lambda inner: self.rewritten(inner, depth))
         if problem(made.get("pattern", "")):
             del made["pattern"]
         if made.get("enum") == []:

@@ -169,5 +169,6 @@ class Recorder:
         self._transport.send(data)
 
     def _record(self, sender: Literal["client", "server"], frames: Iterable[Frame]) -> None:
-        for frame in frames if self._recording is not None else ():
-            self._recording.add_frame(sender, frame)  # type: ignore[union-attr]
+        if self._recording is not None:
+            for frame in frames:
+                self._recording.add_frame(sender, frame)

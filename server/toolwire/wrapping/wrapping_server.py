@@ -41,8 +41,8 @@ from ..runtime.session import Session
 from ..server import Server
 from ..upstream.guarded_process import guarded
 from ..upstream.mount import Mount
-from . import MENDINGS, object_in
-from .host_rules import HostTool, mended, well_formed
+from . import FIXES, object_in
+from .host_rules import HostTool, fixed, well_formed
 from .recording import Recorder
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _OURS = ("", "notifications/subscriptions/acknowledged")
 
 
 class WrappingServer(Server):
-    """Serves one host the server that *command* starts; *without* names the `MENDINGS` that are switched off.
+    """Serves one host the server that *command* starts; *without* names the `FIXES` that are switched off.
 
     *host* is one of `host_rules.DIALECTS_OF`. *options* are the fields of `Settings`.
     """
@@ -99,7 +99,7 @@ class WrappingServer(Server):
         **options: Any,
     ) -> None:
         self.without = without
-        self.mended: Counter[str] = Counter()
+        self.fix_counts: Counter[str] = Counter()
         self.session: _Session | None = None
         self._command, self._host, self._lock, self._recording = list(command), host, lock, recording
         self._process: Any = None
@@ -124,7 +124,7 @@ class WrappingServer(Server):
         allowed, refused = (listed, []) if self._lock is None else self._lock.checked(listed)
         running = self.wrapped.running
         there = {} if running is None else running.handshake.capabilities
-        catalog = _Catalog(mended(allowed, self._host, self.without, self.mended), there)
+        catalog = _Catalog(fixed(allowed, self._host, self.without, self.fix_counts), there)
         for tool in refused:
             catalog.by_name.setdefault(tool.name, tool)
         return catalog
@@ -132,7 +132,7 @@ class WrappingServer(Server):
     def launch(self) -> Transport:
         """Start a process of the wrapped server."""
         self.count_orphans()
-        self.mended["restart"] += self.wrapped.running is not None
+        self.fix_counts["restart"] += self.wrapped.running is not None
         start = ServerProcess if "orphans" in self.without else guarded
         self._process = start(self._command, env=dict(os.environ), show_stderr=True)
         return Recorder(self._process, self._recording, self._command, self._ended)
@@ -147,14 +147,14 @@ class WrappingServer(Server):
     def count_orphans(self) -> None:
         """Count what the process that was closed last has left behind."""
         process, self._process = self._process, None
-        self.mended["orphans"] += getattr(process, "orphans", 0)
+        self.fix_counts["orphans"] += getattr(process, "orphans", 0)
 
     def summary(self) -> str:
         """Return a line that counts what was done."""
         if self.wrapped.running is None:
             return f"{self.wrapped.name}: it did not run"
-        told = [f"{count} {texts[count > 1]}" for name, texts in MENDINGS.items() if (count := self.mended[name])]
-        return f"{self._identity.server_info()['name']}: {', '.join(told) or 'nothing had to be done'}"
+        done = [f"{count} {texts[count > 1]}" for name, texts in FIXES.items() if (count := self.fix_counts[name])]
+        return f"{self._identity.server_info()['name']}: {', '.join(done) or 'nothing had to be done'}"
 
 
 class _Catalog(Catalog):
@@ -195,7 +195,7 @@ class _Mount(Mount):
                 if era == eras[-1]:
                     raise
         assert self.running is not None
-        self._server.mended["eras"] = int(self.running.connection.protocol.is_modern != is_modern)
+        self._server.fix_counts["eras"] = int(self.running.connection.protocol.is_modern != is_modern)
         self._server.tools_changed()
 
     def tool(self, kind: str, entry: Any) -> MountedTool:
@@ -204,9 +204,9 @@ class _Mount(Mount):
             return super().tool(kind, entry)
         name = text(entry.get("name") if isinstance(entry, dict) else None)
         known = {"name": name, "inputSchema": object_in(entry, "inputSchema")}
-        return HostTool(super().tool(kind, known), name, entry, self._server.mended)
+        return HostTool(super().tool(kind, known), name, entry, self._server.fix_counts)
 
-    def mend(self, kind: str, page: list[Any]) -> list[Any]:
+    def fixed(self, kind: str, page: list[Any]) -> list[Any]:
         return list(map(well_formed, page)) if kind == "tools" else page
 
     def _read_page(self, kept: Any, kind: str, page: list[Any]) -> list[Any]:
@@ -220,7 +220,7 @@ class _Mount(Mount):
 
     def _log(self, entry: LogEntry) -> None:
         if entry.source == "output":
-            self._server.mended["noise"] += 1
+            self._server.fix_counts["noise"] += 1
             log.write("info", printable(entry.text), {})
         else:
             super()._log(entry)
@@ -259,9 +259,13 @@ class _Head(msgspec.Struct):
     id: str | int | msgspec.UnsetType = msgspec.UNSET
 
     @property
+    def request_id(self) -> Id | None:
+        """The id, if it is a request."""
+        return self.id if self.method and isinstance(self.id, (str, int)) else None
+
+    @property
     def is_request(self) -> bool:
-        """Whether it asks for a response."""
-        return bool(self.method) and self.id is not msgspec.UNSET
+        return self.request_id is not None
 
 
 _decode_head = msgspec.json.Decoder(_Head).decode
@@ -280,14 +284,14 @@ class _Passage:
         Responses and cancellations pass if their requests did; *back* is the other direction.
         """
         if head.method is msgspec.UNSET:
-            return back.open.pop(head.id, self) is None  # type: ignore[arg-type]
+            return isinstance(head.id, (str, int)) and back.open.pop(head.id, self) is None
         if head.method == "notifications/cancelled":
             id = _params(frame).get("requestId")
-            return type(id) in (str, int) and self.open.pop(id, self) is None  # type: ignore[arg-type]
+            return isinstance(id, (str, int)) and self.open.pop(id, self) is None
         if not is_foreign or (head.is_request and len(self.open) >= _MAX_OPEN):
             return False
-        if head.is_request:
-            self.open[head.id] = None  # type: ignore[index]
+        if (id := head.request_id) is not None:
+            self.open[id] = None
         return True
 
 
@@ -307,7 +311,7 @@ class _Session(Session):
         self._early: list[bytes] | None = []
         """Messages of the wrapped server from before the host was ready."""
         if "framing" in server.without:
-            self._framing = Lines(settings.max_message_bytes)  # type: ignore[assignment]
+            self._framing = Lines(settings.max_message_bytes)
 
     # From the host
 
@@ -420,7 +424,7 @@ class _Session(Session):
                 self._writer.enqueue(frame)
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
-        self._server.mended["heartbeat"] += getattr(make, "func", None) is heartbeat
+        self._server.fix_counts["heartbeat"] += getattr(make, "func", None) is heartbeat
         super().enqueue_notification(make, size)
 
     # The end
@@ -430,7 +434,8 @@ class _Session(Session):
         end = self._wrapped.running and self._wrapped.running.connection.end
         problem = f"The wrapped server has ended: {getattr(end, 'reason', end)}"
         while self._from_host.open:
-            self._writer.enqueue(messages.error(self._from_host.open.popitem()[0], messages.INTERNAL_ERROR, problem))
+            id, _ = self._from_host.open.popitem()
+            self._writer.enqueue(messages.error(id, messages.INTERNAL_ERROR, problem))
         self._from_server.open.clear()
 
     def end(self) -> None:
@@ -440,8 +445,8 @@ class _Session(Session):
         wait([in_daemon_thread(self._wrapped.close)], timeout=_CLOSE_SECONDS)
         server, large = self._server, self._in_flight._large
         server.count_orphans()
-        server.mended["framing"] = int(self._framing.wrap is not wrap_line)
-        server.mended["results"] = 0 if large is None else large.made
+        server.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
+        server.fix_counts["results"] = 0 if large is None else large.made
         log.info(printable(server.summary()))
 
 
@@ -460,7 +465,7 @@ def _params(frame: Frame) -> dict[str, Any]:
 
 
 def _error(head: _Head, code: int, problem: str) -> list[bytes]:
-    return [messages.error(head.id, code, problem)] if head.is_request else []  # type: ignore[arg-type]
+    return [] if (id := head.request_id) is None else [messages.error(id, code, problem)]
 
 
 def _host(frame: Frame) -> dict[str, Any]:

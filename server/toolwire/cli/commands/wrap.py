@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ...log import LEVELS, configure
 from ...transport.stdio import NotConnected, claim
-from ...wrapping import DIALECTS_OF, MENDINGS
+from ...wrapping import DIALECTS_OF, FIXES
 from ..options import Option, one_of
 from . import Command
 
@@ -31,7 +31,7 @@ COMMAND = Command(
             "the host or the vendor of its model, as in vscode or gemini (default: any)",
             one_of(*DIALECTS_OF),
         ),
-        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*MENDINGS), many=True),
+        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*FIXES), many=True),
         Option("--lock FILE", "refuse tools that have changed since `toolwire lock FILE`"),
         Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..waiting.main_thread import Interrupted, MainThread
 from .event_lines import Line, closing, event_lines
 from .keyboard import Keyboard
-from .main_thread import Interrupted, MainThread
 from .prompts import Person
 from .renderers import JsonRenderer, PlainRenderer, Renderer
 

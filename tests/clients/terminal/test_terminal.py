@@ -232,7 +232,7 @@ def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(monkeypatch: pytest
         signal.raise_signal(signal.SIGINT)
         return start_blocking_portal(*given, **named)
 
-    monkeypatch.setattr("toolwire_client.terminal.main_thread.start_blocking_portal", interrupted_start)
+    monkeypatch.setattr("toolwire_client.waiting.main_thread.start_blocking_portal", interrupted_start)
     scopes: list[anyio.CancelScope] = []
     main = MainThread(lambda: scopes[0].cancel(), lambda: None)
 

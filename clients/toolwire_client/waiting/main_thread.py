@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from ..waiting.event_loop import loop_scheduler
+from .event_loop import loop_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

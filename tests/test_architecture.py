@@ -23,7 +23,7 @@ SHELVES = {
 
 # Calls that another process answers stand on the client. What is imported before the first of them imports none of
 # those files; `test_only_who_wants_a_process_pays_for_it` and `test_import_budget.py` look at that.
-AT_ONCE = {(f"server/toolwire/{room}/", "toolwire_client") for room in ("upstream", "wrapping")}
+AT_ONCE = {(f"server/toolwire/{room}/", "toolwire_client") for room in ("upstream", "wrapping", "inspect")}
 # Rooms and files that may import another shelf, inside functions only. The command line asks servers.
 LATE = {("server/toolwire/cli/", "toolwire_client")}
 # A plain function of the client's own process is described as a server describes it.

@@ -64,6 +64,7 @@ ROOMS: dict[str, list[str]] = {
         "server",
         "wrapping",
         "loading",
+        "inspect",
         "worker",
         "toolwire",
         "cli",

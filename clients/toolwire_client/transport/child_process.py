@@ -69,8 +69,8 @@ _STDERR_KEPT_LINES = 20
 class ServerProcess:
     """The transport to the server that *command* starts; see `Transport`.
 
-    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to ours; without
-    *keep_stderr* it has ours, and `stderr_tail` nothing. It inherits *descriptors*, too.
+    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to ours, or to that
+    output; without *keep_stderr* it has ours, and `stderr_tail` nothing. It inherits *descriptors*, too.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -82,7 +82,7 @@ class ServerProcess:
         *,
         env: dict[str, str] | None,
         cwd: str | os.PathLike[str] | None = None,
-        show_stderr: bool = False,
+        show_stderr: bool | Output = False,
         keep_stderr: bool = True,
         descriptors: Sequence[int] = (),
     ) -> None:
@@ -227,7 +227,10 @@ class ServerProcess:
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         text_of = codecs.getincrementaldecoder("utf-8")("replace").decode
-        lines = LineOutput(Output(sys.stderr)) if self._show_stderr and sys.stderr is not None else None
+        shown = self._show_stderr
+        if shown is True:
+            shown = sys.stderr is not None and Output(sys.stderr)
+        lines = LineOutput(shown) if shown else None
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if lines is not None:

@@ -122,11 +122,8 @@ def _no_command(words: list[str]) -> str:
     return unknown_name("command", word, COMMANDS)
 
 
-# `output` is imported on use: a server prints nothing.
-
-
 def _say(text: str) -> int:
-    from .output import say
+    from .output import say  # imported on use: a server prints nothing
 
     say(text)
     return 0

@@ -76,8 +76,7 @@ class Option(msgspec.Struct, frozen=True):
 class Words(msgspec.Struct, frozen=True):
     """A parsed command line.
 
-    `options` holds the given options by key, `words` the other words in order, `command` the words after `--` (`None`
-    without `--`).
+    `options` holds the given options by key, `words` the other words, `command` those after `--` (`None` without it).
     """
 
     options: dict[str, Any]

@@ -10,7 +10,8 @@ from .commands import COMMANDS
 _WORDS = {
     "serve": ("run", "start", "stdio", "up", "mcp", "fastmcp", "mcp-server", "server"),
     "serve --reload": ("dev", "watch"),
-    "list": ("inspect", "inspector", "ls", "show", "describe", "tools", "tool", "tools/list", "list-tools"),
+    "inspect": ("inspector", "ui", "gui", "playground", "dashboard"),
+    "list": ("ls", "show", "describe", "tools", "tool", "tools/list", "list-tools"),
     "list --lint": ("lint", "audit"),
     "list --as python": ("generate", "codegen", "generate-cli", "stubs"),
     "call": ("exec", "invoke", "tools/call", "call-tool"),

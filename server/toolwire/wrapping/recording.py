@@ -71,30 +71,16 @@ def read(path: str) -> list[tuple[int, Entry]]:
     return entries
 
 
-class Recording:
-    """The file *path*, to which entries are added until it has *max_bytes*; readable only by its owner.
+class Entries:
+    """Makes an entry of each message, without secrets. A subclass keeps them."""
 
-    Raises:
-        OSError: if it cannot be written, or another process is writing it.
-    """
-
-    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self) -> None:
         from toolwire_client.agent.redaction import Redactor
-        from toolwire_client.agent.transcript import lock
 
-        self._path, self._max_bytes, self._redactor = path, max_bytes, Redactor()
-        self._writing = threading.Lock()
-        self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
-        self.close = self._file.close
-        try:
-            lock(self._file.fileno(), Path(path))
-        except OSError:
-            self.close()
-            raise
-        self._left = max_bytes - self._file.tell()
+        self._redactor = Redactor()
 
     def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
-        """Record a message of *sender*, or the noise in its place. Never raises."""
+        """Add a message of *sender*, or the noise in its place. Never raises."""
         data = frame if isinstance(frame, bytes) else frame.head
         try:
             message = decode(data)
@@ -106,13 +92,44 @@ class Recording:
         self.add(type="Noise", text=data[:_NOISE_BYTES].decode(errors="replace"))
 
     def add(self, **members: Any) -> None:
-        """Write an entry, its texts without secrets. Never raises; after a failure, nothing more is written."""
+        """Add an entry, its texts without secrets. Never raises."""
         hidden = {name: value if name == "message" else self._redactor.value(value) for name, value in members.items()}
+        self._keep(Entry(**hidden))
+
+    def _keep(self, entry: Entry) -> None:
+        raise NotImplementedError
+
+
+class Recording(Entries):
+    """The file *path*, to which entries are added until it has *max_bytes*; readable only by its owner.
+
+    After a failure, nothing more is written.
+
+    Raises:
+        OSError: if it cannot be written, or another process is writing it.
+    """
+
+    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
+        from toolwire_client.agent.transcript import lock
+
+        super().__init__()
+        self._path, self._max_bytes = path, max_bytes
+        self._writing = threading.Lock()
+        self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+        self.close = self._file.close
+        try:
+            lock(self._file.fileno(), Path(path))
+        except OSError:
+            self.close()
+            raise
+        self._left = max_bytes - self._file.tell()
+
+    def _keep(self, entry: Entry) -> None:
         with self._writing:
             if self._left <= 0:
                 return
             try:
-                line = msgspec.json.encode(Entry(**hidden)) + b"\n"
+                line = msgspec.json.encode(entry) + b"\n"
                 if len(line) > self._left:
                     line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes)) + b"\n"
                     log.warning(f"{self._path} has reached {self._max_bytes} bytes: nothing more is recorded")
@@ -129,7 +146,7 @@ class Recorder:
     def __init__(
         self,
         transport: Transport,
-        recording: Recording | None,
+        recording: Entries | None,
         command: Sequence[str],
         on_end: OnEnd = lambda gone: None,
     ) -> None:

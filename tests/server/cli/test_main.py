@@ -187,7 +187,7 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["mcp", "install", "server.py"], "write `toolwire config claude-desktop server.py --write`"),
         (["fastmcp", "list", "server.py"], "write `toolwire list server.py`"),
         (["install", "--name", "x", "s.py"], "write `toolwire config claude-desktop s.py --write`"),
-        (["inspect"], "write `toolwire list tools.py`"),
+        (["ls"], "write `toolwire list tools.py`"),
         (["tools/call", "tools.py", "add"], "write `toolwire call tools.py add`"),
         (["start"], "write `toolwire serve tools.py`"),
         (["mcp"], "write `toolwire serve tools.py`"),

@@ -22,6 +22,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "pack": "make a bundle (.mcpb) that hosts install with a click",
     "client": "write a typed client of a server's tools in your language",
     "schema": "print the published schemas, for hosts in any language",
+    "inspect": "open a page to call a server's tools, and to watch its traffic",
     "check": "test whether an MCP server keeps the contract",
     "diff": "compare two lists of tools, and say whom the changes break",
     "lock": "keep what the tools of a server mean, to refuse changed ones later",
@@ -43,4 +44,5 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    return import_module(f".languages.{name}" if name in ("client", "schema") else f".{name}", __name__)
+    room = {"client": "languages.", "schema": "languages.", "inspect": "pages."}.get(name, "")
+    return import_module(f".{room}{name}", __name__)

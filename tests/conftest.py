@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["pytester", "support.command_line"]
+pytest_plugins = ["pytester", "support.command_line", "support.spans"]
 
 # How long an example takes depends on the machine, so no profile has a deadline. `tests/check` chooses `dev`.
 # In CI a commit passes or does not: its examples are the same each time. Those of `dev` differ from run to run.

@@ -19,7 +19,7 @@ MAX_FILES = 14
 ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
         "language output misplaced_names install_command",
-        "did_you_mean",
+        "did_you_mean tracing",
         "wire cases",
         "json_schema",
         "published",
@@ -55,6 +55,7 @@ ROOMS: dict[str, list[str]] = {
         "errors log timers",
         "settings identity",
         "protocol",
+        "tracing",
         "upstream.guarded_process",
         "upstream.worker_spec",
         "upstream.cluster",

@@ -267,6 +267,10 @@ class Agent:
             trim=self._trim,
             on_live=on_live,
         )
+        if any(name.startswith("OTEL_") for name in os.environ):
+            from .tracing import traced
+
+            effects = traced(effects, self.name, _model_name(self._model))
         record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
         begin = Started(
             model=_model_name(self._model),

@@ -24,7 +24,7 @@ from .run_state import AskApproval, AskModel, AskUser
 from .trimming import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
     from ..models.model import Model
     from ..protocol.results import CallResult
@@ -54,6 +54,10 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     trim: Trim | None
     on_live: OnLive | None
     _entries: dict[str, dict[str, Any]] = {}
+
+    def watched(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
+        """Return the events *recorded* of a run, watched as they pass."""
+        return recorded
 
     async def tools(self, seconds: float | None) -> events.ToolsListed:
         """List the tools, within *seconds*."""

@@ -118,7 +118,8 @@ class Session:
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
         result = None if result_type is str else ResultType(result_type)
-        return self._events(QuestionAsked(content=question, result_schema=result.schema if result else None), result)
+        asked = QuestionAsked(content=question, result_schema=result.schema if result else None)
+        return self._effects.watched(self._events(asked, result))
 
     def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
         """Continue the last question, which waited for the user or was interrupted; yields as `run`.
@@ -131,7 +132,8 @@ class Session:
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
-        return self._events(Resumed(), self._result if result_type is str else ResultType(result_type))
+        result = self._result if result_type is str else ResultType(result_type)
+        return self._effects.watched(self._events(Resumed(), result))
 
     @overload
     async def answer(self, question: str | None = None, *, result_type: type[T] = ...) -> Outcome[T]: ...

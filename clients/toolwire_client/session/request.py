@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from toolwire_schemas.tracing import with_context
+
 from ..errors import BrokenRules, CallCancelled, ClientError, TimedOut
 from ..protocol.events import Failure, LogEntry, Progress, Result
 from ..protocol.results import CallResult, outcome
@@ -59,6 +61,7 @@ class RequestHandle:
 
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended the conversation."""
+        params = with_context(params)
         self.send(self.connection.protocol.request(method, params, progress=self._on_progress is not None))
 
     def send(self, request: tuple[int, bytes]) -> None:

@@ -94,7 +94,7 @@ class Call(msgspec.Struct, eq=False):
     loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time limit,
     `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the arguments
     as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token. `log_level`
-    is the level that this request asks for, `id_in_log` the host's id of the call in a worker process.
+    is the level that this request asks for, `id_in_log` the host's id in a worker process, `meta` its `_meta`.
     """
 
     id: Id | None
@@ -118,6 +118,7 @@ class Call(msgspec.Struct, eq=False):
     last_report: Report | None = None
     log_level: int | None = None
     id_in_log: Any = None
+    meta: dict[str, Any] | None = None
 
     @property
     def cancelled(self) -> bool:

@@ -294,11 +294,10 @@ class ServerProtocol:
 
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         meta = params["_meta"]
-        call.token = _progress_token(meta)
-        if call.token is not None:
-            call.last_report = Report(time.monotonic())
         if type(meta) is dict:
-            call.id_in_log = meta.get(META_CALL_ID)
+            call.meta, call.id_in_log, token = meta, meta.get(META_CALL_ID), meta.get("progressToken")
+            if type(token) is str or type(token) is int:
+                call.token, call.last_report = token, Report(time.monotonic())
             if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
                 from .log_messages import severity
 
@@ -473,8 +472,3 @@ def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
     if batch is not None:
         message = batch.end(message)
     return () if message is None else (Send(message),)
-
-
-def _progress_token(meta: object) -> Id | None:
-    token = meta.get("progressToken") if type(meta) is dict else None
-    return token if type(token) is str or type(token) is int else None

@@ -7,6 +7,7 @@ the writer (`writer.py`).
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -68,9 +69,8 @@ class Session:
         self._framing: AutoFraming | Lines = AutoFraming(settings.max_message_bytes)
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
-        self._in_flight = self._protocol.in_flight
-        self.is_idle = self._in_flight.is_idle
-        self.in_flight = self._in_flight
+        self.in_flight = self._protocol.in_flight
+        self.is_idle = self.in_flight.is_idle
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
@@ -84,6 +84,10 @@ class Session:
         """Values that tools keep for each other: while the client is connected, in this process."""
         self.lifespans: Lifespans | None = None
         self._leave: Callable[[Outcome], None] | None = None
+        if any(name.startswith("OTEL_") for name in os.environ):
+            from ..tracing import trace
+
+            trace(self, identity)
 
     def start_reading(self, read: Read, at_end: Callable[[], None]) -> None:
         """Serve the stream that *read* returns in pieces, until it returns nothing; then call *at_end*."""
@@ -129,7 +133,7 @@ class Session:
         if grace:  # else tools have no time to react
             self._fail_open_elicitations()
         idle = threading.Event()
-        self._in_flight.notify_when_idle(idle.set)
+        self.in_flight.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
         self._writer.enqueue_all(self._protocol.end_subscriptions())
@@ -210,7 +214,7 @@ class Session:
                 stop()
 
     def _end_open_calls(self) -> None:
-        calls = self._in_flight.end_all()
+        calls = self.in_flight.end_all()
         for call in calls:
             self.stop(call)
         if calls:
@@ -227,7 +231,7 @@ class Session:
         if gate is not None and not gate.enter(call):
             return
         if call.ended:
-            self._in_flight.release(call)
+            self.in_flight.release(call)
         else:
             if tool.timeout_seconds or self._default_seconds:
                 self._limit(call)
@@ -253,7 +257,7 @@ class Session:
         gate = call.tool.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
-        message = self._in_flight.refuse(call, problem)
+        message = self.in_flight.refuse(call, problem)
         if message is not None:
             self._writer.enqueue(message)
 
@@ -262,11 +266,11 @@ class Session:
             self.timers.cancel(call.limit)
         try:
             if isinstance(outcome, dict):
-                return self._in_flight.finish(call, outcome)
-            return self._in_flight.fail(call, outcome)
+                return self.in_flight.finish(call, outcome)
+            return self.in_flight.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must continue
             log.traceback(f"no response could be built for {call.tool.name}; please report this", bug)
-            return self._in_flight.internal_error(call)
+            return self.in_flight.internal_error(call)
 
     # Asynchronous tools
 
@@ -275,7 +279,7 @@ class Session:
         if self._loop is None:
             from .event_loop import EventLoop
 
-            with self._in_flight.lock:  # a lifespan may need it in its own thread
+            with self.in_flight.lock:  # a lifespan may need it in its own thread
                 self._loop = self._loop or EventLoop(
                     self._begin_async, self._enqueue_outcome, self._end_async, lambda: not self._writer.is_full
                 )
@@ -302,7 +306,7 @@ class Session:
         if call.slot and self.board is not None:
             self.board.give_back(call.slot)
         if call.given_up:
-            self._in_flight.release(call)
+            self.in_flight.release(call)
 
     def _enqueue_outcome(self, call: Call, outcome: Outcome) -> None:
         """Have the outbox answer *call*; on the event loop."""
@@ -345,7 +349,7 @@ class Session:
         elif seconds := self._settings.heartbeat_seconds:
             from .heartbeat import Heartbeat  # few hosts ask for progress
 
-            self._heartbeat = Heartbeat(seconds, self._in_flight, self.timers, self.enqueue_notification)
+            self._heartbeat = Heartbeat(seconds, self.in_flight, self.timers, self.enqueue_notification)
             self._heartbeat.watch()
 
     # Time limits
@@ -357,7 +361,7 @@ class Session:
             call.limit = self.timers.after(seconds if left is None else left, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
-        message = self._in_flight.expire(call, seconds)
+        message = self.in_flight.expire(call, seconds)
         if message is not None:
             self._writer.enqueue(message)
             self.stop(call)

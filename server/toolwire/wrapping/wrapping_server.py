@@ -409,7 +409,7 @@ class _Session(Session):
 
         One that *may_drop* does not go to a host that leaves too much unread.
         """
-        with self._in_flight.lock:
+        with self.in_flight.lock:
             if self._early is not None and self._is_legacy:
                 self._early += [frame] if len(self._early) < _MAX_EARLY else []
             elif may_drop:
@@ -418,7 +418,7 @@ class _Session(Session):
                 self._writer.enqueue(frame)
 
     def _open(self) -> None:
-        with self._in_flight.lock:
+        with self.in_flight.lock:
             early, self._early = self._early or [], None
             for frame in early:
                 self._writer.enqueue(frame)
@@ -443,7 +443,7 @@ class _Session(Session):
             wait([self._starting], timeout=self._settings.grace_seconds)
         super().end()
         wait([in_daemon_thread(self._wrapped.close)], timeout=_CLOSE_SECONDS)
-        server, large = self._server, self._in_flight._large
+        server, large = self._server, self.in_flight._large
         server.count_orphans()
         server.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
         server.fix_counts["results"] = 0 if large is None else large.made

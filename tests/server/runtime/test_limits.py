@@ -184,7 +184,7 @@ def test_calls_cancelled_while_they_wait_do_not_pile_up() -> None:
 
     go.set()
     assert came.get(timeout=PATIENCE_SECONDS)["id"] == "first"
-    wait_until(lambda: not session._in_flight.lingering)
+    wait_until(lambda: not session.in_flight.lingering)
     session.feed(line(call("wait", id="last")))
     assert came.get(timeout=PATIENCE_SECONDS)["id"] == "last"
     session.end()

@@ -1,0 +1,166 @@
+"""Traces by OpenTelemetry, if its variables in the environment ask for them: the extra `otel`.
+
+Strategy. Nothing of it is imported before. A provider that the program has set up itself is used; otherwise one is made
+that exports over OTLP and HTTP, in batches and from a thread of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from logging import LogRecord
+
+    from opentelemetry.context import Context
+    from opentelemetry.propagators.textmap import TextMapPropagator
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span, Tracer
+
+_ASKING = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_KEYS = ("traceparent", "tracestate", "baggage")
+_EXIT_SECONDS = 1.0
+"""How long the exit of a program waits for the export of its last spans."""
+
+_setting_up = threading.Lock()
+_reported: set[str] = set()
+_flusher: _Flusher | None = None
+
+
+def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
+    """Return Toolwire's tracer; `None` if the environment asks for no traces, or there can be none.
+
+    *report* receives the reason then, once in a process, and later the first failure of an export. *service* names this
+    process in traces, unless a variable does.
+    """
+    exporter, *endpoints = (os.environ.get(name, "") for name in _ASKING)
+    is_disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    if is_disabled or exporter == "none" or not any((exporter, *endpoints)):
+        return None
+    try:
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import TracerProvider
+
+        with _setting_up:
+            if not isinstance(trace.get_tracer_provider(), TracerProvider):
+                trace.set_tracer_provider(_provider(service, exporter or "otlp", report))
+        return trace.get_tracer("toolwire")
+    except ImportError:
+        from .install_command import install_command
+
+        remedy = install_command("toolwire[otel]")
+        problem = f"OTEL_… asks for traces, but OpenTelemetry is not installed; run: {remedy}"
+    except Exception as error:  # a variable may hold anything, and each part of OpenTelemetry reads its own
+        problem = f"no traces are exported: {error}"
+    if problem not in _reported:
+        _reported.add(problem)
+        report(problem)
+    return None
+
+
+def flush(seconds: float) -> None:
+    """Export the spans that have ended; wait *seconds* at most, and not for a collector that has failed."""
+    if _flusher is not None:
+        _flusher.flush(seconds)
+
+
+def note(span: Span, facts: Mapping[str, Any], error: str | None = None) -> None:
+    """Add to *span* the *facts* that are not `None`, and the *error* with which it ends."""
+    from opentelemetry.trace import StatusCode
+
+    span.set_attributes({name: value for name, value in facts.items() if value is not None})
+    if error is not None:
+        span.set_attribute("error.type", error)
+        span.set_status(StatusCode.ERROR)
+
+
+def carried(meta: Mapping[str, Any]) -> dict[str, str]:
+    """Return the members of *meta*, which may hold anything, that carry the context of a trace (MCP 2026-07-28)."""
+    return {key: value for key in _KEYS if isinstance(value := meta.get(key), str)}
+
+
+def context_in(meta: Mapping[str, Any]) -> Context:
+    """Return the context that the request with *meta* belongs to."""
+    return _propagator().extract(carried(meta))
+
+
+def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the *params* of a request with the context of the active span in `_meta`, if there is one."""
+    if "opentelemetry.trace" not in sys.modules:  # so no span is active
+        return params
+    carrier: dict[str, Any] = {}
+    _propagator().inject(carrier)
+    given = params or {}
+    return {**given, "_meta": {**(given.get("_meta") or {}), **carrier}} if carrier else params
+
+
+@cache
+def _propagator() -> TextMapPropagator:
+    from opentelemetry.baggage.propagation import W3CBaggagePropagator
+    from opentelemetry.propagators.composite import CompositePropagator
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    # Not those of OTEL_PROPAGATORS: MCP defines the keys of these two alone.
+    return CompositePropagator([TraceContextTextMapPropagator(), W3CBaggagePropagator()])
+
+
+def _provider(service: str, exporter: str, report: Callable[[str], object]) -> TracerProvider:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    global _flusher  # one process has one provider
+    protocol = next(filter(None, map(os.environ.get, _PROTOCOLS)), "http/protobuf")
+    if (exporter, protocol) != ("otlp", "http/protobuf"):
+        raise ValueError(f"Toolwire exports by otlp and http/protobuf alone, not by {exporter} and {protocol}")
+    resource = Resource.create()
+    if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: service}))
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # which would wait for a dead collector
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    _flusher = _Flusher(provider, report)
+    return provider
+
+
+class _Flusher:
+    """Exports when asked, in a thread that is there before the exit: Python starts none then.
+
+    *report* receives the first failure that OpenTelemetry logs; Python would print each of them.
+    """
+
+    def __init__(self, provider: TracerProvider, report: Callable[[str], object]) -> None:
+        import atexit
+        import logging
+
+        self._provider, self._report, self._has_failed = provider, report, False
+        self._wanted, self._done = threading.Event(), threading.Event()
+        threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
+        atexit.register(self.flush, _EXIT_SECONDS)
+        logger, handler = logging.getLogger("opentelemetry"), logging.Handler(logging.WARNING)
+        handler.emit = self._fail  # type: ignore[method-assign]
+        logger.propagate = False
+        logger.addHandler(handler)
+
+    def flush(self, seconds: float) -> None:
+        self._done.clear()
+        self._wanted.set()
+        if not self._has_failed:
+            self._done.wait(seconds)
+
+    def _fail(self, record: LogRecord) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            self._report(f"traces: {record.getMessage()[:500]} (later failures are not logged)")
+        self._done.set()
+
+    def _run(self) -> None:
+        while self._wanted.wait():
+            self._wanted.clear()
+            self._provider.force_flush()
+            self._done.set()

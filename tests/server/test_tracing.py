@@ -1,0 +1,356 @@
+"""Spans of OpenTelemetry for the messages of a client, in this process and exported by a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry import baggage, trace
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from support.otlp_collector import Collector
+from support.server_process import (
+    MODERN,
+    PATIENCE_SECONDS,
+    Process,
+    call,
+    filtered_environment,
+    request,
+    running,
+    wait_until,
+)
+from toolwire import Server
+from toolwire.errors import RequestError
+from toolwire_schemas.tracing import with_context
+from toolwire_tools import prompt, resource
+
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
+
+
+def facts(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+def test_a_call_is_a_span_with_its_tool_outcome_and_sizes(spans: InMemorySpanExporter) -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    sent = json.dumps(call("add", {"a": 20, "b": 22})).encode()
+    received: list[bytes] = []
+    session = Server([add]).open_session(received.append)
+    session.feed(sent + b"\n")
+    session.end()
+
+    (span,) = spans.get_finished_spans()
+    assert (span.name, span.kind, span.parent) == ("tools/call add", trace.SpanKind.SERVER, None)
+    assert span.status.status_code is trace.StatusCode.UNSET
+    assert span.end_time is not None
+    assert facts(span) == {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "add",
+        "jsonrpc.request.id": "1",
+        "network.transport": "pipe",
+        "toolwire.outcome": "ok",
+        "toolwire.request.size": len(sent),
+        "toolwire.response.size": len(b"".join(received).rstrip(b"\n")),
+    }
+
+
+def test_failures_have_the_error_types_of_the_convention(spans: InMemorySpanExporter) -> None:
+    def broken() -> int:
+        raise ZeroDivisionError("secret 1")
+
+    def slow() -> None:
+        threading.Event().wait(PATIENCE_SECONDS)
+
+    with Server([broken, slow], timeout_seconds=0.05) as server:
+        server.call("broken")
+        server.call("slow")
+        with pytest.raises(RequestError):
+            server.call("unknown", {"token": "secret 2"})
+        with pytest.raises(RequestError):
+            server.request("secret/3")
+
+    told = ("error.type", "exception.type", "rpc.response.status_code", "toolwire.outcome")
+    seen = [(span.name, *(facts(span).get(name) for name in told)) for span in spans.get_finished_spans()]
+    assert seen == [
+        ("tools/call broken", "tool_error", "ZeroDivisionError", None, "tool_error"),
+        ("tools/call slow", "timeout", None, None, "timed_out"),
+        ("tools/call", "-32602", None, "-32602", "protocol_error"),
+        ("_OTHER", "-32601", None, "-32601", "protocol_error"),
+    ]
+    assert all(span.status.status_code is trace.StatusCode.ERROR for span in spans.get_finished_spans())
+    assert "secret" not in "".join(span.to_json() for span in spans.get_finished_spans())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_tool_runs_within_the_span_and_the_callers_trace(spans: InMemorySpanExporter, is_async: bool) -> None:
+    seen: list[Any] = []
+
+    def see() -> None:
+        seen.append((trace.get_current_span().get_span_context(), baggage.get_baggage("who")))
+
+    async def see_async() -> None:
+        see()
+
+    name = "see_async" if is_async else "see"
+    meta = {"traceparent": TRACEPARENT, "tracestate": "vendor=1", "baggage": "who=me"}
+    with Server([see_async if is_async else see]) as server:
+        server.request("tools/call", {"name": name, "_meta": meta})
+        server.call(name)
+
+    first, second = spans.get_finished_spans()
+    assert first.parent is not None
+    assert (f"{first.parent.trace_id:032x}", f"{first.parent.span_id:016x}") == (TRACE, PARENT)
+    assert first.parent.trace_state.to_header() == "vendor=1"
+    assert second.parent is None
+    assert [(context.span_id, who) for context, who in seen] == [
+        (first.context.span_id, "me"),
+        (second.context.span_id, None),
+    ]
+
+
+@pytest.mark.parametrize("meta", [{"traceparent": 1}, {"traceparent": "00-xyz"}, {"tracestate": "a=1"}, [TRACEPARENT]])
+def test_a_context_that_is_none_starts_a_trace_of_its_own(spans: InMemorySpanExporter, meta: Any) -> None:
+    def ping() -> None: ...
+
+    with Server([ping]) as server:
+        assert not server.request("tools/call", {"name": "ping", "_meta": meta})["isError"]
+    (span,) = spans.get_finished_spans()
+    assert span.parent is None
+
+
+def test_prompts_resources_and_lists_are_spans_too(spans: InMemorySpanExporter) -> None:
+    @prompt
+    def greet(who: str) -> str:
+        return f"Greet {who}."
+
+    @resource("notes://{topic}")
+    def notes(topic: str) -> str:
+        return topic
+
+    with Server([greet, notes]) as server:
+        server.request("prompts/get", {"name": "greet", "arguments": {"who": "secret"}})
+        server.request("resources/read", {"uri": "notes://secret"})
+        server.request("prompts/list")
+
+    first, second, third = spans.get_finished_spans()
+    assert (first.name, facts(first)["gen_ai.prompt.name"]) == ("prompts/get greet", "greet")
+    assert (second.name, facts(second)["mcp.resource.uri"]) == ("resources/read", "notes://{topic}")
+    assert third.name == "prompts/list"
+    assert "secret" not in first.to_json() + second.to_json()
+
+
+def test_the_revision_is_that_of_the_handshake_or_the_request(spans: InMemorySpanExporter) -> None:
+    with Server() as server:
+        server.request("initialize", HELLO)
+        server.request("tools/list")
+        server.request("tools/list", {"_meta": MODERN})
+        with pytest.raises(RequestError):
+            server.request("tools/list", {"_meta": {**MODERN, "io.modelcontextprotocol/protocolVersion": ["secret"]}})
+
+    versions = [facts(span).get("mcp.protocol.version") for span in spans.get_finished_spans()]
+    assert versions == ["2025-06-18", "2025-06-18", "2026-07-28", None]
+
+
+def test_the_client_sends_the_active_span_and_nothing_without_one(spans: InMemorySpanExporter) -> None:
+    assert with_context({"name": "add"}) == {"name": "add"}
+    with trace.get_tracer("of the test").start_as_current_span("outer") as outer:
+        sent = with_context({"name": "add", "_meta": {"progressToken": 1, "traceparent": "of before"}})
+    context = outer.get_span_context()
+    traceparent = f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
+    assert sent == {"name": "add", "_meta": {"progressToken": 1, "traceparent": traceparent}}
+
+
+def test_without_the_variables_nothing_of_a_session_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "mine")  # which asks for nothing
+    session = Server().open_session(lambda data: None)
+    assert "end" not in vars(session)
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "True")
+    session = Server().open_session(lambda data: None)
+    assert "end" not in vars(session)
+
+
+# Exported by a real process
+
+TOOLS = """
+import threading, sys
+from toolwire import Context, tool_api
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+def loaded() -> list[str]:
+    return sorted(name for name in sys.modules if name.split(".")[0] in ("opentelemetry", "requests", "google"))
+
+@tool_api(runs_in="process")
+def apart(a: int) -> int:
+    return a
+
+def wait(context: Context) -> None:
+    while not context.cancelled:
+        threading.Event().wait(0.01)
+
+__tools__ = [add, loaded, apart, wait]
+"""
+
+
+def environment(url: str, **variables: str) -> dict[str, str]:
+    """Return the variables of a server that exports to *url*, when it exits."""
+    asking = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
+    return {**filtered_environment(), **(asking if url else {}), **variables}
+
+
+@contextmanager
+def served(folder: Path, env: dict[str, str], *words: str) -> Iterator[Process]:
+    """Run Toolwire with *words*; it gets its end of input, and must exit well, when the block ends."""
+    (folder / "my_tools.py").write_text(TOOLS, encoding="utf-8")
+    with running("-m", "toolwire", *(words or ("serve", "my_tools.py")), env=env, cwd=folder) as process:
+        yield process
+        process.hang_up()
+        assert process.wait() == 0
+
+
+@pytest.mark.process
+def test_a_server_exports_its_last_spans_before_it_exits(tmp_path: Path) -> None:
+    with Collector() as collector:
+        with served(tmp_path, environment(collector.url)) as process:
+            process.send(request("tools/list", id="list"), call("add", {"a": 1, "b": 2}, traceparent=TRACEPARENT))
+            process.receive(), process.receive()
+        assert process.stderr() == ""
+
+    span = collector.named("tools/call add")
+    assert (span.trace, span.parent, span.failed, span.service) == (TRACE, PARENT, False, "my_tools")
+    assert span.attributes["toolwire.outcome"] == "ok"
+    assert collector.named("tools/list").parent == ""
+
+
+@pytest.mark.process
+def test_a_cancelled_call_and_one_that_the_exit_ends_are_cancelled(tmp_path: Path) -> None:
+    words = ("serve", "my_tools.py", "--grace", "0.5")
+    with Collector() as collector, served(tmp_path, environment(collector.url), *words) as process:
+        process.send(call("wait", id=1), request("notifications/cancelled", {"requestId": 1}, id=...))
+        process.send(call("wait", id=2), call("add", {"a": 1, "b": 2}, id=3))
+        assert process.receive()["id"] == 3
+
+    outcomes = {
+        span.attributes.get("jsonrpc.request.id"): span.attributes["toolwire.outcome"] for span in collector.spans
+    }
+    assert outcomes == {"1": "cancelled", "2": "cancelled", "3": "ok", None: "ok"}
+    assert not any(span.failed for span in collector.spans)
+
+
+@pytest.mark.process
+def test_spans_of_worker_processes_and_mounted_servers_belong_to_the_callers_trace(tmp_path: Path) -> None:
+    with Collector() as collector:
+        mount = f"{sys.executable} -m toolwire serve my_tools.py --include add"
+        words = ("serve", "my_tools.py", "--mount", f"there={mount}")
+        with served(tmp_path, environment(collector.url), *words) as process:
+            process.send(call("apart", {"a": 1}, id=1, traceparent=TRACEPARENT))
+            process.send(call("there_add", {"a": 1, "b": 2}, id=2, traceparent=TRACEPARENT))
+            assert {process.receive()["id"], process.receive()["id"]} == {1, 2}
+        wait_until(lambda: len([span for span in collector.spans if span.name.startswith("tools/call")]) == 4)
+
+    calls = {span.id: span for span in collector.spans if span.name.startswith("tools/call")}
+    assert {span.trace for span in calls.values()} == {TRACE}
+    chains = sorted((calls[span.parent].name, span.name) for span in calls.values() if span.parent in calls)
+    assert chains == [("tools/call apart", "tools/call apart"), ("tools/call there_add", "tools/call add")]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_server_without_traces_passes_the_callers_context_on(tmp_path: Path, wrapped: bool) -> None:
+    (tmp_path / "echo.py").write_text(ECHO, encoding="utf-8")
+    echo = [sys.executable, "echo.py"]
+    words = ["wrap", "--", *echo] if wrapped else ["serve", "--mount", f"there={' '.join(echo)}"]
+    with served(tmp_path, environment(""), *words) as process:
+        process.ask(request("initialize", HELLO))
+        process.send(request("notifications/initialized", id=...))
+        meta = {"traceparent": TRACEPARENT, "tracestate": "vendor=1", "baggage": "who=me"}
+        process.send(call("meta" if wrapped else "there_meta", id=2, **meta, other=1))
+        assert meta.items() <= process.receive()["result"]["structuredContent"].items()
+
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    sent = json.loads(line)
+    tool = {"name": "meta", "inputSchema": {"type": "object"}}
+    info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "e", "version": "1"}}
+    result = {"initialize": info, "tools/list": {"tools": [tool]}}.get(sent["method"])
+    if sent["method"] == "tools/call":
+        meta = sent["params"].get("_meta", {})
+        result = {"content": [], "structuredContent": meta}
+    if "id" in sent:
+        answer = {"error": {"code": -32601, "message": "no"}} if result is None else {"result": result}
+        print(json.dumps({"jsonrpc": "2.0", "id": sent["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_dead_collector_is_one_line_and_holds_up_neither_calls_nor_the_exit(tmp_path: Path, hangs: bool) -> None:
+    with Collector(hangs=True) as collector:
+        url = collector.url if hangs else "http://127.0.0.1:9"
+        small = {"SCHEDULE_DELAY": "1", "MAX_QUEUE_SIZE": "4", "MAX_EXPORT_BATCH_SIZE": "4"}
+        small = {f"OTEL_BSP_{name}": value for name, value in small.items()}
+        with served(tmp_path, environment(url, **small)) as process:
+            for id in range(300):
+                process.send(call("add", {"a": id, "b": 0}, id=id))
+                assert process.receive()["result"]["structuredContent"] == {"result": id}
+        lines = process.stderr().splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("toolwire: warning: traces: ")
+
+
+@pytest.mark.process
+def test_without_the_extra_one_line_names_the_command_and_serving_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "opentelemetry").mkdir()
+    (tmp_path / "opentelemetry" / "__init__.py").write_text(
+        "raise ModuleNotFoundError('No module named opentelemetry')"
+    )
+    with served(tmp_path, environment("http://127.0.0.1:9", PYTHONPATH=os.fspath(tmp_path))) as process:
+        process.send(call("add", {"a": 1, "b": 2}, id=1), call("apart", {"a": 1}, id=2))
+        assert {process.receive()["id"], process.receive()["id"]} == {1, 2}
+    (line,) = process.stderr().splitlines()
+    assert line.startswith("toolwire: warning: OTEL_… asks for traces, but OpenTelemetry is not installed; run: ")
+    assert "toolwire[otel]" in line
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "not by otlp and grpc"),
+        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "not by zipkin and http/protobuf"),
+        ({"OTEL_BSP_MAX_QUEUE_SIZE": "0"}, "max_queue_size must be a positive integer"),
+    ],
+)
+def test_variables_that_cannot_be_followed_are_one_line(
+    tmp_path: Path, variables: dict[str, str], problem: str
+) -> None:
+    with served(tmp_path, environment("http://127.0.0.1:9", **variables)) as process:
+        process.send(call("add", {"a": 1, "b": 2}))
+        assert process.receive()["id"] == 1
+    (line,) = process.stderr().splitlines()
+    assert line.startswith("toolwire: warning: no traces are exported: ")
+    assert problem in line
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("variables", [{}, {"OTEL_SERVICE_NAME": "mine"}, {"OTEL_TRACES_EXPORTER": "none"}])
+def test_nothing_is_imported_unless_a_variable_asks_for_an_export(tmp_path: Path, variables: dict[str, str]) -> None:
+    with served(tmp_path, environment("", **variables)) as process:
+        process.send(call("loaded"))
+        assert process.receive()["result"]["structuredContent"] == {"result": []}

@@ -17,6 +17,7 @@ from toolwire_schemas.cases import cases as all_cases
 from ..errors import NotStarted
 from . import baseline
 from .cases.conversation import ProcessEnded, answers, exchange_lines
+from .cases.costs import costs_of
 from .cases.expectations import Part, Unmet, breach
 from .cases.handshake import meta, open_session, probe
 from .cases.plan import is_as_bad, judged, only_after, plan, untalkable, verdict_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.cases import Case, Framing
 
     from .cases.conversation import CaseConversation, Event
+    from .cases.costs import TimedCall
     from .cases.plan import Play
     from .cases.sdks import Sdk
     from .cases.server_facts import Facts, Start
@@ -83,8 +85,10 @@ def check(
     if replays:
         gaps, fuzzing, fold_sdk, jobs = (), None, False, 1
 
+    calls: list[TimedCall] = []
+
     def start(framing: Framing) -> ServerUnderTest:
-        return ServerUnderTest(command, framing, env=env, cwd=cwd)
+        return ServerUnderTest(command, framing, env=env, cwd=cwd, calls=calls)
 
     if fuzzing is not None:
         from .fuzz import need_hypothesis
@@ -110,6 +114,7 @@ def check(
         sdk=facts.sdk.name if facts.sdk else "",
         outdated=outdated,
         seed=None if fuzzing is None else fuzzing.seed,
+        costs=costs_of(facts.tools, calls),
     )
 
 

@@ -45,11 +45,29 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
         return ", ".join(filter(None, (self.revision, self.framing)))
 
 
+class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
+    """The cost of a tool for a model and for callers.
+
+    `tokens` estimates its name, description and input schema, as a model receives them; `bytes` is its entry in
+    `tools/list`. `seconds` (the median) and `slowest_seconds` are of successful `calls` that ran alone during the
+    check, `result_bytes` (the median) and `largest_result_bytes` of their responses; all are 0 without such calls.
+    """
+
+    name: str
+    tokens: int
+    bytes: int
+    calls: int = 0
+    seconds: float = 0.0
+    slowest_seconds: float = 0.0
+    result_bytes: int = 0
+    largest_result_bytes: int = 0
+
+
 class Report(msgspec.Struct, frozen=True):
     """The verdicts on one server, and its own description.
 
     `sdk` is its SDK, if recognized. `outdated` names the entries of the baseline whose gaps are closed. `seed`
-    generates the same arguments again.
+    generates the same arguments again. `costs` has an entry for each tool.
     """
 
     command: list[str]
@@ -62,8 +80,9 @@ class Report(msgspec.Struct, frozen=True):
     outdated: list[str] = []
     seed: int | None = None
     sdk: str = ""
+    costs: list[ToolCost] = []
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[Outcome, int]:
         """Return the number of verdicts by outcome."""
         found = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: found[outcome] for outcome in OUTCOMES}
@@ -72,6 +91,32 @@ class Report(msgspec.Struct, frozen=True):
         """Return the failures of this *severity* or a worse one, the worst first."""
         grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return [verdict for one in grave for verdict in self.verdicts if is_bad(verdict) and verdict.severity == one]
+
+    def findings(self) -> list[list[Verdict]]:
+        """Return failures and warnings, the worst first; those that differ only in revision and framing together."""
+        found: dict[tuple[str, str, str], list[Verdict]] = {}
+        for verdict in self.failed("advice"):
+            found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
+        return list(found.values())
+
+    def areas(self) -> dict[str, Counter[Outcome]]:
+        """Return the number of verdicts by area and outcome."""
+        found: dict[str, Counter[Outcome]] = {}
+        for verdict in self.verdicts:
+            found.setdefault(verdict.case.partition("/")[0], Counter())[verdict.outcome] += 1
+        return found
+
+    def reasons(self) -> dict[tuple[Outcome, str], list[str]]:
+        """Return the cases by outcome and reason, without those that the SDK causes."""
+        found: dict[tuple[Outcome, str], dict[str, None]] = {}
+        for verdict in self.verdicts:
+            if verdict.reason and not verdict.sdk:
+                found.setdefault((verdict.outcome, verdict.reason), {})[verdict.case] = None
+        return {key: list(cases) for key, cases in found.items()}
+
+    def of_sdk(self) -> Counter[str]:
+        """Return the number of findings that the SDK causes, by the reason."""
+        return Counter(verdict.reason for verdict in self.verdicts if verdict.sdk)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""

@@ -1,40 +1,63 @@
-"""The changes between two lists of tools, as HTML, a page, and Markdown for a pull request."""
+"""The changes between two lists of tools as HTML, a page, and Markdown for a pull request."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .markup import Child, Html, code, element, table, together
-from .page import page
+from toolwire_schemas.compare.words import HEADINGS, WHOM, sentence
+
+from .markdown import as_code, fitted
+from .markup import Html, code, cut, element, pairs, table, together
+from .page import page, section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_schemas.compare import Change, Level
 
-HEADINGS: dict[Level, str] = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Besides"}
-WHOM = {
-    "callers": "who calls it",
-    "readers": "who reads results",
-    "approval": "who approves by hints",
-    "models": "models",
-    "people": "people",
-}
+_COLOURS: dict[Level, str] = {"major": "bad", "unknown": "warn", "minor": "good"}
 _MAX_ROWS = 1000
+_MAX_CHARS = 2000
 
 
-def diff_html(changes: Sequence[Change], sentence: str, facts: Child = None) -> Html:
-    """Return *changes*, breaking ones first, below the *sentence* of the verdict."""
-    parts: list[Child] = [element("h1", sentence), facts]
-    for level, heading in HEADINGS.items():
-        found = [change for change in changes if change.level == level]
-        if found:
-            parts.append(element("h2", heading))
-            rows = [(code(one.where), str(one), WHOM[one.concerns]) for one in found[:_MAX_ROWS]]
-            parts.append(table(("where", "what changed", "whom it concerns"), rows, caption=heading))
-    return together(parts)
+def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
+    """Return *changes*, breaking ones first, with the verdict; *old* and *new* say where the lists come from."""
+    level, _, rest = sentence(changes).partition(": ")
+    badge = element("span", level, class_=f"badge {_COLOURS.get(changes[0].level, '') if changes else 'good'}")
+    head = element(
+        "header",
+        element("p", "Changes of tools", class_="eyebrow"),
+        element("h1", rest[0].upper() + rest[1:]),
+        element("p", badge),
+        pairs(("old", cut(old, _MAX_CHARS)), ("new", cut(new, _MAX_CHARS))),
+    )
+    return together(head, [_section(heading, _of(changes, level)) for level, heading in HEADINGS.items()])
 
 
-def diff_page(changes: Sequence[Change], sentence: str, facts: Child = None) -> str:
+def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
     """Return `diff_html` as a page."""
-    return page("Changes of tools", diff_html(changes, sentence, facts))
+    return page("Changes of tools", diff_html(changes, old=old, new=new))
+
+
+def diff_markdown(changes: Sequence[Change]) -> str:
+    """Return *changes*, breaking ones first, below the verdict."""
+    level, _, rest = sentence(changes).partition(":")
+    parts = [f"**{level}**:{rest}"]
+    for level, heading in HEADINGS.items():
+        found = _of(changes, level)
+        parts += [f"### {heading}"] if found else []
+        parts += [f"- {as_code(one.where)}: {as_code(str(one))} ({WHOM[one.concerns]})" for one in found]
+    return fitted(parts)
+
+
+def _of(changes: Sequence[Change], level: str) -> list[Change]:
+    return [change for change in changes if change.level == level]
+
+
+def _section(heading: str, changes: Sequence[Change]) -> Html | None:
+    if not changes:
+        return None
+    rows = [(code(change.where), cut(str(change), _MAX_CHARS), WHOM[change.concerns]) for change in changes[:_MAX_ROWS]]
+    more = f"… {len(changes) - _MAX_ROWS:,} more" if len(changes) > _MAX_ROWS else ""
+    whole = table(("where", "what changed", "whom it concerns"), rows, caption=heading)
+    return section(heading, whole, element("p", more, class_="cut") if more else None)

@@ -124,8 +124,13 @@ def size(number: float) -> str:
     return f"{number:.0f} B"
 
 
+def counted(number: int, what: str) -> str:
+    """Return a count of *what*: `1 tool`, `2 tools`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration in words."""
     if seconds >= 60:
         return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+    return f"{seconds:.1f} s" if seconds >= 0.9995 else f"{1000 * seconds:.3g} ms"

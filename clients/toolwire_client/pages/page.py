@@ -16,6 +16,11 @@ def style() -> str:
     return (files(__package__) / "style.css").read_text("utf-8")
 
 
+def section(heading: str, *content: Child) -> Html:
+    """Return a part of a page."""
+    return element("section", element("h2", heading), *content, aria_label=heading)
+
+
 def page(title: str, *content: Child) -> str:
     """Return a document with this *content*, whose policy lets it load nothing and run nothing."""
     digest = b64encode(sha256(style().encode()).digest()).decode()
@@ -31,5 +36,5 @@ def page(title: str, *content: Child) -> str:
         element("style", Html(style())),
     )
     footer = element("footer", "Made by ", element("a", "Toolwire", href="https://github.com/OWNER/toolwire"), ".")
-    body = element("body", element("main", *content), footer)
+    body = element("body", element("main", *content), footer, class_="page")
     return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"

@@ -2103,6 +2103,10 @@ export interface ContractReport {
    */
   sdk?: string
   /**
+   * The cost of each tool, those with the longest descriptions first.
+   */
+  costs?: ToolCost[]
+  /**
    * The gaps of the baseline that no longer exist.
    */
   outdated: string[]
@@ -2197,6 +2201,43 @@ export interface ContractVerdict {
    * The duration of the case in seconds.
    */
   seconds?: number
+}
+/**
+ * The cost of a tool for a model and for callers. Times and sizes are of successful calls that ran alone during the check, and 0 without such calls.
+ */
+export interface ToolCost {
+  /**
+   * The name of the tool.
+   */
+  name: string
+  /**
+   * An estimate of the tokens of its name, description and input schema.
+   */
+  tokens: number
+  /**
+   * The size of its entry in `tools/list`.
+   */
+  bytes: number
+  /**
+   * The number of calls measured.
+   */
+  calls: number
+  /**
+   * The median duration of a call in seconds.
+   */
+  seconds: number
+  /**
+   * The duration of the slowest call in seconds.
+   */
+  slowest_seconds: number
+  /**
+   * The median size of a response.
+   */
+  result_bytes: number
+  /**
+   * The size of the largest response.
+   */
+  largest_result_bytes: number
 }
 /**
  * The parameters of `elicitation/create`: a tool asks the user through the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.

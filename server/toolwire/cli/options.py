@@ -139,6 +139,8 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
 # Options of several commands.
 
 JSON = Option("--json", "print JSON, as sent by the server")
+HTML = Option("--html FILE", "also write a page for browsers to FILE; - is standard output, without the text")
+MARKDOWN = Option("--markdown FILE", "also write Markdown, as for a pull request, to FILE; - is standard output")
 INCLUDE = Option(
     "--include PATTERN", "only the tools whose name, or tag as in tag:billing, matches; repeatable", many=True
 )

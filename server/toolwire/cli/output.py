@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.output import BOLD, DIM, Output, marked, printable
 
-from ..errors import Failed
+from ..errors import Failed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _WIDTH = 100
 """The width of text that does not go to a terminal."""
@@ -209,6 +209,29 @@ def write_text(name: str, text: str) -> None:
         raise Failed(f"{name} cannot be written: {(error.strerror or str(error)).lower()}", 2) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def need_folders(options: dict[str, Any], *names: str) -> None:
+    """Refuse files for which there is no folder, before hours of work are written to them.
+
+    Raises:
+        UsageError: if there is one among the options of these *names*.
+    """
+    for name in names:
+        folder = Path(options.get(name, ".")).parent
+        if not folder.is_dir():
+            raise UsageError(f"--{name} {options[name]}: there is no folder {folder}")
+
+
+def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
+    """Write the *pages* that the options of their names ask for; return whether one went to standard output (`-`)."""
+    asked = {name: make() for name, make in pages.items() if name in options}
+    for name, text in asked.items():
+        if options[name] == "-":
+            say(text.removesuffix("\n"))
+        else:
+            write_text(options[name], text)
+    return any(options[name] == "-" for name in asked)
 
 
 def as_json(value: Any) -> str:

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.parsed_html import Parsed
 from toolwire_client.pages.markup import element, together
 from toolwire_schemas.output import printable
-
-
-class Parsed(HTMLParser):
-    """The elements with their attributes, and the text of a document."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 @given(st.text(), st.text())

@@ -113,7 +113,7 @@ def test_two_servers_are_compared_as_json_that_is_as_published(
     assert report["old"] == {"name": commands[0], "kind": "command", "tools": 2}
 
 
-@pytest.mark.parametrize("option", [(), ("--json",), ("--markdown",)])
+@pytest.mark.parametrize("option", [(), ("--json",), ("--markdown", "-"), ("--html", "-")])
 def test_of_many_changes_every_report_ends_with_their_number(
     option: tuple[str, ...], inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,7 +196,7 @@ def test_markdown_is_a_list_in_which_nothing_of_a_tool_is_markup(
 ) -> None:
     (tmp_path / "new.json").write_text("[]")
     hostile = {**entry(), "name": "`</code>`\n# Heading"}
-    run = Run(capsys, save(tmp_path, [hostile]), str(tmp_path / "new.json"), "--markdown")
+    run = Run(capsys, save(tmp_path, [hostile]), str(tmp_path / "new.json"), "--markdown", "-")
     assert run.out == (
         "**major**: 1 change breaks users.\n\n### Breaking\n\n- `` `</code>` # Heading ``: `removed` (who calls it)\n"
     )
@@ -220,7 +220,7 @@ def test_what_steers_a_terminal_does_not_reach_it(tmp_path: Path, capsys: pytest
         (["old.json", "npx", "server"], "put quotes round a command of several words"),
         (["-", "-"], "only one of the lists can come from standard input"),
         (["old.json", "none.json"], "cannot open none.json: No such file or directory"),
-        (["old.json", "old.py", "--json", "--markdown"], "contradict each other"),
+        (["old.json", "old.py", "--html", "no/such.html"], "--html no/such.html: there is no folder no"),
         (["old.json", "no_such_module"], "'no_such_module'"),
         (["old.json", f"{shlex.quote(sys.executable)} -c pass"], "the server ended with exit status 0"),
         (["old.json", "no-such-program at all"], "no-such-program"),

@@ -14,7 +14,7 @@ from toolwire_schemas.wire.messages import Fault
 from ...errors import signal_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from toolwire_schemas.cases import Framing
 
@@ -82,9 +82,13 @@ Event = Sent | Acted | Received | Noise | ProcessEnded
 
 
 class CaseConversation:
-    """The events of one process in one framing. `ended` is the last of them, once it ended."""
+    """The events of one process in one framing. `ended` is the last of them, once it ended.
 
-    def __init__(self, framing: Framing = "lines") -> None:
+    *on_message* receives each message of the server, and its size in bytes, when it is recorded.
+    """
+
+    def __init__(self, framing: Framing = "lines", on_message: Callable[[Any, int], None] | None = None) -> None:
+        self._on_message = on_message
         self.framing: Framing = framing
         self.events: list[Event] = []
         self.ended: ProcessEnded | None = None
@@ -138,6 +142,8 @@ class CaseConversation:
                 return
             event = Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame)
             self.events.append(event)
+            if isinstance(event, Received) and self._on_message is not None:
+                self._on_message(event.value, len(event.data))
             if isinstance(event, Noise):
                 self._noises += 1
                 self._noise_bytes += 0 if isinstance(frame, Fault) else len(frame)

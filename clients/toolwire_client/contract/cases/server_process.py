@@ -14,6 +14,7 @@ from toolwire_schemas.wire import codec
 
 from ...transport.child_process import ServerProcess
 from .conversation import CaseConversation, answers
+from .costs import CallTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.cases import Framing
 
     from ...errors import ServerGone
+    from .costs import TimedCall
 
 _MARK = "TOOLWIRE_CONTRACT"
 """The environment variable that marks all descendants of a server, even outside its process group."""
@@ -34,6 +36,8 @@ _PATIENCE_SECONDS = 0.5
 class ServerUnderTest:
     """Starts *command* and exchanges messages with it. Waits end when the server ends or floods its output.
 
+    Its calls are added to *calls*.
+
     Raises:
         NotStarted: if the command cannot be run.
     """
@@ -45,8 +49,10 @@ class ServerUnderTest:
         *,
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
+        calls: list[TimedCall] | None = None,
     ) -> None:
-        self.conversation = CaseConversation(framing)
+        self._timer = CallTimer([] if calls is None else calls)
+        self.conversation = CaseConversation(framing, self._timer.received)
         self._mark = secrets.token_hex(8)
         self._changed = threading.Condition()
         whole = {**(os.environ if env is None else env), _MARK: self._mark}
@@ -55,6 +61,7 @@ class ServerUnderTest:
 
     def send(self, message: bytes) -> None:
         """Send *message*, in the framing."""
+        self._timer.sent(message)
         self.write(self.conversation.wrap(message))
 
     def write(self, data: bytes) -> None:

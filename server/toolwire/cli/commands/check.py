@@ -1,4 +1,4 @@
-"""`toolwire check`: tests a server against the contract, with verdicts as a table, JSON or JUnit XML."""
+"""`toolwire check`: tests a server against the contract, and reports as text, JSON, JUnit XML, HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import random
 import shlex
 import sys
-from collections import Counter
 from pathlib import Path
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, command_of, loading_words
-from ..options import JSON, LOADING, Option
-from ..output import ProgressLine, as_json, counted, say, show, table, width
+from ..options import HTML, JSON, LOADING, MARKDOWN, Option
+from ..output import ProgressLine, as_json, counted, need_folders, say, show, table, width, write_pages
 from . import Command
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ COMMAND = Command(
         Option("--write-baseline FILE", "write all gaps to FILE, with places for the reasons"),
         JSON,
         Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
+        HTML,
+        MARKDOWN,
     ),
     examples=(
         "toolwire check tools.py",
@@ -99,10 +100,13 @@ def run(words: Words) -> int:
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
         _need_target(words)
+    need_folders(options, "html", "markdown")
     report = _checked(command, cases, gaps, options)
     if "replay" not in options:
         _write_files(options, report, gaps)
-    if options.get("json"):
+    if _written(report, words):
+        pass
+    elif options.get("json"):
         say(as_json(report.as_json()))
     else:
         show(_as_text(report, words))
@@ -238,6 +242,22 @@ def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -
         Path(options["write_baseline"]).write_text(write(report.verdicts, gaps), "utf-8")
 
 
+def _written(report: Report, words: Words) -> bool:
+    """Write the report as `--html` and `--markdown` ask; return whether that was to standard output."""
+    if words.options.keys().isdisjoint(("html", "markdown")):
+        return False
+    from toolwire_client.pages.check_page import check_markdown, check_page
+
+    def again(verdict: Verdict) -> str:
+        return f"toolwire check {_again(verdict, words)}" if verdict.framing else ""
+
+    return write_pages(
+        words.options,
+        html=lambda: check_page(report, again=again),
+        markdown=lambda: check_markdown(report, again=again),
+    )
+
+
 # --- the report ---
 
 _SHOWN = 300
@@ -251,10 +271,7 @@ def _as_text(report: Report, words: Words) -> str:
         return _without_handshake(report)
     if "replay" in words.options:
         return "\n\n".join(_in_detail([verdict], words) for verdict in report.verdicts)
-    found: dict[tuple[str, str, str], list[Verdict]] = {}
-    for verdict in report.failed("advice"):
-        found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
-    blocks = [_in_detail(alike, words) for alike in found.values()]
+    blocks = [_in_detail(alike, words) for alike in report.findings()]
     return "\n\n".join(filter(None, [*blocks, _areas(report), _reasons(report), _summary(report)]))
 
 
@@ -298,22 +315,20 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
 
 def _areas(report: Report) -> str:
     """One row for each area of cases: how many of each verdict."""
-    areas: dict[str, list[str]] = {}
-    for verdict in report.verdicts:
-        areas.setdefault(verdict.case.partition("/")[0], []).append(verdict.outcome)
-    rows = [(area, *(str(outcomes.count(outcome) or "") for outcome in _MARKS)) for area, outcomes in areas.items()]
+    rows = [
+        (area, *(str(counts[outcome] or "") for outcome in report.counts())) for area, counts in report.areas().items()
+    ]
     return table(("area", *_MARKS), rows)
 
 
 def _reasons(report: Report) -> str:
     """Why cases do not apply, and which gaps are known."""
-    reasons: dict[tuple[str, str], dict[str, None]] = {}
-    folded = Counter(verdict.reason for verdict in report.verdicts if verdict.sdk)
-    for verdict in report.verdicts:
-        if verdict.reason and not verdict.sdk:
-            reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), {})[verdict.case] = None
-    lines = [f"{mark:<4}  {printable(reason)}: {', '.join(cases)}" for (mark, reason), cases in reasons.items()]
-    lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in folded.items()]
+    lines = [
+        f"{_MARKS[outcome]:<4}  {printable(reason)}: {', '.join(cases)}"
+        for (outcome, reason), cases in report.reasons().items()
+    ]
+    of_sdk = report.of_sdk().items()
+    lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in of_sdk]
     return "\n".join(fill(line, width(), subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines)
 
 
@@ -325,5 +340,8 @@ def _summary(report: Report) -> str:
     lines = [f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {outcomes}, in {report.seconds:.1f} s."]
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
+    if report.costs:
+        tokens = sum(cost.tokens for cost in report.costs)
+        lines.append(f"The descriptions of its tools are about {tokens:,} tokens; --html has each, and times of calls.")
     lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return "\n".join(marked(BOLD, line) for line in lines)

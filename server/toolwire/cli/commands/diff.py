@@ -6,22 +6,20 @@ Each list is read from a file or from a server that is started for it.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.compare import LEVELS, BadList, Change, Level, between, verdict
-from toolwire_schemas.output import printable
+from toolwire_schemas.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
 from ..open_client import connected, limit_of, own_command, words_of
-from ..options import Option
-from ..output import as_json, counted, say, show, table
+from ..options import HTML, MARKDOWN, Option
+from ..output import as_json, counted, need_folders, say, show, table, write_pages
 from . import Command
 
 if TYPE_CHECKING:
@@ -43,13 +41,14 @@ COMMAND = Command(
         Option("--fail-on major|minor|patch|never", "exit with 1 from this verdict on (default: major)"),
         Option("--allow-unknown", "do not count changes as major whose effect is unknown"),
         Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
-        Option("--markdown", "print the changes as Markdown, for release notes and reviews"),
+        HTML,
+        MARKDOWN,
         Option("--timeout SECONDS", "time limit, including the start of the servers"),
     ),
     examples=(
         "toolwire list tools.py --json > tools.json",
         "toolwire diff tools.json tools.py",
-        'toolwire diff "npx -y some-mcp-server@1" "npx -y some-mcp-server@2" --markdown',
+        'toolwire diff "npx -y some-mcp-server@1" "npx -y some-mcp-server@2" --markdown -',
     ),
 )
 
@@ -90,10 +89,10 @@ def run(words: Words) -> int:
         raise Failed(f"{error} (old: {names[0]}, new: {names[1]})", 2) from None
     old, new = (Listed(name, kind, len(tools)) for name, kind, tools in zip(names, kinds, lists, strict=True))
     report = DiffReport(verdict(changes), old, new, changes)
-    if words.options.get("json"):
+    if _written(report, words.options):
+        pass
+    elif words.options.get("json"):
         say(as_json(report))
-    elif words.options.get("markdown"):
-        say(_as_markdown(report))
     else:
         show(_as_text(report))
     return _status(changes, words.options)
@@ -106,8 +105,7 @@ def _names(words: Words) -> list[str]:
         raise UsageError(f"name the old tools and the new ones: toolwire diff OLD NEW{more}")
     if names == ["-", "-"]:
         raise UsageError("only one of the lists can come from standard input")
-    if words.options.get("json") and words.options.get("markdown"):
-        raise UsageError("--json and --markdown contradict each other: leave one out")
+    need_folders(words.options, "html", "markdown")
     return names
 
 
@@ -164,57 +162,27 @@ def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
     return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) else 0
 
 
+def _written(report: DiffReport, options: dict[str, Any]) -> bool:
+    """Write the report as `--html` and `--markdown` ask; return whether that was to standard output."""
+    if options.keys().isdisjoint(("html", "markdown")):
+        return False
+    from toolwire_client.pages.diff_page import diff_markdown, diff_page
+
+    return write_pages(
+        options,
+        html=lambda: diff_page(report.changes, old=_source(report.old), new=_source(report.new)),
+        markdown=lambda: diff_markdown(report.changes),
+    )
+
+
 def _as_text(report: DiffReport) -> str:
-    lines = []
-    for which, listed in (("old", report.old), ("new", report.new)):
-        name = "standard input" if listed.name == "-" else listed.name
-        lines.append(f"{which}: {name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}")
+    lines = [f"old: {_source(report.old)}", f"new: {_source(report.new)}"]
     if report.changes:
-        rows = [(change.level, change.where, str(change), _WHOM[change.concerns]) for change in report.changes]
+        rows = [(change.level, change.where, str(change), WHOM[change.concerns]) for change in report.changes]
         lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
-    return "\n".join([*lines, "", _verdict(report)])
+    return "\n".join([*lines, "", sentence(report.changes)])
 
 
-_WHOM = {
-    "callers": "who calls it",
-    "readers": "who reads results",
-    "approval": "who approves by hints",
-    "models": "models",
-    "people": "people",
-}
-
-
-def _verdict(report: DiffReport) -> str:
-    counts: Counter[Level] = Counter()
-    for change in report.changes:
-        counts[change.level] += 1 if change.count is msgspec.UNSET else change.count
-    match report.verdict:
-        case "none":
-            return "none: nothing changed."
-        case "major":
-            breaking = counted(counts["major"], "change") + (" breaks" if counts["major"] == 1 else " break")
-            return f"major: {breaking} users" + (f", and {counts['unknown']} more may." if counts["unknown"] else ".")
-        case "unknown":
-            return f"perhaps major: {counted(counts['unknown'], 'change')} may break users."
-    return f"{report.verdict}: {counted(counts.total(), 'change')}, and none breaks users."
-
-
-def _as_markdown(report: DiffReport) -> str:
-    level, _, sentence = _verdict(report).partition(":")
-    lines = [f"**{level}**:{sentence}"]
-    for level, heading in _HEADINGS.items():
-        found = [change for change in report.changes if change.level == level]
-        lines += ["", f"### {heading}", ""] if found else []
-        lines += [f"- {_code(change.where)}: {_code(str(change))} ({_WHOM[change.concerns]})" for change in found]
-    return "\n".join(lines)
-
-
-_HEADINGS = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Besides"}
-
-
-def _code(text: str) -> str:
-    """*text* as code, so that nothing in a foreign tool is Markdown."""
-    text = printable(" ".join(text.split()))
-    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    space = " " if "`" in (text[:1], text[-1:]) else ""
-    return f"{fence}{space}{text}{space}{fence}"
+def _source(listed: Listed) -> str:
+    name = "standard input" if listed.name == "-" else listed.name
+    return f"{name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}"

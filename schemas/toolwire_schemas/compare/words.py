@@ -1,0 +1,45 @@
+"""The verdict on changes, in words for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .tool_lists import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .tool_lists import Change, Concerns, Level
+
+WHOM: dict[Concerns, str] = {
+    "callers": "who calls it",
+    "readers": "who reads results",
+    "approval": "who approves by hints",
+    "models": "models",
+    "people": "people",
+}
+HEADINGS: dict[Level, str] = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Besides"}
+
+
+def sentence(changes: Sequence[Change]) -> str:
+    """Return the verdict on all *changes* together, as in `major: 3 changes break users.`"""
+    counts: Counter[Level] = Counter()
+    for change in changes:
+        counts[change.level] += 1 if change.count is msgspec.UNSET else change.count
+    match verdict(changes):
+        case "none":
+            return "none: nothing changed."
+        case "major":
+            breaking = _changes(counts["major"]) + (" breaks" if counts["major"] == 1 else " break")
+            return f"major: {breaking} users" + (f", and {counts['unknown']} more may." if counts["unknown"] else ".")
+        case "unknown":
+            return f"perhaps major: {_changes(counts['unknown'])} may break users."
+        case level:
+            return f"{level}: {_changes(counts.total())}, and none breaks users."
+
+
+def _changes(number: int) -> str:
+    return f"{number} change{'' if number == 1 else 's'}"

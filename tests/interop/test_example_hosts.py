@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FOLDER = peers.HERE.parents[1] / "examples" / "hosts"
 TOOLS = FOLDER / "tools.py"
+README = (FOLDER / "README.md").read_text("utf-8")
 # The program that each host's command begins with, and what else it needs.
 PROGRAMS = {
     "node/host.ts": [],
@@ -41,6 +42,11 @@ CALLED = [
     "the server left with status 0",
 ]
 WITHOUT_CODE = [line.replace("cancelled: -32800", "cancelled") for line in LISTED + CALLED]
+# The page's command that generates the client of a host.
+GENERATE = {
+    f"{found[1]}/host.{found[2]}": found[0].split()
+    for found in re.finditer(r"toolwire client .* -o (\w+)/.*\.(\w+)$", README, re.MULTILINE)
+}
 PRINTS = {
     **dict.fromkeys(PROGRAMS, LISTED + CALLED),
     "shell/pipeline.sh": LISTED,
@@ -52,8 +58,7 @@ PRINTS = {
 
 def commands() -> dict[str, list[str]]:
     """The command of each host in the README's table, up to where the server's own command begins."""
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|.*\| `(.*) toolwire serve tools\.py` \|$", readme, re.MULTILINE)
+    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|.*\| `(.*) toolwire serve tools\.py` \|$", README, re.MULTILINE)
     return {host: shlex.split(command) for host, command in rows}
 
 
@@ -64,19 +69,20 @@ def test_every_host_is_in_the_readme_with_its_command() -> None:
 def run(host: str, server: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     for program in PROGRAMS[host]:
         peers.installed_program(program)
-    command = [word.replace(host, str(FOLDER / host)) for word in commands()[host]]
+    place = with_client(host, folder) if host in GENERATE else FOLDER / host
+    command = [word.replace(host, str(place)) for word in commands()[host]]
     if host == "node/host.ts":
-        command = [peers.node(newest=True), str(with_client(folder))]
+        command[0] = peers.node(newest=True)
     return peers.run([*command, *server], folder)
 
 
-def with_client(folder: Path) -> Path:
-    """Return a copy of the host in Node beside the client that its page generates."""
-    host = Path(shutil.copy(FOLDER / "node" / "host.ts", folder))
-    generate = [sys.executable, "-m", "toolwire", "client", "typescript", str(TOOLS), "-o", str(folder / "tools.ts")]
-    done = peers.run(generate, folder)
+def with_client(host: str, folder: Path) -> Path:
+    """Return a copy of *host* beside the client that its page generates."""
+    copied = shutil.copytree(FOLDER, folder / "hosts")
+    (copied / GENERATE[host][-1]).parent.mkdir(exist_ok=True)
+    done = peers.run([sys.executable, "-m", *GENERATE[host]], copied)
     assert done.returncode == 0, done.stderr
-    return host
+    return copied / host
 
 
 @pytest.mark.parametrize("host", PROGRAMS)

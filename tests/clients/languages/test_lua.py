@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -171,15 +172,20 @@ def test_values_go_through_lua_and_back(tmp_path: Path) -> None:
     assert said == [value for _, value in cases]
 
 
-def test_the_client_of_the_example_plugin_is_current() -> None:
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the example hosts with the client of the plugin."""
+    copied = shutil.copytree(HOSTS, tmp_path_factory.mktemp("examples") / "hosts")
+    (copied / "neovim" / "lua").mkdir(exist_ok=True)
     command = [sys.executable, "-m", "toolwire", "client", "lua", "tools.py", "-o", "neovim/lua/example_tools.lua"]
-    driving.run([*command, "--check"], HOSTS, {"HOME": "/nonexistent"})
+    driving.run(command, copied)
+    return copied
 
 
-def test_the_example_plugin_completes_calls_and_cancels(tmp_path: Path) -> None:
+def test_the_example_plugin_completes_calls_and_cancels(hosts: Path, tmp_path: Path) -> None:
     (tmp_path / "toolwire").symlink_to(Path(sys.executable).with_name("toolwire"))
     path = f"{tmp_path}:{os.environ['PATH']}"
-    command = [driving.toolchain("nvim"), "--headless", "--clean", "--cmd", f"set runtimepath+={HOSTS / 'neovim'}"]
+    command = [driving.toolchain("nvim"), "--headless", "--clean", "--cmd", f"set runtimepath+={hosts / 'neovim'}"]
 
     said = driving.drive([*command, "-c", f"luafile {DRIVERS / 'plugin.lua'}"], tmp_path, {"PATH": path})
 
@@ -199,13 +205,13 @@ def test_the_example_plugin_completes_calls_and_cancels(tmp_path: Path) -> None:
     ]
 
 
-def test_the_lua_is_as_stylua_leaves_it_and_luacheck_finds_nothing(tmp_path: Path) -> None:
+def test_the_lua_is_as_stylua_leaves_it_and_luacheck_finds_nothing(hosts: Path, tmp_path: Path) -> None:
     ours = [ROOT / "clients" / "lua" / "toolwire.lua", *DRIVERS.glob("*.lua")]
     ours += [HOSTS / "neovim" / "host.lua", HOSTS / "neovim" / "plugin" / "tool.lua"]
     limits = ["--std", "luajit", "--globals", "vim", "--max-line-length", "120", "--no-unused-args"]
     allowed = ["--no-max-comment-line-length", "--no-max-string-line-length"]
 
-    generated = HOSTS / "neovim" / "lua" / "example_tools.lua"  # whose long lines are names and texts of the server
+    generated = hosts / "neovim" / "lua" / "example_tools.lua"  # whose long lines are names and texts of the server
     driving.run([driving.toolchain("luacheck"), *limits, *allowed, *ours], tmp_path)
     driving.run([driving.toolchain("luacheck"), *limits, "--no-max-line-length", generated], tmp_path)
     driving.run([node(newest=True), DRIVERS / "stylua.cjs", driving.toolchain("node_modules"), *ours], tmp_path)

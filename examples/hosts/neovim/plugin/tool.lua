@@ -1,8 +1,9 @@
 -- :Tool NAME ARGUMENT=VALUE...   calls a tool and shows its result; <Tab> completes names and arguments
 -- :ToolCancel                    cancels the calls that still run
 --
--- To try it: nvim --cmd 'set runtimepath+=neovim'. The server starts with the first call and ends with Neovim. For your
--- own tools, write lua/example_tools.lua again: toolwire client lua my_tools.py -o lua/example_tools.lua
+-- To try it: mkdir -p neovim/lua && toolwire client lua tools.py -o neovim/lua/example_tools.lua
+--            nvim --cmd 'set runtimepath+=neovim'
+-- The server starts with the first call and ends with Neovim. For tools of your own, name their file instead.
 
 local made = require("example_tools")
 local hosts = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h")

@@ -28,6 +28,33 @@ PATIENCE_SECONDS = 300
 EVERY_TYPE = (sys.executable, "-m", "toolwire", "serve", str(HERE / "every_type.py"))
 """The command of the server that has a tool for every type and every way a call can go."""
 
+VALUE: dict[str, Any] = {
+    "text": "grün </script> \u2028",
+    "whole": 2**60,
+    "number": 0.1,
+    "flag": True,
+    "nothing": None,
+    "mode": "as usual",
+    "colour": "light green",
+    "level": 2,
+    "one_or_two": 1,
+    "words": ["a", ""],
+    "pair": [1, "one"],
+    "counts": {"a b": 1},
+    "matrix": [[1, 2.5], []],
+    "place": {"x": 1, "y": 2},
+    "places": {"home": [{"x": 3, "y": 0}]},
+    "shape": {"type": "circle", "centre": {"x": 1, "y": 0}, "radius": 2.5},
+    "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
+    "maybe": None,
+    "either": [1, 2],
+    "options": {"type": "x", "func": None},
+    "day": "2026-11-23",
+    "anything": {"deep": [None, 2**60]},
+    "kebab-case": "kebab",
+}
+"""The value that drivers send to the tool `every_type` and print when it has come back."""
+
 
 def echo(entries: Sequence[Any], folder: Path) -> tuple[str, ...]:
     """Return the command of a server with these *entries* of `tools/list`, each of which returns its arguments."""

@@ -74,32 +74,6 @@ def every_type(tmp_path_factory: pytest.TempPathFactory, go_environment: dict[st
 
 def returned(era: str) -> dict[str, Any]:
     """What the driver of every_type.py prints, by step."""
-    point = {"x": 1, "y": 2}
-    value = {
-        "text": "grün </script> \u2028",
-        "whole": 2**60,
-        "number": 0.1,
-        "flag": True,
-        "nothing": None,
-        "mode": "as usual",
-        "colour": "light green",
-        "level": 2,
-        "one_or_two": 1,
-        "words": ["a", ""],
-        "pair": [1, "one"],
-        "counts": {"a b": 1},
-        "matrix": [[1, 2.5], []],
-        "place": point,
-        "places": {"home": [{"x": 3, "y": 0}]},
-        "shape": {"type": "circle", "centre": {"x": 1, "y": 0}, "radius": 2.5},
-        "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
-        "maybe": None,
-        "either": [1, 2],
-        "options": {"type": "x", "func": None},
-        "day": "2026-11-23",
-        "anything": {"deep": [None, 2**60]},
-        "kebab-case": "kebab",
-    }
     asking = "order" if era == "" else ""  # legacy servers do not say which tool asks
     away = 'tool "order": the user is away'
     if era == "legacy":  # where the question is a request of the server
@@ -108,7 +82,7 @@ def returned(era: str) -> dict[str, Any]:
     return {
         "revision": "2025-11-25" if era else "2026-07-28",
         "add": [5, 3],
-        "every type": [value, value],
+        "every type": [driving.VALUE, driving.VALUE],
         "unions": [False, True, 2.5, False, False, True, [1, 2]],
         "measure": 9,
         "plant": ["level 1", "level 0", "leaf"],

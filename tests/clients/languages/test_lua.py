@@ -34,31 +34,10 @@ def driven(driver: str, tools: str, folder: Path, **variables: str) -> list[Any]
 
 def returned(era: str) -> list[Any]:
     """What the driver of every_type.py prints."""
-    value = {
-        "text": "grün </script> \u2028",
-        "whole": 0,  # the driver has compared it
-        "number": 0.1,
-        "flag": True,
-        "nothing": None,
-        "mode": "as usual",
-        "colour": "light green",
-        "level": 2,
-        "one_or_two": 1,
-        "words": ["a", ""],
-        "pair": [1, "one"],
-        "counts": {"a b": 1},
-        "matrix": [[1, 2.5], []],
-        "place": {"x": 1, "y": 2},
-        "places": {"home": [{"x": 3, "y": 0}], "none": []},
-        "shape": {"type": "circle", "centre": {"x": 1, "y": 0}, "radius": 2.5},
-        "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
-        "maybe": None,
-        "either": [1, 2],
-        "options": {"type": "x", "func": None},
-        "day": "2026-11-23",
-        "anything": {"deep": [None, 0.3], "empty": {}},  # vim.json shows 14 digits
-        "kebab-case": "kebab",
-    }
+    places = {**driving.VALUE["places"], "none": []}
+    anything = {"deep": [None, 0.3], "empty": {}}
+    # vim.json shows 14 digits, so the driver has compared the whole number.
+    value = {**driving.VALUE, "whole": 0, "places": places, "anything": anything}
     asking = "" if era else "order"  # legacy servers do not say which tool asks
     away = "ask: the client failed to ask the user: the user is away"
     if era:  # where the question is a request of the server

@@ -113,34 +113,6 @@ def program(tmp_path_factory: pytest.TempPathFactory, rust_environment: dict[str
     return program
 
 
-PLACE = {"x": 1.0, "y": 2.0}
-VALUE = {
-    "text": "grün </script> \u2028",
-    "whole": 2**60,
-    "number": 0.1,
-    "flag": True,
-    "nothing": None,
-    "mode": "as usual",
-    "colour": "light green",
-    "level": 2,
-    "one_or_two": 1,
-    "words": ["a", ""],
-    "pair": [1, "one"],
-    "counts": {"a b": 1},
-    "matrix": [[1, 2.5], []],
-    "place": PLACE,
-    "places": {"home": [{"x": 3.0, "y": 0.0}]},
-    "shape": {"type": "circle", "centre": {"x": 1.0, "y": 0.0}, "radius": 2.5},
-    "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
-    "maybe": None,
-    "either": [1, 2],
-    "options": {"type": "x", "func": None},
-    "day": "2026-11-23",
-    "anything": {"deep": [None, 2**60]},
-    "kebab-case": "kebab",
-}
-
-
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_path: Path, era: str) -> None:
     said = driving.drive([program, "every_type", era], tmp_path)
@@ -154,7 +126,7 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_
         "revision": "2025-11-25" if era == "legacy" else "2026-07-28",
         "tools": 18,
         "add": [5, 3],
-        "every type": [VALUE, VALUE],
+        "every type": [driving.VALUE, driving.VALUE],
         "measure": 9.0,
         "plant": ["level 1", "level 0", "leaf"],
         "picture": ["iVBORw==", "image/png"],

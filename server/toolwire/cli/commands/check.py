@@ -11,6 +11,7 @@ from pathlib import Path
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
@@ -72,6 +73,7 @@ COMMAND = Command(
         Option("--baseline FILE", "known gaps with reasons; they do not count"),
         Option("--write-baseline FILE", "write all gaps to FILE, with places for the reasons"),
         JSON,
+        Option("--events", "print each verdict as a line of JSON when it is decided, and then the report"),
         Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
         HTML,
         MARKDOWN,
@@ -106,11 +108,18 @@ def run(words: Words) -> int:
         _write_files(options, report, gaps)
     if _written(report, words):
         pass
+    elif "events" in options:
+        _event(report=report.as_json())
     elif options.get("json"):
         say(as_json(report.as_json()))
     else:
         show(_as_text(report, words))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
+
+
+def _event(**members: Any) -> None:
+    say(json.dumps(members, default=msgspec.to_builtins))
+    sys.stdout.flush()
 
 
 def _need_target(words: Words) -> None:
@@ -132,6 +141,8 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
     def on_verdict(verdict: Verdict, total: int) -> None:
         number = next(numbers)
         line(number, total, f"{number}/{total} {verdict.case}")
+        if "events" in options:
+            _event(verdict=verdict, number=number, total=total)
 
     try:
         return check(

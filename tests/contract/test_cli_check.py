@@ -221,3 +221,38 @@ def test_a_call_without_arguments_is_made_with_the_plainest_that_the_tool_takes(
     refused = "no call that was tried succeeds; name arguments that do with --call"
     assert verdict("--call", "half={}") == ("not applicable", refused)
     assert verdict("--call", "half") == ("pass", "")
+
+
+def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = [str(tmp_path / name) for name in ("report.html", "report.md")]
+    status, out, _ = said(capsys, *ONE, "--html", files[0], "--markdown", files[1], "--", *STUBBORN)
+    page, markdown = (Path(name).read_text("utf-8") for name in files)
+    assert (status, "warn  ids/fraction" in out) == (0, True)
+    assert "<h1>stubborn 1</h1>" in page
+    assert "toolwire check --replay ids/fraction --era legacy --framing lines" in page
+    assert "| warn | `ids/fraction` | `a JSON-RPC error -32600` |" in markdown
+    assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith("### Contract of `stubborn 1`\n")
+
+
+def test_a_page_without_a_folder_for_it_is_refused_before_the_check(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, *ONE, "--html", "no/such.html", "--", "there-is-no-such-program")
+    assert (status, out, "--html no/such.html: there is no folder no" in err) == (2, "", True)
+
+
+def test_a_report_has_the_cost_of_each_tool(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        "from toolwire import tool_api\n"
+        "@tool_api(read_only=True)\ndef short() -> str:\n    'Short.'\n    return 'x' * 2000\n"
+        "@tool_api\ndef long(a: int, b: int) -> int:\n    'Long, and not called.'\n    return a\n",
+        "utf-8",
+    )
+    only = ("--only", "calls/*", "--framing", "lines", "--era", "legacy")
+    _, out, _ = said(capsys, "check", *only, "--json", str(tmp_path / "tools.py"))
+    long, short = json.loads(out)["costs"]
+    assert (long["name"], long["calls"], long["seconds"]) == ("long", 0, 0)
+    assert short["name"] == "short"
+    assert 0 < short["tokens"] < long["tokens"]
+    assert 0 < short["seconds"] <= short["slowest_seconds"]
+    assert 2000 < short["result_bytes"] <= short["largest_result_bytes"]

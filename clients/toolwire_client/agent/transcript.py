@@ -111,6 +111,16 @@ def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
     Raises:
         ValueError: if there is no line *at*.
     """
+    *_, session = sessions(path, at)
+    return session
+
+
+def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded]:
+    """As `loaded`, with all sessions in the file, or those up to that of line *at*.
+
+    Raises:
+        ValueError: if there is no line *at*.
+    """
     *lines, last = Path(path).read_bytes().split(b"\n")
     with suppress(codec.DecodingError):  # a crash may have cut it off
         codec.decode(last)
@@ -118,6 +128,7 @@ def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
     if at is not None and not 0 < at <= len(lines):
         raise ValueError(f"{path} has {len(lines)} lines, and no line {at}")
     session = Loaded([], [], sum(len(line) + 1 for line in lines))
+    found: list[Loaded] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -126,6 +137,7 @@ def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
             if at is not None and number > at:
                 break
             session = Loaded([], [], session.end)
+            found.append(session)
         before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
             raise BrokenTranscript(f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}")
@@ -136,9 +148,9 @@ def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
             )
         session.events.append(event)
         session.lines.append(number)
-    if not session.events:
+    if not found:
         raise BrokenTranscript(f"{path} is not a transcript: no line has the type Started")
-    return session
+    return found
 
 
 def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None) -> Loaded:

@@ -1,4 +1,4 @@
-"""Results as HTML: texts, Markdown, pictures, sounds, and data as a tree. A server's word is never HTML."""
+"""Results as HTML: texts, Markdown, pictures, sounds, and data as a tree. HTML in them stays text."""
 
 from __future__ import annotations
 
@@ -6,157 +6,204 @@ import json
 import re
 from base64 import b64encode
 from binascii import a2b_base64
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from .markup import Child, Html, block, cut, element, folded, size, together
+from .markup import Html, block, counted, cut, element, folded, size, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-_MEDIA = re.compile(
-    r"(?:image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|wav|x-wav|ogg|webm|flac|aac|mp4))"
-)
-_MAX_MEDIA_BYTES = 8 * 1024 * 1024  # of one result; browsers refuse far longer addresses, and pages stay small
+_MEDIA = re.compile(r"image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|x?-?wav|ogg|webm|flac|aac|mp4)")
+_MAX_MEDIA_BYTES = 8 * 1024 * 1024  # in one result, so that a page stays a page
 _MAX_BLOCKS = 200
+_MAX_TEXT_CHARS = 200_000  # in one result
 _MAX_VALUES = 2000
 _MAX_DEPTH = 24
-_MAX_TEXT = 2000
-_OPEN = 12  # a list or an object with at most as many members is shown open
+_MAX_VALUE_CHARS = 2000
+_OPEN = 12  # members up to which a list or an object is shown open
+_KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, "resultType": str}
 
 
 def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> Html:
-    """Return the result of `tools/call`, `resources/read` or `prompts/get`; any other as a tree.
+    """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a tree.
 
     *problems* are those against the output schema.
     """
-    failed = result.get("isError") is True
-    data = result.get("structuredContent")
-    parts: list[Child] = [element("p", "The tool reports an error.", class_="bad")] if failed else []
-    if problems:
-        parts.append(element("p", "The result does not fit the output schema:", class_="bad"))
-        parts.append(element("ul", [element("li", problem) for problem in problems]))
-    if "structuredContent" in result:
-        parts.append(tree(data, "structured content"))
-    media = [_MAX_MEDIA_BYTES]
-    found = list(_blocks(result))
-    parts += [_block(one, media, data) for one in found[:_MAX_BLOCKS]]
-    if len(found) > _MAX_BLOCKS:
-        parts.append(element("p", f"… {len(found) - _MAX_BLOCKS:,} more blocks", class_="cut"))
-    others = {key: value for key, value in result.items() if key not in _SHOWN or not isinstance(value, _SHOWN[key])}
-    if others:
-        parts.append(folded("further members", tree(others, "")))
-    return element("div", parts, class_="result bad" if failed else "result")
+    found = [("", block) for name in ("content", "contents") for block in _list(result, name)]
+    for message in _list(result, "messages"):
+        is_message = isinstance(message, dict) and "content" in message
+        found.append((str(message.get("role", "")), message["content"]) if is_message else ("", message))
+    blocks = _Blocks(result.get("structuredContent"))
+    others = {
+        name: value
+        for name, value in result.items()
+        if name != "structuredContent" and not isinstance(value, _KNOWN.get(name, ()))
+    }
+    more = len(found) - _MAX_BLOCKS
+    return element(
+        "div",
+        element("p", "The tool reports an error.", class_="bad") if result.get("isError") is True else None,
+        element("p", "The result does not fit the output schema:", class_="bad") if problems else None,
+        element("ul", [element("li", cut(problem, _MAX_VALUE_CHARS)) for problem in problems[:50]])
+        if problems
+        else None,
+        tree(result["structuredContent"], "structured content") if "structuredContent" in result else None,
+        [blocks.html(role, one) for role, one in found[:_MAX_BLOCKS]],
+        element("p", f"… {counted(more, 'more block')}", class_="cut") if more > 0 else None,
+        folded("Further members", tree(others)) if others else None,
+        class_="result",
+    )
 
 
-_SHOWN: dict[str, type | tuple[type, ...]] = {
-    "content": list,
-    "contents": list,
-    "messages": list,
-    "isError": bool,
-    "structuredContent": object,
-    "description": (),
-    "resultType": str,
-}
+def _list(result: Mapping[str, Any], name: str) -> list[Any]:
+    value = result.get(name)
+    return value if isinstance(value, list) else []
 
 
-def _blocks(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name in ("content", "contents", "messages"):
-        blocks = result.get(name)
-        for one in blocks if isinstance(blocks, list) else ():
-            if name == "messages" and isinstance(one, dict) and "content" in one:
-                yield str(one.get("role", "")), one["content"]
-            else:
-                yield "", one
+class _Blocks:
+    """The content blocks of one result, whose *data* a text may repeat, with limits for all of them together."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self._chars = _MAX_TEXT_CHARS
+        self._bytes = _MAX_MEDIA_BYTES
+
+    def html(self, role: str, one: Any) -> Html:
+        """Return the content block *one* of a message by *role*."""
+        if not isinstance(one, dict):
+            return tree(one, role)
+        inner = one["resource"] if isinstance(one.get("resource"), dict) else one
+        kind, mime, text = str(one.get("type", "")), str(inner.get("mimeType") or ""), inner.get("text")
+        raw = inner.get("blob", inner.get("data"))
+        words = [role, kind if kind != "text" else "", mime, str(inner.get("uri") or inner.get("name") or "")]
+        shown: Html | None
+        if isinstance(text, str):
+            shown = self._text(text, mime)
+        elif isinstance(raw, str):
+            shown = self._medium(raw, mime, words)
+        else:
+            shown = tree(one)
+        caption = ", ".join(word[:300] for word in words if word)
+        return element("section", element("p", caption, class_="caption") if caption else None, shown)
+
+    def _text(self, text: str, mime: str) -> Html:
+        most, self._chars = self._chars, max(self._chars - len(text), 0)
+        if self._data is not None and len(text) <= most and _says(text, self._data):
+            return folded("The same as text", block(text, most))
+        return text_html(text, mime, most)
+
+    def _medium(self, raw: str, mime: str, words: list[str]) -> Html | None:
+        try:
+            data = a2b_base64(raw.encode("ascii"), strict_mode=True)
+        except ValueError:
+            words.append("not Base64")
+            return block(raw, _MAX_VALUE_CHARS)
+        words.append(size(len(data)))
+        if not _MEDIA.fullmatch(mime) or len(data) > self._bytes:
+            return None
+        self._bytes -= len(data)
+        address = f"data:{mime};base64,{b64encode(data).decode()}"
+        if mime.startswith("audio/"):
+            return element("audio", controls=True, src=address)
+        return element("img", src=address, alt=f"a picture of the result, {size(len(data))}")
 
 
-def _block(found: tuple[str, Any], media: list[int], data: Any) -> Html:
-    role, one = found
-    if not isinstance(one, dict):
-        return element("section", _caption(role, "not a block"), tree(one, ""), class_="block")
-    inner = one["resource"] if isinstance(one.get("resource"), dict) else one
-    kind, mime = str(one.get("type", "")), str(inner.get("mimeType") or "")
-    name = inner.get("uri") or one.get("name")
-    words = [role, "" if kind == "text" else kind, mime, str(name or "")]
-    text, raw = inner.get("text"), inner.get("blob", inner.get("data"))
-    if isinstance(text, str):
-        if data is not None and _is_same(text, data):
-            return folded("the same as text", block(text), class_="block")
-        return element("section", _caption(*words), text_html(text, mime), class_="block")
-    if isinstance(raw, str):
-        return element("section", _medium(raw, mime, words, media), class_="block")
-    return element("section", _caption(*words), tree(one, ""), class_="block")
-
-
-def _caption(*words: str) -> Html | None:
-    spoken = ", ".join(cut_ for word in words if word and (cut_ := word[:200]))
-    return element("p", spoken, class_="caption") if spoken else None
-
-
-def _is_same(text: str, data: Any) -> bool:
+def _says(text: str, data: Any) -> bool:
     try:
-        return len(text) < 1_000_000 and bool(codec.decode(text.encode()) == data)
+        return bool(codec.decode(text.encode()) == data)
     except (codec.DecodingError, UnicodeEncodeError, RecursionError):
         return False
 
 
-def _medium(raw: str, mime: str, words: Sequence[str], media: list[int]) -> Html:
-    try:
-        data = a2b_base64(raw.encode("ascii"), strict_mode=True)
-    except ValueError:
-        return together(_caption(*words, "not Base64"), block(raw, _MAX_TEXT))
-    about = _caption(*words, size(len(data)))
-    if not _MEDIA.fullmatch(mime) or len(data) > media[0]:
-        return together(about)
-    media[0] -= len(data)
-    address = f"data:{mime};base64,{b64encode(data).decode()}"
-    if mime.startswith("audio/"):
-        return together(about, element("audio", controls=True, src=address))
-    return together(about, element("img", src=address, alt=f"{mime}, {size(len(data))}"))
-
-
 # --- texts ---
 
+_SIGNS = (
+    r"^#{1,6} \S",
+    r"^ {0,3}(?:[-*]|\d+\.) \S",
+    r"^```",
+    r"^\|?[ :|-]*-{3}[ :|-]*$",
+    r"\]\(https?:",
+    r"\*\*\S[^*\n]*\*\*",
+)
+_STRONG = [re.compile(sign, re.MULTILINE) for sign in _SIGNS[2:]]
+_WEAK = [re.compile(sign, re.MULTILINE) for sign in _SIGNS[:2]]
+_MAX_MARKDOWN = 20_000  # a second of work for the worst of texts
 
-def text_html(text: str, mime: str = "") -> Html:
-    """Return *text* as it is laid out."""
-    return block(text)
+
+def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
+    """Return *text* as it is laid out, or read as Markdown if it is that: by its type, or by two signs of it."""
+    signs = [any(sign.search(text, 0, _MAX_MARKDOWN) for sign in signs) for signs in (_STRONG, _WEAK)]
+    shown = block(text, most)
+    if len(text) > min(most, _MAX_MARKDOWN) or not (mime == "text/markdown" or all(signs)):
+        return shown
+    rendered = _markdown(text)
+    return together(rendered, folded("As text", shown)) if rendered else shown
+
+
+def _markdown(text: str) -> Html | None:
+    """Return Markdown as HTML; `None` without the package that reads it, or if it is nested too deeply."""
+    try:
+        from markdown_it.tree import SyntaxTreeNode
+
+        parts = SyntaxTreeNode(_parser().parse(text)).children
+        return element("div", [_rendered(part) for part in parts], class_="markdown")
+    except (ImportError, RecursionError):
+        return None
+
+
+@cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def _rendered(node: Any) -> Html:
+    if node.type in ("fence", "code_block"):
+        return block(node.content)
+    if node.type == "code_inline":
+        return element("code", node.content)
+    if node.type == "softbreak":
+        return together("\n")
+    inner = together([_rendered(child) for child in node.children] or node.content)
+    if node.type in ("link", "image"):  # a picture from elsewhere is not loaded, but linked
+        address = str(node.attrs.get("href") or node.attrs.get("src"))
+        return element("a", inner or address, href=address, rel="noreferrer noopener")
+    if node.type == "heading":
+        return element(f"h{min(int(node.tag[1]) + 3, 6)}", inner)
+    return element(node.tag, inner) if node.tag and not node.hidden else inner
 
 
 # --- data ---
 
 
-def tree(value: Any, name: str) -> Html:
-    """Return a JSON value as a tree whose parts open and close; what is large or deep is cut, which it says."""
+def tree(value: Any, name: str = "") -> Html:
+    """Return a JSON value as a tree whose parts open and close; a long or deep part is cut, which it says."""
     return element("div", _node(value, name, [_MAX_VALUES], 0), class_="tree")
 
 
 def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
     left[0] -= 1
-    key = element("span", cut(name, 200), class_="key") if name else None
-    if not isinstance(value, dict | list) or not value or depth == _MAX_DEPTH:
-        return element("div", key, " " if name else None, _leaf(value))
-    members = (
-        [(str(key), item) for key, item in value.items()]
-        if isinstance(value, dict)
-        else [(str(number), item) for number, item in enumerate(value)]
-    )
-    shown = []
+    key = [element("span", cut(name, 200), class_="key"), " "] if name else None
+    if not isinstance(value, dict | list) or not value:
+        return element("div", key, _leaf(value))
+    if depth == _MAX_DEPTH:
+        return element("div", key, element("span", "… nested more deeply", class_="cut"))
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    shown: list[Html] = []
     for member, item in members:
         if left[0] <= 0:
+            shown.append(element("div", f"… {len(value) - len(shown):,} more", class_="cut"))
             break
-        shown.append(_node(item, member, left, depth + 1))
-    if len(shown) < len(members):
-        shown.append(element("div", f"… {len(members) - len(shown):,} more", class_="cut"))
-    kind = f"{{{len(members):,}}}" if isinstance(value, dict) else f"[{len(members):,}]"
-    summary = together(key, " " if name else None, element("span", kind, class_="kind"))
-    return folded(summary, *shown, open_=len(members) <= _OPEN)
+        shown.append(_node(item, str(member), left, depth + 1))
+    count = f"{{{len(value):,}}}" if isinstance(value, dict) else f"[{len(value):,}]"
+    return folded([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
 
 
 def _leaf(value: Any) -> Html:
-    if isinstance(value, dict | list) and value:
-        return element("span", "… nested more deeply", class_="cut")
-    kind = {str: "string", bool: "word", type(None): "word"}.get(type(value), "number")
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return element("span", cut(text, _MAX_TEXT), class_=kind)
+    is_line = not isinstance(value, str) or "\n" not in value
+    text = json.dumps(value, ensure_ascii=False, default=str) if is_line else value
+    return element("span", cut(text, _MAX_VALUE_CHARS), class_="string" if isinstance(value, str) else "literal")

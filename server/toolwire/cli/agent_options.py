@@ -77,6 +77,7 @@ OPTIONS = (
     ),
     Option("--tool-timeout SECONDS", "time limit of a tool call (default: 300)"),
     Option("--base-url URL", "URL of the model's API (default: its provider's)"),
+    Option("--html FILE", "also write the run to FILE, as a page for browsers, when it ends"),
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ from ..errors import UsageError
 from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, name_transcript, protocol_of, renderer_of
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
+from .output import need_folders, write_pages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from toolwire_client import AsyncClient, Question
     from toolwire_client.agent import Outcome, Recorded, Session
@@ -36,6 +37,7 @@ class AgentRun:
         for option in ("set", "adopt"):
             if option in options and "tools" not in options:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
+        need_folders(options, "html")
         self._servers = ServersToStart(words)
         self._model = model_of(options)
         name_transcript(options)
@@ -116,7 +118,8 @@ class AgentRun:
                 spent_seconds = anyio.current_time() - started_at if self._is_one_question else 0.0
                 try:
                     self.session = self._begin(trusted, spent_seconds)
-                    return await work(self)
+                    with self._page_at_the_end():
+                        return await work(self)
                 except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
         return CANCELLED
@@ -162,6 +165,19 @@ class AgentRun:
         if "resume" in options:
             return agent.resume(options["resume"], on_live=on_live)
         return agent.session(on_live=on_live)
+
+    @contextmanager
+    def _page_at_the_end(self) -> Iterator[None]:
+        """Write the run as a page, if asked to, however it ends; secrets are hidden as in a transcript."""
+        try:
+            yield
+        finally:
+            if "html" in self._options:
+                from toolwire_client.agent.redaction import Redactor
+                from toolwire_client.pages.run_page import run_page
+
+                page = run_page([*map(Redactor().event, self.session.events)])
+                write_pages(self._options, html=lambda: page)
 
     def _interrupt(self) -> None:
         """Handle Ctrl-C: cancel the running call, else the run, else end the command."""

@@ -13,7 +13,8 @@ _MAX_COLUMNS = 100
 def overview() -> str:
     """Return the text of `toolwire --help`."""
     lines = ["Python functions as tools for any program.", "", "usage: toolwire COMMAND ...", ""]
-    lines += [f"  {name:<8}{summary}" for name, summary in COMMANDS.items()]
+    width = max(map(len, COMMANDS)) + 2
+    lines += [f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items()]
     return "\n".join(
         [*lines, "", "toolwire COMMAND --help describes a command; toolwire --version prints the version."]
     )

@@ -18,6 +18,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "call": "call one tool and print its result",
     "ask": "let a language model answer a question with tools",
     "chat": "chat with a language model that uses tools",
+    "transcript": "show a recorded run of an agent, at the terminal or as a page",
     "config": "configure a host to start the tools: print the entry, or --write it",
     "pack": "make a bundle (.mcpb) that hosts install with a click",
     "client": "write a typed client of a server's tools in your language",
@@ -44,5 +45,5 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    room = {"client": "languages.", "schema": "languages.", "inspect": "pages."}.get(name, "")
+    room = {"client": "languages.", "schema": "languages.", "inspect": "pages.", "transcript": "pages."}.get(name, "")
     return import_module(f".{room}{name}", __name__)

@@ -1,0 +1,155 @@
+"""Results as HTML: each kind of content, any text only as text, limited sizes."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.parsed_html import ATTACKS, Parsed, assert_inert, texts
+from toolwire_client.pages.results import result_html, text_html, tree
+from toolwire_schemas.output import printable
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), texts),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+members = st.sampled_from(("type", "text", "mimeType", "data", "blob", "uri", "name", "resource", "annotations"))
+kinds = st.sampled_from(("text", "image", "audio", "resource", "resource_link", "image/png", "text/markdown"))
+blocks = st.dictionaries(members, st.one_of(kinds, values), max_size=6) | values
+names = st.sampled_from(("content", "contents", "messages", "structuredContent", "isError", "_meta")) | texts
+results = st.dictionaries(names, st.lists(blocks, max_size=4) | values, max_size=5)
+
+# Elements that a result may need; those of Markdown are among them.
+KNOWN = {"div", "section", "p", "ul", "ol", "li", "details", "summary", "span", "pre", "code", "img", "audio", "a"}
+KNOWN |= {"h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s", "blockquote", "br", "hr"}
+
+
+def texted(*texts: str, **about: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text} for text in texts], **about}
+
+
+@given(results)
+def test_any_result_of_a_hostile_server_is_inert(result: dict[str, Any]) -> None:
+    page = Parsed(result_html(result, problems=ATTACKS))
+    assert_inert(page)
+    assert {*page.tags} <= KNOWN
+
+
+@given(texts)
+def test_any_text_is_shown_whole_and_as_text(text: str) -> None:
+    page = Parsed(text_html(text))
+    assert printable(text) in page.text
+    assert_inert(page)
+
+
+@given(texts, texts)
+def test_any_data_is_text_in_the_tree(key: str, value: str) -> None:
+    page = Parsed(tree({key: [value]}))
+    assert page.tags == Parsed(tree({"x": ["y"]})).tags
+    assert printable(json.dumps(value, ensure_ascii=False)) in page.text or printable(value) in page.text
+    assert printable(key) in page.text
+
+
+@given(texts)
+def test_any_markdown_has_only_the_elements_of_markdown(text: str) -> None:
+    page = Parsed(text_html(text, "text/markdown"))
+    assert_inert(page)
+    assert {*page.tags} <= KNOWN - {"img", "audio"}
+
+
+MARKDOWN = """# Title
+
+Some **bold** text with [a link](https://example.com/), ![a picture](https://example.com/a.png) and <b>no HTML</b>.
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+
+def test_markdown_is_rendered_with_its_pictures_as_links_and_its_source_below() -> None:
+    page = Parsed(result_html(texted(MARKDOWN)))
+    assert {"h4", "strong", "table", "th", "td"} <= {*page.tags}
+    assert "img" not in page.tags
+    links = [attributes for tag, attributes in page.elements if tag == "a"]
+    assert [link["href"] for link in links] == ["https://example.com/", "https://example.com/a.png"]
+    assert all("noreferrer" in str(link["rel"]) for link in links)
+    assert "<b>no HTML</b>" in page.text
+    assert "# Title" in page.text
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["# a comment\nx = 2 ** 3\n- y", "key:\n- one\n- two\n# three", "def f(**kwargs): ...\n# end", "1. one\n2. two"],
+)
+def test_code_is_not_taken_for_markdown(code: str) -> None:
+    assert Parsed(text_html(code)).tags == ["pre", "code"]
+
+
+def test_pictures_and_sounds_of_known_types_are_in_the_page_and_other_data_is_described() -> None:
+    data = b64encode(b"x" * 3000).decode()
+    kinds = ("image/png", "audio/wav", "application/pdf", "image/x-unknown", "text/html")
+    page = Parsed(result_html({"content": [{"type": "image", "data": data, "mimeType": kind} for kind in kinds]}))
+    sources = [attributes["src"] for _, attributes in page.elements if "src" in attributes]
+    assert sources == [f"data:image/png;base64,{data}", f"data:audio/wav;base64,{data}"]
+    assert page.text.count("3.0 kB") == len(kinds)
+
+
+def test_data_that_is_no_base64_is_shown_as_it_is() -> None:
+    page = Parsed(result_html({"content": [{"type": "image", "data": "<b>", "mimeType": "image/png"}]}))
+    assert "img" not in page.tags
+    assert "not Base64" in page.text
+    assert "<b>" in page.text
+
+
+def test_a_text_that_repeats_the_data_is_folded() -> None:
+    data = {"a": [1, {"b": None}]}
+    page = Parsed(result_html(texted(json.dumps(data), "another", structuredContent=data)))
+    assert "The same as text" in page.text
+    assert "another" in page.text
+
+
+def test_errors_and_problems_are_said_first() -> None:
+    text = Parsed(result_html(texted("it broke", isError=True), problems=["result.a: 1 is not a string"])).text
+    order = ["The tool reports an error.", "does not fit the output schema", "1 is not a string", "it broke"]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+def test_resources_and_prompts_are_shown_with_their_address_and_role() -> None:
+    read = Parsed(result_html({"contents": [{"uri": "notes://a", "mimeType": "text/plain", "text": "hello"}]})).text
+    assert "notes://a" in read
+    assert "hello" in read
+    prompt = {"messages": [{"role": "user", "content": {"type": "text", "text": "Say it"}}], "description": "About"}
+    assert all(part in Parsed(result_html(prompt)).text for part in ("user", "Say it", "About"))
+
+
+def test_huge_results_make_small_pages_that_say_what_is_left_out() -> None:
+    text = Parsed(result_html(texted("x" * 5_000_000, "y" * 100))).text
+    assert "4,800,000 more characters" in text
+    assert len(text) < 210_000
+    wide = result_html({"structuredContent": {"list": [{"n": number} for number in range(100_000)]}})
+    assert len(wide) < 400_000
+    assert "more" in wide
+    many = result_html(texted(*map(str, range(10_000))))
+    assert "9,800 more blocks" in many
+    assert len(many) < 100_000
+
+
+def test_deep_data_and_deep_markdown_are_cut() -> None:
+    deep: Any = "end"
+    for _ in range(5000):
+        deep = [deep]
+    assert "nested more deeply" in tree(deep)
+    assert Parsed(text_html("*a **b " * 2000 + "> " * 2000, "text/markdown")).tags
+
+
+def test_pictures_above_the_limit_are_described() -> None:
+    data = b64encode(b"x" * 5_000_000).decode()
+    page = Parsed(result_html({"content": [{"type": "image", "data": data, "mimeType": "image/png"}] * 3}))
+    assert page.tags.count("img") == 1
+    assert page.text.count("5.0 MB") == 3

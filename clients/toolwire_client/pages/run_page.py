@@ -40,7 +40,7 @@ def event_html(
 ) -> Html:
     """Return *event* as an item of a list; empty if the next event shows it.
 
-    It took the time since *before*. *inside* are runs of others that belong to it; *is_copied* marks what a fork shares.
+    It took the time since *before*. *inside* are runs of others within it; *is_copied* marks what a fork shares.
     """
     found = _shown(event)
     if found is None:

@@ -62,7 +62,7 @@ class RefusedTool(Tool):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(lambda: None, name=name)
-        self.why = printable(f"{name} is refused, since it changed after it was approved: {why}")
+        self.why = printable(f"{name} is refused, since it is not what was approved: {why}")
 
     def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Raise a `ToolError`."""

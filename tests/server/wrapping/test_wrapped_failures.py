@@ -239,7 +239,7 @@ def test_a_tool_that_changes_while_the_server_runs_is_refused(tmp_path: Path) ->
         until(process, 2)
         wait_until(lambda: listed(process) == [])
         process.send(call("change", {}, id=3))
-        assert "is refused, since it changed after it was approved" in text(until(process, 3))
+        assert "is refused, since it is not what was approved" in text(until(process, 3))
         wait_until(lambda: "change: refused: arguments.to: removed" in process.stderr_so_far())
 
 

@@ -372,7 +372,7 @@ def test_a_lock_refuses_what_has_changed_and_says_so(tmp_path: Path) -> None:
         assert [tool["name"] for tool in tools_now] == ["keep"]
         refused = process.ask(call("look", {"path": "a"}))["result"]
         assert refused["isError"] is True
-        assert "look is refused, since it changed after it was approved" in refused["content"][0]["text"]
+        assert "look is refused, since it is not what was approved" in refused["content"][0]["text"]
         assert "arguments.bcc: new, optional" in refused["content"][0]["text"]
         process.hang_up()
         log = process.stderr()
@@ -408,7 +408,7 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
         listed = process.ask(request("tools/list"))["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["x_keep"]
         refused = process.ask(call("x_look", {"path": 1}))["error"]["message"]
-        assert "x_look is refused, since it changed after it was approved" in refused
+        assert "x_look is refused, since it is not what was approved" in refused
         assert 'arguments.path: type "string" -> "integer"' in refused
         process.hang_up()
         assert process.stderr().count("x_look: refused") == 1

@@ -86,6 +86,12 @@ export type ContractStep =
  */
 export type ContractText = string | ContractBytes | ContractRepetition | ContractText[]
 /**
+ * A recorded exchange: `-> ` precedes what the client sent, `<- ` what the server sent, and `-- ` what happened. Long lines are cut.
+ *
+ * @minItems 1
+ */
+export type ContractExchange = string[]
+/**
  * A field of a form.
  */
 export type ElicitationField =
@@ -2238,6 +2244,70 @@ export interface ToolCost {
    * The size of the largest response.
    */
   largest_result_bytes: number
+}
+/**
+ * The rule of a contract case: what it asks, why, an exchange that passes and one that fails, and how to fix a server. Texts are plain English with `code` in backticks.
+ */
+export interface ContractRule {
+  /**
+   * The id of the case: an area and a subject.
+   */
+  id: string
+  /**
+   * The tested behaviour, in one sentence.
+   */
+  behaviour: string
+  severity: ContractSeverity
+  /**
+   * The address of the specification of the behaviour.
+   */
+  source: string
+  /**
+   * True if Toolwire demands more than the source, which is only related. The default is false.
+   */
+  ours: boolean
+  /**
+   * What goes wrong for a client or user if a server does otherwise.
+   */
+  why: string
+  fix: ContractFix
+  passing: ContractExchange
+  failing: ContractFailure
+}
+/**
+ * How to fix a server that fails.
+ */
+export interface ContractFix {
+  /**
+   * For a server made with Toolwire.
+   */
+  toolwire: string
+  /**
+   * For a server made with version 2 of the official Python SDK, `mcp`.
+   */
+  python: string
+  /**
+   * For a server made with version 2 of the official TypeScript SDK, `@modelcontextprotocol/server`.
+   */
+  typescript: string
+  /**
+   * For a server made without an SDK.
+   */
+  by_hand: string
+}
+/**
+ * An exchange with a server that fails.
+ */
+export interface ContractFailure {
+  /**
+   * The unmet expectation.
+   */
+  expected: string
+  /**
+   * What came instead.
+   */
+  came: string
+  exchange: ContractExchange
 }
 /**
  * The parameters of `elicitation/create`: a tool asks the user through the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.

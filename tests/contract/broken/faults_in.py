@@ -85,9 +85,11 @@ class DiesOfAByteOrderMark(Dies):
 
 
 @fails("large/1-mib", "large/16-mib", "large/argument")
-class DiesOfLongLines(Dies):
-    def of(self, line: bytes, message: Any) -> bool:
-        return len(line) > 512 * 1024
+class DiesOfLongLines(Fault):
+    def read(self, data: bytes) -> None:
+        if len(self._buffer) + len(data) > 512 * 1024 and b"\n" not in data:
+            die()
+        super().read(data)
 
 
 @fails(
@@ -144,9 +146,8 @@ class DiesOfDiscovery(Dies):
 @fails("concurrency/pieces")
 class TakesEachReadForMessages(Fault):
     def read(self, data: bytes) -> None:
-        for line in data.split(b"\n"):
-            if line:
-                self.line(line)
+        for line in data.split(b"\n")[:-1]:
+            self.line(line)
 
 
 @fails("concurrency/several-in-one", "lifecycle/pipelined")
@@ -270,6 +271,14 @@ class Answers(Fault):
         if "id" in message:
             self.say({"jsonrpc": "2.0", "id": message["id"], **own})
         return None
+
+
+class Older(Answers):
+    """No fault: a server that knows only the older era."""
+
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        modern = MODERN in json.dumps(message.get("params"))
+        return {"error": {"code": -32601, "message": "Method not found"}} if modern else None
 
 
 @fails("jsonrpc/unknown-method")

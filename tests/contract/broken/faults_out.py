@@ -16,7 +16,7 @@ class NeverAnswers(Fault):
 @fails("jsonrpc/envelopes")
 class SaysMore(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
-        return {**message, "took": 0.1}
+        return {**message, "took": 0.1} if self.method_of(message) == "ping" else message
 
 
 @fails("jsonrpc/answered-once")
@@ -34,13 +34,8 @@ class AnswersWhatNobodyAsked(Fault):
 
 @fails("concurrency/many", "concurrency/calls")
 class LosesSomeOfMany(Fault):
-    def __init__(self) -> None:
-        super().__init__()
-        self._answered = 0
-
     def answer(self, message: dict[str, Any]) -> Any:
-        self._answered += 1
-        return None if self._answered % 19 == 0 else message
+        return None if message.get("id") == 19 else message
 
 
 @fails("stdout/only-messages")

@@ -153,7 +153,7 @@ def parsed(line: bytes) -> Any:
 
 def dumped(message: Any) -> bytes:
     """*message* as JSON."""
-    return json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def all_of(value: Any) -> Iterator[Any]:

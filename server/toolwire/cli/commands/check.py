@@ -48,6 +48,7 @@ COMMAND = Command(
         "toolwire check TARGET... [OPTIONS]",
         "toolwire check --replay CASE -- COMMAND",
         "toolwire check --list",
+        "toolwire check --rule CASE",
     ),
     details="Starts the server many times and sends it valid and invalid messages. Calls only tools that declare "
     "themselves read-only, and those named by --call. Each verdict quotes the rule of MCP, JSON-RPC or LSP. The exit "
@@ -56,6 +57,7 @@ COMMAND = Command(
         Option("--only PATTERN", "run only cases whose id matches; repeatable", many=True),
         Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
         Option("--list", "list the cases and exit"),
+        Option("--rule CASE", "explain this case: why it matters, exchanges, how to fix it; repeatable", many=True),
         Option("--replay CASE", "run this case and show all messages; repeatable: in order, in one process", many=True),
         *LOADING,
         Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
@@ -89,6 +91,9 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
     options = words.options
+    if "rule" in options:
+        _show_rules(options)
+        return 0
     if options.get("list"):
         cases = _cases(options)
         if options.get("json"):
@@ -120,6 +125,16 @@ def run(words: Words) -> int:
 def _event(**members: Any) -> None:
     say(json.dumps(members, default=msgspec.to_builtins))
     sys.stdout.flush()
+
+
+def _show_rules(options: dict[str, Any]) -> None:
+    from toolwire_schemas.cases.rules import rule, rule_page
+
+    rules = [found for case in _cases({"only": options["rule"]}) if (found := rule(case.id)) is not None]
+    if options.get("json"):
+        say(as_json(rules))
+    else:
+        show("\n".join(map(rule_page, rules)).rstrip())
 
 
 def _need_target(words: Words) -> None:
@@ -304,6 +319,8 @@ def _without_handshake(report: Report) -> str:
 
 def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
     """One failure, with all revisions and framings in which it occurred, or one case of a replay."""
+    from toolwire_schemas.cases.rules import rule_id
+
     verdict, replays = alike[0], "replay" in words.options
     where = "; ".join(one.where for one in alike)
     lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {'of Toolwire, not of ' * verdict.ours}{verdict.source}"]
@@ -312,6 +329,8 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
     is_shown = replays or "verbose" in words.options or verdict.outcome == "fail"
+    if is_shown and not replays:
+        lines.append(f"  rule      toolwire check --rule {rule_id(verdict.case)}")
     if is_shown and not replays and verdict.framing:
         lines.append(f"  again     toolwire check {_again(verdict, words)}")
     messages = []

@@ -1,0 +1,143 @@
+"""The rules of the contract cases: why each matters, an exchange that passes and one that fails, how to fix a server.
+
+Strategy. Only those who read a rule pay for the texts: `rules/` has them and `exchanges/` the recorded exchanges, one
+file for each area, read on demand. A text is a string or a list of strings, of which `@NAME` is a text of
+`rules/shared.json`, since many cases have the same cause.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from . import cases
+
+_SITE = "https://github.com/OWNER/toolwire/blob/main/docs/contract/"
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """How to fix a server that breaks a rule: made with Toolwire, with an official SDK, or without any."""
+
+    toolwire: str
+    python: str
+    typescript: str
+    by_hand: str
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """The exchange with a server that breaks a rule, with the unmet expectation and what came instead."""
+
+    expected: str
+    came: str
+    exchange: tuple[str, ...]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """The rule of a contract case; `contract-rule` is its published schema.
+
+    Texts are plain English with `code` in backticks. The lines of an exchange begin with `-> ` if a client sent them,
+    with `<- ` if the server did, and with `-- ` if something else happened.
+    """
+
+    id: str
+    behaviour: str
+    severity: str
+    source: str
+    ours: bool
+    why: str
+    fix: Fix
+    passing: tuple[str, ...]
+    failing: Failure
+
+
+_OF_FUZZING = {"valid": "calls/output-schema", "invalid": "calls/wrong-type"}
+"""The findings of `--fuzz`, such as `fuzz/valid/TOOL`, concern the rules of these cases."""
+
+
+def rule_id(case_id: str) -> str:
+    """Return the id of the rule for a finding of this case, or of `fuzz/valid/TOOL` or `fuzz/invalid/TOOL`."""
+    area, *rest = case_id.split("/")
+    return _OF_FUZZING[rest[0]] if area == "fuzz" and rest and rest[0] in _OF_FUZZING else case_id
+
+
+def rule(case_id: str) -> Rule | None:
+    """Return the rule for findings of this case, or of `fuzz/valid/TOOL` and the like; `None` without one."""
+    found = rule_id(case_id)
+    return _rules(found.partition("/")[0]).get(found)
+
+
+def rule_url(case_id: str) -> str:
+    """Return the address of the page about that rule."""
+    return f"{_SITE}{rule_id(case_id)}.md"
+
+
+def rule_page(rule: Rule) -> str:
+    """Return *rule* as Markdown."""
+    demands = "Toolwire demands more than the related source" if rule.ours else "Source"
+    return f"""# {rule.id}
+
+{rule.behaviour}
+
+Severity: *{rule.severity}*. {demands}: <{rule.source}>. To play this case alone:
+`toolwire check --only {rule.id} -- COMMAND`.
+
+## Why
+
+{rule.why}
+
+## An exchange that passes
+
+{_block(rule.passing)}
+
+## An exchange that fails
+
+{_block(rule.failing.exchange)}
+
+```text
+expected  {rule.failing.expected}
+came      {rule.failing.came}
+```
+
+## How to fix it
+
+**Toolwire.** {rule.fix.toolwire}
+
+**Python SDK, `mcp` 2.** {rule.fix.python}
+
+**TypeScript SDK, `@modelcontextprotocol/server` 2.** {rule.fix.typescript}
+
+**Without an SDK.** {rule.fix.by_hand}
+"""
+
+
+def _block(exchange: tuple[str, ...]) -> str:
+    return "\n".join(("```text", *exchange, "```"))
+
+
+@cache
+def _rules(area: str) -> dict[str, Rule]:
+    found = [case for case in cases() if case.area == area]
+    if not found:
+        return {}
+    texts, shared, exchanges = _read(f"rules/{area}"), _read("rules/shared"), _read(f"exchanges/{area}")
+    rules = {}
+    for case in found:
+        about = {name: _joined(text, shared) for name, text in texts[case.id].items()}
+        head = {name: getattr(case, name) for name in ("id", "behaviour", "severity", "source", "ours")}
+        whole = {**head, "why": about.pop("why"), "fix": about, **exchanges[case.id]}
+        rules[case.id] = msgspec.convert(whole, Rule)
+    return rules
+
+
+def _joined(text: str | list[str], shared: dict[str, str]) -> str:
+    parts = [text] if isinstance(text, str) else text
+    return " ".join(shared[part[1:]] if part.startswith("@") else part for part in parts)
+
+
+def _read(name: str) -> dict[str, Any]:
+    folder, _, file = name.partition("/")
+    found: dict[str, Any] = msgspec.json.decode((files(__package__) / folder / f"{file}.json").read_bytes())
+    return found

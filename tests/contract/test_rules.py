@@ -1,0 +1,153 @@
+"""The rules of the contract cases: complete, in agreement with what is known of SDKs, and written as pages.
+
+`python tests/contract/test_rules.py` writes the pages in docs/contract/ and their index anew; `broken/exchanges.py`
+records what they show.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from toolwire.cli.main import main
+from toolwire_client.contract.cases.sdks import sdks
+from toolwire_schemas.cases import cases
+from toolwire_schemas.cases.rules import Rule, rule, rule_page, rule_url
+from toolwire_schemas.published import validator
+
+ROOT = Path(__file__).parents[2]
+INDEX = ROOT / "docs" / "contract.md"
+PAGES = ROOT / "docs" / "contract"
+TEXTS = ROOT / "schemas" / "toolwire_schemas" / "cases" / "rules"
+_INDEX = re.compile(r"(?<=<!-- rules -->\n).*?(?=<!-- /rules -->)", re.DOTALL)
+_BACK = "\n[All cases](../../contract.md#the-rules)\n"
+
+RULES = {case.id: rule(case.id) for case in cases()}
+ANEW = "run: python tests/contract/test_rules.py"
+
+
+def pages() -> dict[str, str]:
+    """The pages by their paths in docs/contract/."""
+    return {f"{case}.md": rule_page(found) + _BACK for case, found in RULES.items() if found is not None}
+
+
+def index() -> str:
+    """A line for each area, with links to its pages."""
+    areas: dict[str, list[str]] = {}
+    for case in cases():
+        area, _, name = case.id.partition("/")
+        areas.setdefault(area, []).append(f"[{name}](contract/{case.id}.md)")
+    return "".join(f"- `{area}`: {', '.join(links)}\n" for area, links in areas.items())
+
+
+@pytest.mark.parametrize("found", RULES.values(), ids=list(RULES))
+def test_a_rule_is_complete_and_as_its_published_schema_says(found: Rule | None) -> None:
+    assert found is not None
+    about = json.loads(msgspec.json.encode(found))
+    assert list(validator("contract-rule").iter_errors(about)) == []
+    for text in (found.why, *about["fix"].values()):
+        assert 20 <= len(text) <= 520, text
+        assert text[0].isupper() or text[0] == "`", text
+        assert text[-1] == ".", text
+        assert text.count("`") % 2 == 0, text
+        assert "@" not in re.sub(r"`[^`]*`", "", text), text
+
+
+def test_each_page_is_read_in_a_minute() -> None:
+    for path, page in pages().items():
+        prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+        assert len(prose.split()) <= 250, path  # what people read in a minute
+        assert len(page) <= 9_000, path
+
+
+def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
+    files = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(TEXTS.glob("*.json"))}
+    shared = files.pop("shared")
+    parts = [
+        part
+        for area in files.values()
+        for about in area.values()
+        for text in about.values()
+        for part in ([text] if isinstance(text, str) else text)
+    ]
+    assert {part[1:] for part in parts if part.startswith("@")} == shared.keys()
+    assert [case for area in files.values() for case in area] == [case.id for case in cases()]
+    texts = [*shared.values(), *(part for part in parts if not part.startswith("@"))]
+    assert sorted(texts) == sorted(set(texts))
+
+
+@pytest.mark.parametrize(
+    ("sdk", "language"),
+    [("the Python SDK, mcp 2", "python"), ("the TypeScript SDK, @modelcontextprotocol/server 2", "typescript")],
+)
+def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, language: str) -> None:
+    (findings,) = (each.findings for each in sdks() if each.name == sdk)
+    shared = json.loads((TEXTS / "shared.json").read_text("utf-8"))
+    for case, found in RULES.items():
+        assert found is not None
+        fix = getattr(found.fix, language)
+        assert (shared[language] == fix) <= (case not in findings), case
+        gap = any(shared[f"{language}-{kind}"] in fix for kind in ("gap", "drops"))
+        assert gap <= (case in findings), case
+
+
+def test_the_pages_are_what_the_rules_say() -> None:
+    written = {path.relative_to(PAGES).as_posix(): path.read_text("utf-8") for path in PAGES.rglob("*.md")}
+    assert written == pages(), ANEW
+    found = _INDEX.search(INDEX.read_text("utf-8"))
+    assert found is not None
+    assert found[0] == index(), ANEW
+
+
+def test_the_address_of_a_rule_is_that_of_its_page() -> None:
+    for case in RULES:
+        path = rule_url(case).removeprefix("https://github.com/OWNER/toolwire/blob/main/")
+        assert (ROOT / path).is_file()
+
+
+def test_what_fuzzing_finds_has_the_rule_of_the_case_that_asks_the_same() -> None:
+    assert rule("fuzz/valid/add") == RULES["calls/output-schema"]
+    assert rule("fuzz/invalid/a/b") == RULES["calls/wrong-type"]
+    assert rule_url("fuzz/invalid/add") == rule_url("calls/wrong-type")
+
+
+def test_there_is_no_rule_without_a_case() -> None:
+    assert rule("fuzz/other/add") is rule("fuzz") is None
+    assert [rule(case) for case in ("ids", "ids/no-such", "no-such/case", "shared/x", "../shared", "")] == [None] * 6
+
+
+def test_check_prints_the_rules_of_cases_and_starts_no_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--rule", "ids/zero", "--rule", "ids/null"]) == 0
+    zero, null = RULES["ids/zero"], RULES["ids/null"]
+    assert zero is not None
+    assert null is not None
+    assert capsys.readouterr().out == f"{rule_page(zero)}\n{rule_page(null)}"
+    assert main(["check", "--rule", "ids/*", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [each["id"] for each in said] == [case for case in RULES if case.startswith("ids/")]
+    assert main(["check", "--rule", "ids/zer"]) == 2
+    assert "did you mean 'ids/zero'?" in capsys.readouterr().err
+
+
+@pytest.mark.process
+def test_a_list_of_the_cases_reads_no_rule() -> None:
+    script = "import sys; from toolwire.cli.main import main; main(['check', '--list']); print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    modules = done.stdout.splitlines()[-1]
+    assert "'toolwire_schemas.cases'" in modules
+    assert "'toolwire_schemas.cases.rules'" not in modules
+
+
+if __name__ == "__main__":
+    shutil.rmtree(PAGES, ignore_errors=True)
+    for path, page in pages().items():
+        (PAGES / path).parent.mkdir(parents=True, exist_ok=True)
+        (PAGES / path).write_text(page, "utf-8")
+    text = INDEX.read_text("utf-8")
+    INDEX.write_text(_INDEX.sub(lambda _: index(), text), "utf-8")

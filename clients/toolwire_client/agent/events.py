@@ -206,7 +206,7 @@ class FinalForced(Event, frozen=True, kw_only=True):
     """The model learns that its next reply is the last, and why. Without an answer the run ends with `status`."""
 
     reason: str
-    status: Literal["turn_limit", "budget"]
+    status: Literal["turn_limit", "budget", "model_error"]
 
 
 class Ended(Event, frozen=True, kw_only=True):

@@ -116,6 +116,7 @@ class RunState:
         self._call: Literal["new", "allowed", "begun"] = "new"
         self._interrupted: list[Action] = []  # calls without a recorded end
         self._is_again = False
+        self._has_result = False  # since the question
         self._asked_at = events.NEVER  # a person
         self._is_resumed = False
 
@@ -194,6 +195,7 @@ class RunState:
                 if self._is_again:
                     note = self.conversation.protocol.language.together(note, self.words("again"))
                 self.conversation.action_result(result, success=success, note=note)
+                self._has_result |= success
                 self._due = self._queued()
             case events.UserAnswered(content=content):
                 self._waited()
@@ -229,7 +231,7 @@ class RunState:
             case "user_response":
                 self.conversation.user_response(self.words("dismissed"))
         self.conversation.question(content, result_schema)
-        self.has_ended, self._due, self._forced = False, None, None
+        self.has_ended, self._due, self._forced, self._has_result = False, None, None, False
         self._turns, self._tokens, self._usage = 0, 0, Usage()
         # The first question waits until the tools are listed, which is part of its time.
         self._since, self._started_at = self._started_at or self.now, None
@@ -265,6 +267,8 @@ class RunState:
                 return self.ending(self._forced.status, reason=self._forced.reason)
             case Stop(reason="repeated_action"):
                 return events.FinalForced(reason=self.words("repeats"), status="turn_limit")
+            case Stop() if self._has_result:  # there is something to answer from
+                return events.FinalForced(reason=self.words("unusable"), status="model_error")
             case Stop(detail=detail):
                 return self.ending("model_error", reason=detail)
 

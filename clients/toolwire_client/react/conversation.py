@@ -180,7 +180,7 @@ class Conversation:
                 self.tools, strict=strict, final=is_final, first=is_first, result=self._state.result_schema
             )
         schema = self._schemas[key]
-        return schema if schema is None or is_final else self.protocol.narrowed(schema, self._state.history)
+        return None if schema is None else self.protocol.narrowed(schema, self.tools, self._state.history)
 
     # --- what goes to the model ---
 

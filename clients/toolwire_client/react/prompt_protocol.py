@@ -108,7 +108,7 @@ class Protocol(ABC):
         """
         return None
 
-    def narrowed(self, schema: Schema, history: list[Message]) -> Schema:
+    def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
         """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which nothing is changed."""
         return schema
 

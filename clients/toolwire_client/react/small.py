@@ -16,7 +16,7 @@ from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.dialects.tool_entry import described, on_one_line, properties, required, schema_of
 
 from .messages import Action, ActionResult, FinalAnswer, Question
-from .narrowing import corrected, parts, quoting, read_back, said_and_named
+from .narrowing import Said, narrowed, shortened
 from .reply_schema import Thought, reply_schema
 from .structured import StructuredProtocol
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 200
 """Default limit of each text in a reply. A small model that writes more repeats itself, up to the limit of tokens."""
+_SHORTENED = 3
+"""After each invalid reply texts may have a third of the length: where the schema is applied, it was cut off."""
 MAX_SAMPLES = 8
 """Tools that have a call as an example. More would fill the context of a small model."""
 
@@ -95,16 +97,13 @@ class SmallProtocol(StructuredProtocol):
                 members["ok"] = members.pop("ok")
         return made
 
-    def narrowed(self, schema: Schema, history: list[Message]) -> Schema:
-        said = read_back(history)
-        match said:
-            case [*_, Action(tool=tool), ActionResult(success=False, result=str() as error)]:
-                is_ours = error.startswith(self.language.say("undone", why=""))  # for instance: the user refused it
-                values = [] if is_ours else said_and_named(error, said, self.template.text)
-                return corrected(schema, tool, values) if values else schema
-            case [*_, Action(), ActionResult(success=True, result=result)]:
-                return quoting(schema, parts(result, self.max_chars))
-        return schema
+    def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
+        said = Said(history, self.template.text)
+        max_chars = self.max_chars // _SHORTENED**said.errors
+        ours = self.language.say("undone", why="")  # for instance: the user refused it
+        if said.errors:
+            schema = shortened(schema, max_chars)
+        return narrowed(schema, tools, said, ours=ours, max_chars=max_chars)
 
     def _sample(self, entry: Entry) -> list[Message]:
         """Return a call of the tool as an example: its description as a question, and values to copy."""

@@ -4660,7 +4660,7 @@ export interface FinalForcedEvent {
   /**
    * The outcome of the run if that reply is not an answer.
    */
-  status: 'turn_limit' | 'budget'
+  status: 'turn_limit' | 'budget' | 'model_error'
 }
 /**
  * The run ended.

@@ -208,6 +208,20 @@ def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> 
     assert json.loads(last_message(model))["type"] == "ERROR"
 
 
+@pytest.mark.parametrize(
+    ("last", "expected"), [(final("2"), ("answered", "2")), ("Still chatting.", ("model_error", None))]
+)
+def test_replies_that_stay_invalid_after_a_result_end_with_a_forced_final_answer(
+    backend: str, last: str, expected: Any
+) -> None:
+    model = ScriptedModel([act("add", a=1, b=1), "Chat.", "More chat.", "Even more.", "No end.", last])
+    outcome = answer(backend, Agent(model, Tools().both()))
+    assert (outcome.status, outcome.result, outcome.turns) == (*expected, 6)
+    assert "could not be used" in outcome.reason
+    assert [event.status for event in of(FinalForced, outcome.transcript)] == ["model_error"]
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
 @pytest.mark.parametrize("ok", [True, False])
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000", None])
 def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: Any, ok: bool) -> None:

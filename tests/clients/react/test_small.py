@@ -90,7 +90,8 @@ def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_h
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea"]
     conversation.reply(ACTION)
     conversation.action_result(NAMED, success=False)
-    assert "FINAL_ANSWER" in str(conversation.reply_schema(strict=strict))
+    made = conversation.reply_schema(strict=strict)
+    assert kinds(made["properties"]["reply"] if strict else made) == ["ASK"]  # nothing that the user said is left
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,125 @@ def test_an_error_that_names_no_value_of_the_users_changes_nothing(error: Any, s
     conversation.action_result(error, success=success)
     assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
     assert "enum" not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+
+
+def called(conversation: Conversation, tool: str, params: Any, result: Any, *, success: bool = True) -> None:
+    conversation.reply(json.dumps({"type": "ACTION", "tool": tool, "params": params}))
+    conversation.action_result(result, success=success)
+
+
+def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_users_reply() -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    called(
+        conversation, "get_price", {"item": "my leaf"}, "there is no 'my leaf'; there are oolong, mate", success=False
+    )
+    assert kinds(conversation.reply_schema()) == ["ASK"]
+    conversation.reply('{"type": "ASK", "content": "Which one?"}')
+    conversation.user_response("Oolong, please.")
+    (action,) = conversation.reply_schema()["anyOf"]
+    assert action["properties"]["params"]["properties"]["item"]["enum"] == ["oolong"]
+    called(conversation, "get_price", {"item": "oolong"}, "there is no 'oolong'", success=False)
+    made = conversation.reply_schema()  # the user is asked once
+    assert kinds(made) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    assert made["anyOf"][-1]["properties"]["ok"]["enum"] == [False]  # there is no result to answer from
+
+
+def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other() -> None:
+    conversation = Conversation([PRICE, {"name": "list", "inputSchema": {"type": "object"}}], SmallProtocol("en"))
+    conversation.question("What do tea and a notebook cost, at that price?")
+    called(conversation, "list", {}, ["rice", "tea", "notebooks", "notebook"])
+    (action,) = conversation.reply_schema()["anyOf"]
+    assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea", "notebook"]
+    called(conversation, "get_price", {"item": "tees"}, "'tees' is not among tea, notebook, rice", success=False)
+    called(conversation, "get_price", {"item": "tea"}, 5)
+    (action,) = conversation.reply_schema()["anyOf"]
+    assert action["properties"]["params"]["properties"]["item"]["enum"] == ["notebook"]
+    called(conversation, "get_price", {"item": "notebook"}, 4)
+    assert "FINAL_ANSWER" in kinds(conversation.reply_schema())
+
+
+INTEGERS = {"type": "object", "properties": {name: {"type": "integer"} for name in "ab"}, "required": ["a", "b"]}
+SUMS = [
+    {"name": name, "description": f"{name} two numbers: a {sign} b.", "inputSchema": INTEGERS}
+    for name, sign in {"add": "+", "subtract": "-", "divide": "/"}.items()
+]
+
+
+def calls(schema: Any) -> list[tuple[Any, ...]]:
+    found = [branch["properties"] for branch in schema["anyOf"] if "tool" in branch["properties"]]
+    return [
+        (each["tool"]["enum"][0], *(of.get("enum", [None])[0] for of in each["params"]["properties"].values()))
+        for each in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Add 1 and 2.", [("add", 1, 2), ("add", 2, 1)]),
+        ("What is 7 - 2?", [("subtract", 7, 2), ("subtract", 2, 7)]),
+        ("Is 9 divided?", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
+        ("Can two numbers be added?", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
+        ("Add 1,000 and 2 and 3.", [("add", 1000, 2), ("add", 2, 1000), ("add", 2, 3), ("add", 3, 2)]),
+        ("Add 1.5 and 2.", [("add", None, None)]),
+        ("Add 01.2.3 and 2026x.", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
+    ],
+)
+def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbers(
+    question: str, expected: list[Any]
+) -> None:
+    conversation = Conversation(SUMS, SmallProtocol("en"))
+    conversation.question(question)
+    assert calls(conversation.reply_schema()) == expected
+
+
+def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_last_result() -> None:
+    conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
+    conversation.question("Subtract 4 from the price of tea.")
+    assert calls(conversation.reply_schema()) == [("get_price", None)]  # there is one number, and it takes two
+    called(conversation, "get_price", {"item": "tea"}, 16)
+    assert (kinds(conversation.reply_schema()), calls(conversation.reply_schema())) == (
+        ["ASK", "ACTION"],
+        [("subtract", 16, 4)],
+    )
+    called(conversation, "subtract", {"a": 16, "b": 4}, 12)
+    made = conversation.reply_schema()
+    assert (kinds(made), made["anyOf"][-1]["properties"]["result"]["enum"]) == (["ASK", "FINAL_ANSWER"], ["12"])
+
+
+def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_comes_once() -> None:
+    conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
+    conversation.question("Add 1 and 2, and then subtract 3.")
+    called(conversation, "add", {"a": 1, "b": 2}, 3)
+    assert calls(conversation.reply_schema()) == [("subtract", 3, 3)]
+    conversation.question("What is tea and oolong?")
+    called(conversation, "get_price", {"item": "tea"}, 16)
+    called(conversation, "get_price", {"item": "oolong"}, "It is 4 euros.")
+    assert calls(conversation.reply_schema()) == [("add", 4, 16), ("subtract", 4, 16), ("divide", 4, 16)]
+
+
+@given(st.lists(st.integers() | st.floats(allow_nan=False) | st.text(), max_size=12), st.text())
+@settings(max_examples=examples(50))
+def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(numbers: list[Any], text: str) -> None:
+    conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
+    conversation.question(f"What is {' '.join(map(str, numbers))} {text}")
+    assert len(kinds(conversation.reply_schema())) <= 200
+    called(conversation, "get_price", {"item": text}, numbers)
+    assert kinds(conversation.reply_schema())
+
+
+def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a_result() -> None:
+    conversation = asked(SmallProtocol("en"), PRICE)
+    for limit in (200, 66, 22):
+        ask = conversation.reply_schema()["anyOf"][0]
+        assert ask["properties"]["content"]["maxLength"] == limit
+        conversation.reply('{"type": "ASK", "content": "' + "x" * limit, "length")
+    conversation.reply(ACTION)
+    conversation.action_result("It costs 5.")
+    conversation.reply("?")
+    conversation.force_final("enough")
+    (answer,) = conversation.reply_schema()["anyOf"]
+    assert answer["properties"]["result"]["enum"] == ["It costs 5."]
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ COMMAND = Command(
         Option("--write-baseline FILE", "write all gaps to FILE, with places for the reasons"),
         JSON,
         Option("--events", "print each verdict as a line of JSON when it is decided, and then the report"),
+        Option("--badge FILE", "also write an SVG picture of the verdict, for a README, to FILE"),
         Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
         HTML,
         MARKDOWN,
@@ -107,7 +108,7 @@ def run(words: Words) -> int:
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
         _need_target(words)
-    need_folders(options, "html", "markdown")
+    need_folders(options, "html", "markdown", "badge")
     report = _checked(command, cases, gaps, options)
     if "replay" not in options:
         _write_files(options, report, gaps)
@@ -269,9 +270,10 @@ def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -
 
 
 def _written(report: Report, words: Words) -> bool:
-    """Write the report as `--html` and `--markdown` ask; return whether that was to standard output."""
-    if words.options.keys().isdisjoint(("html", "markdown")):
+    """Write the report as `--html`, `--markdown` and `--badge` ask; return whether that was to standard output."""
+    if words.options.keys().isdisjoint(("html", "markdown", "badge")):
         return False
+    from toolwire_client.pages.badge import badge
     from toolwire_client.pages.check_page import check_markdown, check_page
 
     def again(verdict: Verdict) -> str:
@@ -281,6 +283,7 @@ def _written(report: Report, words: Words) -> bool:
         words.options,
         html=lambda: check_page(report, again=again),
         markdown=lambda: check_markdown(report, again=again),
+        badge=lambda: badge(report),
     )
 
 

@@ -59,5 +59,5 @@ def _section(heading: str, changes: Sequence[Change]) -> Html | None:
         return None
     rows = [(code(change.where), cut(str(change), _MAX_CHARS), WHOM[change.concerns]) for change in changes[:_MAX_ROWS]]
     more = f"… {len(changes) - _MAX_ROWS:,} more" if len(changes) > _MAX_ROWS else ""
-    whole = table(("where", "what changed", "whom it concerns"), rows, caption=heading)
+    whole = table(("where", "what changed", "whom it concerns"), rows, caption=heading, class_="changes")
     return section(heading, whole, element("p", more, class_="cut") if more else None)

@@ -147,56 +147,52 @@ def run_html(record: Run, related: Sequence[Run] = ()) -> Html:
     Of the *related* sessions, those of agents that it called as tools are shown in these calls, and its forks where
     they leave it.
     """
-    fork = record[0].fork_of if record and isinstance(record[0], events.Started) else None
-    inside = _places(record, related)
-    items = []
-    for place, event in enumerate(record[:_MAX_EVENTS]):
-        before = record[place - 1] if place else None
-        runs = [
-            folded(_title(run), run_html(run, [one for one in related if one is not run]))
-            for run in inside.get(place, ())
-        ]
-        items.append(event_html(event, before, inside=runs, is_copied=fork is not None and place < fork.events))
-        if fork is not None and place + 1 == fork.events:
-            origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
-            items.append(
-                element("li", element("p", f"the fork starts here; above is {origin}", class_="label"), class_="warn")
-            )
+    inside: dict[int, list[Html]] = {}
+    fork = _fork(record)
+    for run in related:
+        place = _place(record, run)
+        if place is not None:
+            others = [other for other in related if other is not run]
+            own = _fork(run)
+            what = element("strong", "fork: " if own else "run: ", cut(_question(run), 200))
+            shown = run_html(run[own.events :] if own else run, others)
+            inside.setdefault(place, []).append(folded([what, " ", _status(run)], shown))
+    items = [
+        event_html(event, before, inside=inside.get(place), is_copied=fork is not None and place < fork.events)
+        for place, (before, event) in enumerate(pairwise([None, *record[:_MAX_EVENTS]]))
+        if event is not None
+    ]
+    if fork:
+        origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
+        items.insert(
+            fork.events, element("li", element("p", f"fork of {origin}, from here on", class_="label"), class_="warn")
+        )
     if len(record) > _MAX_EVENTS:
         items.append(element("li", f"… {counted(len(record) - _MAX_EVENTS, 'more event')}", class_="cut"))
     return element("ol", items, class_="run")
 
 
-def _places(record: Run, related: Sequence[Run]) -> dict[int, list[Run]]:
-    """The related runs by the place of the event that they belong to."""
-    found: dict[int, list[Run]] = {}
-    for run in related:
-        fork = run[0].fork_of if isinstance(run[0], events.Started) else None
-        started = None
-        for place, event in enumerate(record):
-            match event:
-                case events.CallStarted(params=params):
-                    started = event if _question(run) in params.values() else None
-                case events.CallFinished() if (
-                    fork is None and started is not None and started.at <= run[0].at <= event.at
-                ):
-                    found.setdefault(place, []).append(run)
-                    break
-        if (
-            fork is not None
-            and 1 < fork.events <= len(record)
-            and [*run[1 : fork.events]] == [*record[1 : fork.events]]
-        ):
-            found.setdefault(fork.events - 1, []).append(run[fork.events :])
-    return found
+def _fork(record: Run) -> events.ForkOf | None:
+    return record[0].fork_of if record and isinstance(record[0], events.Started) else None
+
+
+def _place(record: Run, run: Run) -> int | None:
+    """The place of the event to which *run* belongs: where it forks, or the end of the call that asked its question."""
+    if fork := _fork(run):
+        is_shared = 1 < fork.events <= len(record) and [*run[1 : fork.events]] == [*record[1 : fork.events]]
+        return fork.events - 1 if is_shared else None
+    started = None
+    for place, event in enumerate(record):
+        match event:
+            case events.CallStarted(params=params):
+                started = event if _question(run) in params.values() else None
+            case events.CallFinished() if started is not None and started.at <= run[0].at <= event.at:
+                return place
+    return None
 
 
 def _question(run: Run) -> str:
     return next((event.content for event in reversed(run) if isinstance(event, events.QuestionAsked)), "")
-
-
-def _title(run: Run) -> Html:
-    return together(element("strong", cut(_question(run) or "A run", 200)), " ", _status(run))
 
 
 def _status(run: Run) -> str:

@@ -232,7 +232,7 @@ def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
     assert (status, "warn  ids/fraction" in out) == (0, True)
     assert "<h1>stubborn 1</h1>" in page
     assert "toolwire check --replay ids/fraction --era legacy --framing lines" in page
-    assert "| warn | `ids/fraction` | `a JSON-RPC error -32600` |" in markdown
+    assert "contract/ids/fraction.md) | `a JSON-RPC error -32600` |" in markdown
     assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith("### Contract of `stubborn 1`\n")
 
 

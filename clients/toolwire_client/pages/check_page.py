@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.cases.rules import rule, rule_url
 
 from ..contract.report import OUTCOMES
 from .markdown import as_code, as_html, fence, fitted, folded_part, table_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Again = Callable[[Verdict], str]
     """Returns the command that plays the case of a verdict again."""
 
-RULES = "https://github.com/OWNER/toolwire/blob/main/docs/contract/"
 _COLOURS: dict[Outcome, str] = {"pass": "good", "fail": "bad", "warn": "warn"}
 _SPEAKERS = {"-> ": "sent", "<- ": "received"}
 _MOST = 200  # findings, tools, reasons, areas
@@ -47,6 +47,7 @@ def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
             ("again", again and code(again, _MAX_CHARS)),
         ),
         exchange_html(verdict.exchange, open_=verdict.outcome == "fail" and len(verdict.exchange) < 10),
+        rule_html(verdict.case),
         class_="verdict",
     )
 
@@ -56,18 +57,43 @@ def _badge(outcome: Outcome) -> Html:
 
 
 def _rule(case: str) -> Html:
-    rule = "/".join(case.split("/")[:2])  # generated calls have the name of a tool in their ids
-    return element("a", element("code", cut(case, 300)), href=f"{RULES}{rule}.md", rel="noreferrer")
+    return element("a", element("code", cut(case, 300)), href=rule_url(case), rel="noreferrer")
 
 
-def exchange_html(lines: Sequence[str], *, open_: bool = False) -> Html | None:
+def rule_html(case: str) -> Html | None:
+    """Return why the rule of a case matters, exchanges that pass and fail, and how to fix a server."""
+    found = rule(case)
+    if found is None:
+        return None
+    fix = found.fix
+    fixes = [
+        ("with Toolwire", fix.toolwire),
+        ("mcp, Python", fix.python),
+        ("TypeScript SDK", fix.typescript),
+        ("without an SDK", fix.by_hand),
+    ]
+    return folded(
+        "Why it matters, and how to fix it",
+        element("p", _prose(found.why)),
+        pairs(*((name, _prose(text)) for name, text in fixes)),
+        exchange_html(found.passing, "An exchange that passes"),
+        exchange_html(found.failing.exchange, "An exchange that fails"),
+    )
+
+
+def _prose(text: str) -> list[str]:
+    """Return *text* with what is in backticks as code."""
+    return [element("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))]
+
+
+def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False) -> Html | None:
     """Return an exchange, as `Verdict.exchange` has it."""
     items = [
         element("li", cut(line[3:], _MAX_CHARS), class_=_SPEAKERS.get(line[:3], "event")) for line in lines[:_MAX_LINES]
     ]
     if len(lines) > _MAX_LINES:
         items.append(element("li", f"{len(lines) - _MAX_LINES:,} more", class_="event"))
-    title = counted(len(lines), "line") + " of the exchange"
+    title = title or counted(len(lines), "line") + " of the exchange"
     return folded(title, element("ol", items, class_="exchange"), open_=open_) if lines else None
 
 
@@ -208,7 +234,7 @@ def _because(report: Report, outcome: Outcome) -> Iterable[Html]:
 def check_markdown(report: Report, *, again: Again | None = None) -> str:
     """Return *report* in short, for a pull request: at most what GitHub takes as a comment."""
     findings = report.findings()
-    rows = [[one.outcome, *map(as_code, (one.case, one.expected, one.came))] for one, *_ in findings[:_MOST]]
+    rows = [[one.outcome, _linked(one), as_code(one.expected), as_code(one.came)] for one, *_ in findings[:_MOST]]
     facts = "; ".join(f"{name} {as_code(value)}" for name, value in _facts(report) if value and name != "seed")
     areas, costs = ([[as_code(name), *cells] for name, *cells in found] for found in (_areas(report), _costs(report)))
     counts = ", ".join(f"{number} {outcome}" for outcome, number in report.counts().items() if number)
@@ -220,3 +246,8 @@ def check_markdown(report: Report, *, again: Again | None = None) -> str:
         lines = [one.behaviour, *([f"again: {again(one)}"] if again else []), *one.exchange]
         parts.append(folded_part(f"{one.outcome}: {as_html(one.case)}", fence(lines)))
     return fitted(parts, len(findings[_MOST:]))
+
+
+def _linked(verdict: Verdict) -> str:
+    name = as_code(verdict.case)
+    return f"[{name}]({rule_url(verdict.case)})" if rule(verdict.case) else name

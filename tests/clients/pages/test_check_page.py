@@ -11,6 +11,7 @@ from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_client.contract import Report, Verdict
 from toolwire_client.contract.report import ToolCost
 from toolwire_client.pages.check_page import check_html, check_markdown, check_page, verdict_html
+from toolwire_schemas.cases.rules import rule
 from toolwire_schemas.output import printable
 
 
@@ -57,9 +58,18 @@ def test_a_finding_links_to_its_rule_and_its_source() -> None:
     assert links == [rule, "https://example.com/"]
 
 
-def test_generated_calls_link_to_the_rule_for_all_tools() -> None:
+def test_a_finding_has_its_rule_to_be_read_without_a_network() -> None:
+    found = rule("ids/fraction")
+    assert found is not None
+    text = Parsed(verdict_html(WHOLE.verdicts[0])).text
+    for part in (found.why, found.fix.toolwire, found.fix.python, found.fix.typescript, found.fix.by_hand):
+        assert part.replace("`", "") in text
+    assert found.failing.exchange[0].removeprefix("-> ") in text
+
+
+def test_generated_calls_have_the_rule_for_all_tools() -> None:
     html = verdict_html(verdict("fuzz/valid/a b", "fail"))
-    assert 'href="https://github.com/OWNER/toolwire/blob/main/docs/contract/fuzz/valid.md"' in html
+    assert 'href="https://github.com/OWNER/toolwire/blob/main/docs/contract/calls/output-schema.md"' in html
 
 
 def test_a_page_needs_nothing_else_and_can_run_nothing() -> None:

@@ -140,7 +140,7 @@ def test_a_script_runs(folder: Path, block: Block) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_every_block_is_run_read_or_left_alone_for_a_reason(folder: Path) -> None:
+def test_every_block_is_run_read_or_left_alone_for_a_reason() -> None:
     for block in blocks():
         match block.language:
             case "python" | "console":

@@ -19,7 +19,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "ask": "let a language model answer a question with tools",
     "chat": "chat with a language model that uses tools",
     "transcript": "show a recorded run of an agent, at the terminal or as a page",
-    "config": "configure a host to start the tools: print the entry, or --write it",
+    "config": "configure a host to start the tools: print or --write the entry",
     "pack": "make a bundle (.mcpb) that hosts install with a click",
     "client": "write a typed client of a server's tools in your language",
     "schema": "print the published schemas, for hosts in any language",

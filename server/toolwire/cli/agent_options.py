@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.install_command import install_command
 
 from ..errors import LoadError, UsageError
+from .local_page import OPTIONS as PAGE
 from .option_values import number
 from .options import ADOPT, RUN_ON, SET, Option
 
@@ -79,6 +80,8 @@ OPTIONS = (
     Option("--base-url URL", "URL of the model's API (default: its provider's)"),
     Option("--html FILE", "also write the run to FILE, as a page for browsers, when it ends"),
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
+    Option("--inspect", "show the run on a local page, too, whose address is printed"),
+    *PAGE,
 )
 
 SETTINGS = {"tool_seconds": "tool_timeout"}

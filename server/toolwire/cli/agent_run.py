@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolwire_client import AsyncClient, Question
     from toolwire_client.agent import Outcome, Recorded, Session
 
+    from .local_page import LocalPage
     from .options import Words
 
 CANCELLED = 130
@@ -55,6 +56,7 @@ class AgentRun:
         self._form_filler = Person(self._line_of_form, self._renderer.tell)
         self._is_running = self._is_ending = False
         self._note = ""
+        self._page = self._open_page() if "inspect" in options else None
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -72,6 +74,11 @@ class AgentRun:
         try:
             async with aclosing(events):
                 async for event in events:
+                    if self._page is not None:
+                        from toolwire_client.pages.run_page import event_html
+
+                        if html := event_html(event, shown[-1] if shown else None):
+                            self._page.app.feed.add("run", html=html)
                     await self._main.do(partial(self._renderer.show, event))
                     shown.append(event)
                     if isinstance(event, Ended):
@@ -112,6 +119,8 @@ class AgentRun:
         started_at = anyio.current_time()
         with anyio.CancelScope() as self._scope:
             async with AsyncExitStack() as stack:
+                if self._page is not None:
+                    await stack.enter_async_context(self._page.served())
                 self.tools, trusted = await self._start_servers(stack)
                 if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
@@ -119,10 +128,22 @@ class AgentRun:
                 try:
                     self.session = self._begin(trusted, spent_seconds)
                     with self._page_at_the_end():
-                        return await work(self)
+                        status = await work(self)
+                    if self._page is not None and self._is_one_question:
+                        self.tell("the page stays until Ctrl-C")
+                        with anyio.CancelScope() as self._scope:
+                            await anyio.sleep_forever()
+                    return status
                 except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
         return CANCELLED
+
+    def _open_page(self) -> LocalPage:
+        from ..inspect.traffic import Feed
+        from .local_page import LocalPage
+        from .output import complain
+
+        return LocalPage(Feed(), self._options, complain, title="A run", views=["run"], status="ready")
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
         if self._servers.are_any:  # a package runner may have to fetch one first

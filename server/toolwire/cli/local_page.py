@@ -15,7 +15,7 @@ from .options import Option
 from .output import say
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from ..inspect.traffic import Feed
 
@@ -26,14 +26,14 @@ OPTIONS = (
 
 
 class LocalPage:
-    """A page that shows *feed*; its address is printed at once, and opened. *facts* are members of its state.
+    """A page that shows *feed*; *tell* gets its address at once. *facts* are members of its state.
 
     Raises:
         Failed: if the extra is not installed.
         UsageError: if the port is not free.
     """
 
-    def __init__(self, feed: Feed, options: dict[str, Any], **facts: Any) -> None:
+    def __init__(self, feed: Feed, options: dict[str, Any], tell: Callable[[str], object] = say, **facts: Any) -> None:
         if missing := [name for name in ("uvicorn", "markdown_it") if find_spec(name) is None]:
             from toolwire_schemas.install_command import install_command
 
@@ -47,12 +47,13 @@ class LocalPage:
         try:
             self._listener.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
+            self._listener.close()
             problem = getattr(error, "strerror", None) or "the last is 65535"
             raise UsageError(f"port {port} cannot be used: {problem.lower()}") from None
         self._listener.listen(128)  # a browser may connect from here on
         guard = Guard(self._listener.getsockname()[1])
         self.app = Page(guard, feed, **{"command": None, "target": None, **facts})
-        say(f"Open {guard.url} (Ctrl-C ends it)")
+        tell(f"Open {guard.url} (Ctrl-C ends it)")
         sys.stdout.flush()
         # A browser in the terminal would take that over.
         has_screen = not sys.platform.startswith("linux") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()

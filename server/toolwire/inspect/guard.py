@@ -62,7 +62,7 @@ class Guard:
         if method == "POST" and given.get(b"content-type", "").partition(";")[0].strip() != "application/json":
             raise Rejected(415, "the body must be application/json")
         if is_ticket or not slash:
-            self._ticket = self._token if is_ticket else self._ticket
+            self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
             raise Rejected(303, "", [(b"location", f"/{self._token}/".encode())])
         return rest
 

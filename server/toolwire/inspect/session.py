@@ -72,6 +72,7 @@ class InspectedServer:
     def __init__(self, command: list[str], target: str | None, feed: Feed, *, is_ours: bool) -> None:
         self._command, self._target, self._feed, self._traffic = command, target, feed, Traffic(feed)
         self._status, self._problem, self._end = "starting", "", ""
+        self._transport: Recorder | None = None
         self._lists: dict[str, list[Any]] = {name: [] for name in LISTS}
         self._findings: dict[str, list[Object]] = {}
         self._starting, self._checking, self._changed = anyio.Lock(), anyio.Lock(), anyio.Event()
@@ -122,8 +123,9 @@ class InspectedServer:
         return {}
 
     def _launch(self) -> Recorder:
-        transport = guarded(self._command, env=dict(os.environ), show_stderr=self._traffic.stderr)
-        return Recorder(transport, self._traffic, self._command, lambda gone: self._soon(self._ended))
+        process = guarded(self._command, env=dict(os.environ), show_stderr=self._traffic.stderr)
+        self._transport = Recorder(process, self._traffic, self._command, lambda gone: self._soon(self._ended))
+        return self._transport
 
     def _ended(self) -> None:
         if self._status == "ready" and (end := self._client.end) is not None:
@@ -131,7 +133,8 @@ class InspectedServer:
 
     def _tell(self, status: str, end: str = "") -> None:
         self._status, self._end = status, end
-        self._feed.add("status", status=status, problem=end or self._problem, stderr=self._client.stderr)
+        stderr = "" if self._transport is None else self._transport.stderr_tail()
+        self._feed.add("status", status=status, problem=end or self._problem, stderr=stderr)
 
     def _ready(self) -> AsyncClient:
         if self._status != "ready":

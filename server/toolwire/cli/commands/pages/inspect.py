@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....errors import UsageError
 from ...local_page import OPTIONS, LocalPage
@@ -48,7 +48,7 @@ def run(words: Words) -> int:
             LocalPage(feed, words.options, title=names[0], views=[_read(names[0], feed)], status="ended")
         )
     command, target = command_of(words, names), names[0] if is_ours and len(names) == 1 else None
-    facts = {"title": " ".join(names or command), "command": command, "target": target}
+    facts: dict[str, Any] = {"title": " ".join(names or command), "command": command, "target": target}
     page = LocalPage(Feed(), words.options, views=["tools", "traffic", "check"], **facts)
 
     async def work() -> None:
@@ -81,7 +81,8 @@ def _read(name: str, feed: Feed) -> str:
         except BrokenTranscript as error:
             raise UsageError(f"{name} is no recording ({problem}) and no transcript ({error})") from None
         for before, event in zip([None, *events], events, strict=False):
-            feed.add("run", html=event_html(event, before))
+            if html := event_html(event, before):
+                feed.add("run", html=html)
         return "run"
     return "traffic"
 

@@ -1,0 +1,184 @@
+"""Who may use the page: the token, `Host`, `Origin`, the type of bodies, limits; first as decisions, then by HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from server.inspect.inspecting import foreign_page, tools_page
+from toolwire.inspect.guard import HEADERS, POLICY, Guard, Rejected
+
+JSON = (b"content-type", b"application/json")
+HOST = (b"host", b"127.0.0.1:80")
+
+
+def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
+    """Return the path below the token, or the status of the rejection."""
+    try:
+        return guard.path(method, path, headers)
+    except Rejected as rejected:
+        return rejected.status
+
+
+@pytest.fixture
+def guard() -> Guard:
+    return Guard(80)
+
+
+@pytest.fixture
+def start(guard: Guard) -> str:
+    return urlsplit(guard.url).path
+
+
+def test_the_token_is_long_and_new_each_time(guard: Guard, start: str) -> None:
+    assert len(start) == 45  # 32 bytes, and two slashes
+    assert Guard(80).url != guard.url
+
+
+def test_a_path_below_the_token_is_let_in(guard: Guard, start: str) -> None:
+    assert judged(guard, "GET", start, HOST) == ""
+    assert judged(guard, "GET", start + "app.js", HOST) == "app.js"
+    assert judged(guard, "POST", start + "call", HOST, JSON) == "call"
+
+
+@given(st.text(max_size=60))
+def test_no_other_path_is_found(path: str) -> None:
+    guard = Guard(80)
+    assert judged(guard, "GET", path, HOST) == 404
+    assert judged(guard, "GET", "/" + path, HOST, JSON) == 404
+
+
+@pytest.mark.parametrize("host", [b"localhost:80", b"[::1]:80", b"LocalHost:80"])
+def test_the_names_of_this_machine_are_let_in(guard: Guard, start: str, host: bytes) -> None:
+    assert judged(guard, "GET", start, (b"host", host)) == ""
+    assert judged(guard, "GET", start, (b"host", host), (b"origin", b"http://" + host)) == ""
+
+
+@pytest.mark.parametrize("host", [b"evil.example:80", b"127.0.0.1", b"127.0.0.1:81", b"", b"127.0.0.1:80.evil.example"])
+def test_a_name_that_was_rebound_to_this_machine_is_refused(guard: Guard, start: str, host: bytes) -> None:
+    assert judged(guard, "GET", start, (b"host", host)) == 403
+    assert judged(guard, "GET", start) == 403
+
+
+@pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b"http://127.0.0.1:81", b"https://127.0.0.1:80"])
+def test_another_origin_is_refused(guard: Guard, start: str, origin: bytes) -> None:
+    assert judged(guard, "POST", start + "call", HOST, JSON, (b"origin", origin)) == 403
+    assert judged(guard, "GET", start + "state", HOST, (b"origin", origin)) == 403
+
+
+@pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"none"])
+def test_what_another_page_posts_is_refused(guard: Guard, start: str, site: bytes) -> None:
+    assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", site)) == 403
+    assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin")) == "call"
+    assert judged(guard, "GET", start, HOST, (b"sec-fetch-site", site)) == ""  # a link in a mail
+
+
+@pytest.mark.parametrize("kind", [b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data", b""])
+def test_what_a_form_can_send_is_refused(guard: Guard, start: str, kind: bytes) -> None:
+    assert judged(guard, "POST", start + "call", HOST, (b"content-type", kind)) == 415
+    assert judged(guard, "POST", start + "call", HOST, (b"content-type", b"application/json; charset=utf-8")) == "call"
+
+
+def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> None:
+    ticket = urlsplit(guard.url_once).path
+    assert judged(guard, "GET", ticket, (b"host", b"evil.example")) == 403
+    with pytest.raises(Rejected) as moved:
+        guard.path("GET", ticket, [HOST])
+    assert (moved.value.status, moved.value.headers) == (303, [(b"location", start.encode())])
+    assert judged(guard, "GET", ticket, HOST) == 404
+    assert judged(guard, "GET", start, HOST) == ""
+
+
+# --- by HTTP ---
+
+
+@pytest.mark.process
+def test_the_locks_hold_by_http(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        call = {"tool": "echo", "arguments": {}}
+        assert page.status("POST", "call", call) == 200
+        assert page.status("GET", "/") == 404
+        assert page.status("GET", "/state") == 404
+        assert page.status("GET", page.path[:-2] + "/") == 404
+        assert page.status("POST", "/call", call) == 404
+        assert page.status("GET", page.path[:-1]) == 303
+        assert page.status("GET", "state", headers={"Host": "evil.example"}) == 403
+        assert page.status("POST", "call", call, {"Origin": "https://evil.example"}) == 403
+        assert page.status("POST", "call", call, {"Sec-Fetch-Site": "cross-site"}) == 403
+        assert page.status("POST", "call", call, {"Content-Type": "text/plain"}) == 415
+        assert page.status("GET", "call") == 404
+        assert page.status("POST", "state", {}) == 404
+        assert page.status("OPTIONS", "call") == 404
+
+
+@pytest.mark.process
+def test_every_response_has_the_headers_that_protect_the_page(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        for path in ("", "app.js", "style.css", "state", "events", "recording", "nothing", "/"):
+            with page.open("GET", path) as response:
+                for name, value in HEADERS:
+                    assert response.headers[name.decode()] == value.decode(), path
+                assert "access-control-allow-origin" not in response.headers
+                assert "server" not in response.headers
+
+
+@pytest.mark.process
+def test_the_files_of_the_page_are_served_and_no_others(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        types = {"": "text/html", "app.js": "text/javascript", "app.css": "text/css", "style.css": "text/css"}
+        for name, kind in types.items():
+            with page.open("GET", name) as response:
+                assert (response.status, response.headers["content-type"]) == (200, f"{kind}; charset=utf-8")
+        for name in ("../app.py", "%2e%2e/app.py", "..", "static/app.js", "app.py", "app.js/", "/etc/passwd", "."):
+            assert page.status("GET", name) == 404
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"", 400),
+        (b"[]", 400),
+        (b'{"tool": 5, "arguments": {}}', 400),
+        (b'{"tool": "echo"}', 400),
+        (b'{"tool": "echo", "arguments": {}, "write": 1}', 400),
+        (b'{"tool": "echo", "arguments": {}, "self": 1}', 400),
+        (b'{"tool": "echo", "arguments": ' + b"[" * 100_000, 400),
+        (b" " * (32 * 1024 * 1024 + 1), 413),
+    ],
+    ids=range(9),
+)
+def test_a_wrong_body_is_refused_with_the_reason(tmp_path: Path, body: bytes, status: int) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        with page.open("POST", "call", body, {"Content-Type": "application/json"}) as response:
+            assert response.status == status
+            assert response.json()["error"]
+        assert page.call("echo")[-1]["type"] == "result"
+
+
+@pytest.mark.process
+def test_the_page_listens_to_this_machine_only(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        addresses = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        assert [each for each in addresses if each.endswith(f":{page.port:04X}")][:1] == [f"0100007F:{page.port:04X}"]
+        assert f"00000000:{page.port:04X}" not in addresses
+
+
+@pytest.mark.process
+def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path, command_line: Any) -> None:
+    with tools_page(tmp_path) as page:
+        done = command_line("inspect", "tools.py", "--no-browser", "--port", str(page.port))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"toolwire: port {page.port} cannot be used: address already in use\n"
+    assert "65535" in command_line("inspect", "tools.py", "--port", "70000").stderr
+
+
+def test_the_policy_lets_the_page_load_only_from_itself() -> None:
+    assert POLICY.startswith("default-src 'none';")
+    assert "unsafe" not in POLICY
+    assert "http" not in POLICY

@@ -1,0 +1,392 @@
+"""The page of `toolwire inspect`: what a user does with it, by HTTP, with real servers."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server.inspect.inspecting import SUPPORT, foreign_page, inspected, set_tools, tools_page
+from support.client_backends import is_running
+from support.parsed_html import Parsed, assert_inert
+from support.server_process import PATIENCE_SECONDS, wait_until
+
+pytestmark = pytest.mark.process
+
+
+def kinds(lines: list[dict[str, Any]]) -> list[str]:
+    return [line["type"] for line in lines]
+
+
+# --- tools ---
+
+
+def test_the_state_has_the_server_and_its_tools_with_findings(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        state = page.get("state")
+        assert (state["title"], state["target"]) == (str(tmp_path / "tools.py"),) * 2
+        assert state["views"] == ["tools", "traffic", "check"]
+        assert state["server"]["name"] == "tools"
+        assert state["server"]["revision"] == "2026-07-28"
+        assert is_running(state["server"]["pid"])
+        assert page.tools() == ["add", "steps", "order", "wait", "wrong", "die"]
+        finding = state["tools"][0]["findings"][0]
+        assert (finding["severity"], finding["rule"]) == ("note", "inputSchema")
+        assert "description of a, b" in finding["message"]
+        assert finding["applies_to"] == ["every model"]
+
+
+def test_a_call_gives_the_result_as_data_and_as_html(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        started, result = page.call("add", a=2, b=40)
+        assert kinds([started, result]) == ["started", "result"]
+        assert result["result"]["structuredContent"] == {"result": 42}
+        assert result["problems"] == []
+        assert result["bytes"] == len(json.dumps(result["result"], separators=(",", ":")))
+        assert 0 < result["seconds"] < PATIENCE_SECONDS
+        html = Parsed(result["html"])
+        assert_inert(html)
+        assert "42" in html.text
+
+
+def test_progress_and_log_messages_come_before_the_result(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        lines = page.call("steps")
+        assert sorted(kinds(lines[1:-1])) == ["log", "progress"]
+        assert {"type": "progress", "progress": 1, "total": 2, "message": "half"} in lines
+        assert next(line for line in lines if line["type"] == "log")["data"] == "on the way"
+        assert lines[-1]["type"] == "result"
+
+
+def test_the_failure_of_a_tool_is_a_result_and_an_unknown_tool_a_failure(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        failed = page.call("wrong")[-1]
+        assert failed["type"] == "result"
+        assert failed["result"]["isError"] is True
+        unknown = page.call("ad")[-1]
+        assert (unknown["type"], unknown["code"]) == ("failure", -32602)
+        assert "add" in unknown["message"]
+
+
+def test_a_result_that_does_not_fit_its_output_schema_is_reported(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"given": {"type": "string"}}, "required": ["other"]}
+    entry = {"name": "echo", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    with foreign_page(tmp_path, tools=[entry]) as page:
+        result = page.call("echo", a=1)[-1]
+        assert len(result["problems"]) == 1
+        assert "structuredContent.given" in result["problems"][0]
+        assert "other" in result["problems"][0]
+        assert "structuredContent.given" in Parsed(result["html"]).text
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_question_is_answered_on_the_page(tmp_path: Path, era: str) -> None:
+    opened = tools_page(tmp_path) if era == "modern" else foreign_page(tmp_path, "ask")
+    tool, member = ("order", "size") if era == "modern" else ("ask", "name")
+    with opened as page, page.open("POST", "call", {"tool": tool, "arguments": {"what": "tea"}}) as response:
+        question = response.until(type="question")
+        assert member in question["schema"]["properties"]
+        assert question["url"] is None
+        answer = {"question": question["question"], "action": "accept"}
+        status, problem = page.refused("answer", **answer, content={member: []})
+        assert status == 409
+        assert member in problem
+        content = {member: 3 if era == "modern" else "I"}
+        assert page.post("answer", **answer, content=content) == {}
+        result = response.until(type="result")
+        assert str(content[member]) in json.dumps(result["result"]["content"])
+        assert page.refused("answer", **answer, content=content) == (409, "this question is no longer open")
+
+
+def test_a_question_can_be_declined(tmp_path: Path) -> None:
+    body = {"tool": "ask", "arguments": {}}
+    with foreign_page(tmp_path, "ask") as page, page.open("POST", "call", body) as response:
+        page.post("answer", question=response.until(type="question")["question"], action="decline")
+        assert response.until(type="result")["result"]["structuredContent"]["given"] == {"action": "decline"}
+
+
+def test_an_open_question_is_withdrawn_with_its_call(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        with page.open("POST", "call", {"tool": "order", "arguments": {"what": "tea"}}) as response:
+            call = response.until(type="started")["call"]
+            question = response.until(type="question")["question"]
+            page.post("cancel", call=call)
+            assert response.until(type="withdrawn")["question"] == question
+            assert response.until(type="cancelled")["seconds"] > 0
+        assert page.refused("answer", question=question, action="decline")[0] == 409
+
+
+def test_a_call_is_cancelled_by_a_button(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        with page.open("POST", "call", {"tool": "wait", "arguments": {"folder": str(tmp_path)}}) as response:
+            call = response.until(type="started")["call"]
+            wait_until((tmp_path / "waits").exists)
+            assert page.post("cancel", call=call) == {}
+            assert response.until(type="cancelled")["type"] == "cancelled"
+        wait_until((tmp_path / "cancelled").exists)
+        assert page.refused("cancel", call=call) == (409, "this call has ended")
+
+
+def test_a_call_is_cancelled_when_the_page_is_closed(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        with page.open("POST", "call", {"tool": "wait", "arguments": {"folder": str(tmp_path)}}):
+            wait_until((tmp_path / "waits").exists)
+        wait_until((tmp_path / "cancelled").exists)
+
+
+def test_calls_run_at_the_same_time_up_to_a_limit(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "hang") as page:
+        body = {"tool": "hang", "arguments": {}}
+        opened = [page.open("POST", "call", body) for _ in range(100)]
+        assert {response.until(type="started")["type"] for response in opened} == {"started"}
+        assert page.refused("call", **body) == (409, "100 calls are open: wait for one, or cancel one")
+        for response in opened:
+            response.close()
+        wait_until(lambda: page.status("POST", "call", body) == 200)
+
+
+def test_resources_prompts_and_completions(tmp_path: Path) -> None:
+    resource, prompt = {"uri": "text:a", "name": "a"}, {"name": "greet", "arguments": [{"name": "whom"}]}
+    template = {"uriTemplate": "text:{a}", "name": "t"}
+    with foreign_page(tmp_path, resources=[resource], resourceTemplates=[template], prompts=[prompt]) as page:
+        state = page.get("state")
+        assert (state["resources"], state["templates"], state["prompts"]) == ([resource], [template], [prompt])
+        assert "held" in Parsed(page.post("read", uri="text:a")["html"]).text
+        assert "no method resources/read" in page.post("read", uri="text:missing")["failure"]
+        shown = page.post("prompt", name="greet", arguments={"whom": "Ann"})
+        assert shown["result"]["messages"][0]["role"] == "user"
+        assert "Ann" in Parsed(shown["html"]).text
+        ref = {"type": "ref/prompt", "name": "greet"}
+        assert page.post("complete", ref=ref, argument="whom", value="A") == {"values": ["greet"]}
+
+
+# --- its life ---
+
+
+def test_a_changed_list_is_read_again(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "change") as page, page.open("GET", "events") as events:
+        events.until(type="changed")
+        set_tools(tmp_path, "change", "new")
+        page.call("change")
+        events.until(type="changed")
+        assert page.tools() == ["change", "new"]
+
+
+def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page, page.open("GET", "events") as events:
+        last = page.call("die")[-1]
+        assert last["type"] == "failure"
+        assert "exit status 7" in last["message"]
+        assert events.until(type="status", status="ended")["problem"] == "the server ended with exit status 7"
+        state = page.get("state")
+        assert (state["status"], state["server"]) == ("ended", None)
+        assert page.refused("call", tool="add", arguments={"a": 1})[0] == 409
+        assert page.post("restart") == {}
+        assert events.until(type="status", status="ready")["problem"] == ""
+        assert page.call("add", a=1)[-1]["result"]["structuredContent"] == {"result": 2}
+
+
+def test_the_page_shows_why_a_server_does_not_start(tmp_path: Path) -> None:
+    code = "import sys; print('no database', file=sys.stderr); sys.exit(4)"
+    with inspected("--", sys.executable, "-c", code) as (page, _):
+        state = page.ready()
+        assert state["status"] == "ended"
+        assert "exit status 4" in state["problem"]
+        assert state["tools"] == []
+        with page.open("GET", "events") as events:
+            assert events.until(type="stderr")["text"] == "no database"
+            assert "no database" in events.until(type="status", status="ended")["stderr"]
+
+
+def test_a_list_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo", resources=["no object"]) as page:
+        state = page.get("state")
+        assert page.tools() == ["echo"]
+        assert state["resources"] == []
+        assert state["problem"] == "resources: the server listed a resource without a name"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_page_and_the_server_quietly(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "lists.json").write_text('{"tools": []}')
+    server = [sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)]
+    with inspected("--", *server) as (page, process):
+        pid = page.ready()["server"]["pid"]
+        with page.open("GET", "events") as events:
+            events.until(type="changed")
+            process.send_signal(number)
+            assert process.wait(PATIENCE_SECONDS) == -number
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        wait_until(lambda: not is_running(pid))
+
+
+def test_a_browser_that_does_not_read_does_not_delay_the_end(tmp_path: Path) -> None:
+    (tmp_path / "lists.json").write_text('{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}')
+    server = [sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)]
+    with inspected("--", *server) as (page, process):
+        page.ready()
+        with page.open("GET", "events"):  # unread, and longer than any buffer between
+            for _ in range(6):
+                page.call("echo", text="x" * 3_000_000)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_SECONDS) == -signal.SIGINT
+
+
+# --- traffic ---
+
+
+def test_traffic_has_both_directions_with_times_and_stderr(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo", "die") as page, page.open("GET", "events") as events:
+        page.call("echo")
+        page.call("die")
+        lines = []
+        for line in events.lines():
+            lines.append(line)
+            if line.get("status") == "ended":
+                break
+        entries = [line["entry"] for line in lines if line["type"] == "message"]
+        calls = [entry for entry in entries if entry.get("message", {}).get("method") == "tools/call"]
+        answers = [entry for entry in entries if entry.get("message", {}).get("id") == calls[0]["message"]["id"]]
+        assert [entry["sender"] for entry in answers] == ["client", "server"]
+        assert answers[0]["at"] < answers[1]["at"]
+        assert entries[-1]["type"] == "Ended"
+        assert [line["text"] for line in lines if line["type"] == "stderr"] == ["the disk is full"]
+        assert [line["number"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+def test_a_second_tab_sees_the_same_and_continues_where_it_was(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page, page.open("GET", "events") as one, page.open("GET", "events") as other:
+        first = [line["number"] for line, _ in zip(one.lines(), range(8), strict=False)]
+        assert first == [line["number"] for line, _ in zip(other.lines(), range(8), strict=False)]
+        assert first == list(range(1, 9))
+        with page.open("GET", "events?after=5") as third:
+            assert next(third.lines())["number"] == 6
+
+
+def test_secrets_are_hidden_in_the_traffic(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        page.call("echo", password="open sesame", header="Bearer abcdefghijklmnop")
+        with page.open("GET", "recording") as response:
+            text = response.read().decode()
+        assert "open sesame" not in text
+        assert "abcdefghijklmnop" not in text
+        assert '"password":"[hidden]"' in text
+
+
+def test_a_downloaded_recording_can_be_opened_and_replayed(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        page.call("echo", a=1)
+        with page.open("GET", "recording") as response:
+            assert response.headers["content-disposition"] == 'attachment; filename="recording.jsonl"'
+            recording = response.read()
+    (tmp_path / "recording.jsonl").write_bytes(recording)
+    with inspected(str(tmp_path / "recording.jsonl")) as (page, _):
+        state = page.get("state")
+        assert (state["views"], state["status"], state["command"]) == (["traffic"], "ended", None)
+        with page.open("GET", "recording") as response:
+            assert response.read() == recording
+        assert page.refused("call", tool="echo", arguments={}) == (409, "no server runs")
+    with inspected("--", sys.executable, "-m", "toolwire", "replay", str(tmp_path / "recording.jsonl")) as (page, _):
+        page.ready()
+        assert page.call("echo", a=1)[-1]["result"]["structuredContent"] == {"given": {"a": 1}}
+
+
+# --- check, snippets, runs ---
+
+
+def test_a_check_streams_verdicts_and_ends_with_the_report(tmp_path: Path) -> None:
+    with tools_page(tmp_path) as page:
+        with page.open("POST", "check", {"only": ["tools/list*"], "destructive": False}) as response:
+            *verdicts, report = response.lines()
+        assert [verdict["number"] for verdict in verdicts] == list(range(1, verdicts[0]["total"] + 1))
+        assert {verdict["outcome"] for verdict in verdicts} <= {"pass", "not applicable"}
+        assert report["counts"]["fail"] == 0
+        assert sum(report["counts"].values()) == len(verdicts)
+        assert_inert(Parsed(report["html"]))
+        with page.open("POST", "check", {"only": ["nonsense"], "destructive": False}) as response:
+            assert "nonsense" in response.until(type="failure")["message"]
+
+
+def test_one_check_runs_at_a_time_and_ends_with_its_page(tmp_path: Path) -> None:
+    body = {"only": [], "destructive": False}
+    with tools_page(tmp_path) as page:
+        with page.open("POST", "check", body) as response:
+            response.until(type="verdict")
+            assert page.refused("check", **body) == (409, "a check is running: wait for its end, or cancel it")
+        wait_until(lambda: page.status("POST", "check", {**body, "only": ["tools/list"]}) == 200)
+
+
+def test_a_transcript_is_shown_as_a_run(tmp_path: Path) -> None:
+    events = [
+        {"type": "Started", "at": "2026-01-01T00:00:00Z", "version": 1},
+        {"type": "QuestionAsked", "at": "2026-01-01T00:00:01Z", "content": "<b>How much</b> is 2 + 2?"},
+    ]
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    with inspected(str(tmp_path / "run.jsonl")) as (page, _):
+        assert page.get("state")["views"] == ["run"]
+        with page.open("GET", "events") as response:
+            html = Parsed(response.until(type="run")["html"])
+        assert "<b>How much</b> is 2 + 2?" in html.text
+
+
+def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        "def multiply(a: float, b: float) -> float:\n    '''Multiply.'''\n    return a * b\n"
+    )
+    words = ("What is 6 * 7?", "--tools", str(tmp_path / "tools.py"), "--model", "arithmetic", "--approve", "all")
+    with inspected(*words, "--inspect", command="ask") as (page, process):
+        with page.open("GET", "events") as response:
+            shown = ""
+            while "answered" not in shown:
+                shown += Parsed(response.until(type="run")["html"]).text
+            assert "What is 6 * 7?" in shown
+            assert "multiply" in shown
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_SECONDS) == 0
+        assert process.stdout is not None
+        assert process.stdout.read() == "6 * 7 = 42\n"
+
+
+# --- hostile servers ---
+
+
+def test_whatever_a_server_calls_itself_is_only_data(tmp_path: Path) -> None:
+    with inspected("--", sys.executable, str(SUPPORT / "escape_sequence_server.py")) as (page, process):
+        state = page.ready()
+        assert "\x1b" in state["server"]["name"]  # JSON, which the page makes visible
+        failed = page.call(page.tools()[0])[-1]
+        assert failed["type"] == "failure"
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        assert "\x1b" not in out + err
+
+
+def test_html_in_what_a_server_says_stays_text(tmp_path: Path) -> None:
+    attack = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    with foreign_page(tmp_path, attack) as page:
+        result = page.call(attack, a=attack)[-1]
+        html = Parsed(result["html"])
+        assert_inert(html)
+        assert "<script>alert(1)</script>" in html.text
+        with page.open("GET", "state") as response:
+            assert response.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("entry", [5, None, {}, {"name": 5}, {"name": ""}, [1], {"name": None, "inputSchema": "x"}])
+def test_any_entry_of_the_tool_list_is_shown(tmp_path: Path, entry: Any) -> None:
+    with foreign_page(tmp_path, tools=[entry, {"name": "good", "inputSchema": {}}]) as page:
+        assert [str(name) for name in page.tools()][1:] == ["good"]
+
+
+def test_noise_and_a_flood_of_changes_do_not_stop_the_page(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "noise", "flood") as page:
+        assert page.call("noise")[-1]["type"] == "result"
+        assert page.call("flood", count=20_000)[-1]["type"] == "result"
+        with page.open("GET", "events") as events:
+            assert events.until(type="gap")["dropped"] > 0
+        assert page.tools() == ["noise", "flood"]

@@ -1,0 +1,104 @@
+"""The texts to copy make the same call again, whatever is in the arguments."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from toolwire.inspect.snippets import snippets
+from toolwire.loading.argument_text import read
+
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "number": {"type": "integer"}}}
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4), st.sampled_from([SCHEMA, {}, None]))
+@example({"text": "@/etc/passwd"}, SCHEMA)
+@example({"text": "5", "number": 5}, SCHEMA)
+@example({"-x": 1}, SCHEMA)
+@example({"a.b": 1}, SCHEMA)
+@example({"": ""}, SCHEMA)
+@example({"text": 'it\'s "$HOME" `ls` \\ !\n'}, SCHEMA)
+def test_the_words_of_the_command_line_mean_the_arguments(arguments: dict[str, Any], schema: Any) -> None:
+    line = snippets("tool", arguments, schema, "tools.py", [])["command"]
+    toolwire, call, target, name, *words = shlex.split(line)
+    assert (toolwire, call, target, name) == ("toolwire", "call", "tools.py", "tool")
+    assert not any(word.startswith("-") for word in words)
+    assert read(words, schema if isinstance(schema, dict) else {}) == arguments
+
+
+def test_simple_arguments_are_written_as_one_types_them() -> None:
+    assert (
+        snippets("add", {"text": "a b", "number": 2}, SCHEMA, "tools.py", [])["command"]
+        == "toolwire call tools.py add 'text=a b' number=2"
+    )
+    command = snippets("add", {"number": 2}, SCHEMA, None, ["npx", "-y", "a server"])["command"]
+    assert command == "toolwire call add number=2 -- npx -y 'a server'"
+
+
+ODD: dict[str, Any] = {
+    "text": "'\"\\ $HOME `date` \n\t\u2028 é 漢 😀 </script>",
+    "nested": {"": [None, True, 1.5, 2**53, {"a": []}]},
+}
+ECHO = '''
+import json
+from typing import Any
+
+def echo(text: str, nested: Any) -> str:
+    """Return the arguments as JSON."""
+    return json.dumps([text, nested])
+'''
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "it's odd.py").write_text(ECHO, encoding="utf-8")
+    command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")]
+    return snippets("echo", ODD, None, None, command)
+
+
+def run(*command: str, cwd: Path) -> Any:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.process
+def test_a_shell_runs_the_command_line(texts: dict[str, str], tmp_path: Path) -> None:
+    line = texts["command"].replace("toolwire call", f"{shlex.quote(sys.executable)} -m toolwire call", 1)
+    assert run("sh", "-c", line, cwd=tmp_path) == list(ODD.values())
+
+
+@pytest.mark.process
+def test_python_runs_the_python(texts: dict[str, str], tmp_path: Path) -> None:
+    assert run(sys.executable, "-c", texts["python"], cwd=tmp_path) == list(ODD.values())
+
+
+@pytest.mark.process
+def test_javascript_reads_the_same_values_from_the_typescript(texts: dict[str, str], tmp_path: Path) -> None:
+    if (node := shutil.which("node")) is None:
+        pytest.skip("node is not installed")
+    (tmp_path / "client.mjs").write_text(CLIENT)
+    (tmp_path / "call.mjs").write_text(texts["typescript"].replace("@toolwire/client", "./client.mjs"), "utf-8")
+    given = run(node, "call.mjs", cwd=tmp_path)
+    assert given == [[sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")], "echo", ODD]
+
+
+# Only the quoting is in question here; that the client's methods have these names, its own tests show.
+CLIENT = """
+export const Client = {
+  connect: async (command) => ({ call: async (name, given) => JSON.stringify([command, name, given]), close: () => 0 }),
+};
+"""

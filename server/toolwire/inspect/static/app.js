@@ -1,31 +1,32 @@
 // The page: its views, the server's status, and the events that keep both up to date.
-import { get, reason, stream } from "./api.js";
+import { get, stream } from "./api.js";
 import "./check.js";
-import { byId, fragment, make, put, tabs } from "./dom.js";
+import { alerted, byId, fragment, make, put, tabs } from "./dom.js";
 import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
 
 const VIEWS = ["Tools", "Traffic", "Check", "Run"];
-let canRestart = false;
+let [canRestart, stderr] = [false, ""];
 
-/** @param {import("./api.js").Status | "not connected"} status @param {string} problem */
-function showStatus(status, problem, stderr = "") {
+/** @param {import("./api.js").Status | "not connected"} status @param {string | Node} problem */
+function showStatus(status, problem) {
   put(byId("status"), status);
-  byId("status").className = `badge ${{ ready: "good", starting: "muted" }[String(status)] ?? "bad"}`;
+  byId("status").className = `badge ${status === "ready" ? "good" : status === "starting" ? "muted" : "bad"}`;
   byId("restart").hidden = !canRestart || status === "not connected";
   byId("ended").hidden = !problem;
-  put(byId("ended"), make("strong", {}, problem), stderr && make("pre", {}, stderr));
+  put(byId("ended"), make("strong", {}, problem), status === "ended" && stderr && make("pre", {}, stderr));
 }
 
 async function load() {
   const state = /** @type {import("./api.js").State} */ (await get("state"));
   const { server, command, target } = state;
-  canRestart = command !== null || target !== null;
+  traffic.isLive = canRestart = command !== null || target !== null;
   document.title = `${server?.name || state.title} · toolwire inspect`;
+  const facts = [server?.version, server && `MCP ${server.revision}`, server?.pid && `pid ${server.pid}`];
   put(byId("title"), server?.name || state.title);
-  put(byId("facts"), [server?.version, server && `MCP ${server.revision}`, server?.pid && `pid ${server.pid}`].filter(Boolean).join(" · "));
+  put(byId("facts"), facts.filter(Boolean).join(" · "));
   byId("facts").title = command?.join(" ") ?? target ?? "";
-  showStatus(state.status, state.problem, state.stderr);
+  showStatus(state.status, state.problem);
   tools.show(state);
   return state.views;
 }
@@ -42,7 +43,7 @@ function showViews(shown) {
   const follow = () => {
     const [view, ...key] = wanted.slice(1).split("/");
     if (key.length) tools.select(key.map(decodeURIComponent).join("/"));
-    views.choose(names.find((name) => name.toLowerCase() === view) ?? names[0]);
+    views.choose(names.find((name) => name.toLowerCase() === view) ?? names[0] ?? "");
   };
   byId("views").append(views.list);
   window.addEventListener("hashchange", () => {
@@ -55,14 +56,13 @@ function showViews(shown) {
 /** @param {import("./api.js").PageEvent} event */
 function take(event) {
   if (event.type === "run") {
-    byId("run").querySelector(".empty")?.remove();
-    const [view, list] = [byId("run"), byId("steps")];
+    const view = byId("run");
     const isAtEnd = view.scrollTop + view.clientHeight > view.scrollHeight - 50;
-    list.append(fragment(event.html));
+    byId("steps").append(fragment(event.html));
     if (isAtEnd) view.scrollTop = view.scrollHeight;
   }
-  if (event.type === "status") showStatus(event.status, event.problem, event.stderr);
-  if (event.type === "changed" || event.type === "status") load().catch(() => {});
+  if (event.type === "status") stderr = event.stderr;
+  if (event.type === "changed" || event.type === "status") load().catch(() => {}); // the next try to follow tells
   traffic.add(event);
 }
 
@@ -84,5 +84,5 @@ async function follow() {
   showStatus("not connected", "`toolwire inspect` has ended. What this page shows stays.");
 }
 
-byId("restart").addEventListener("click", () => get("restart", {}).catch((error) => showStatus("ended", reason(error))));
-load().then(showViews).then(follow).catch((error) => showStatus("not connected", reason(error)));
+byId("restart").addEventListener("click", () => get("restart", {}).catch((error) => showStatus("ended", alerted(error))));
+load().then(showViews).then(follow).catch((error) => showStatus("not connected", alerted(error)));

@@ -1,6 +1,6 @@
 // The contract kit, run from the page: verdicts as they come, failures first, and the report at the end.
-import { reason, stream } from "./api.js";
-import { byId, fragment, make, put } from "./dom.js";
+import { stream } from "./api.js";
+import { alerted, byId, fragment, make, put } from "./dom.js";
 
 const [begin, stop, progress, counts, report] = ["begin", "stop", "checked", "counts", "report"].map(byId);
 
@@ -11,12 +11,10 @@ async function run(signal) {
   /** @type {Map<string, number>} */
   const found = new Map();
   const body = { only: byId("only").value.split(/[\s,]+/).filter(Boolean), destructive: byId("destructive").checked };
-  put(counts, "Starting…");
   for await (const event of stream("check", body, signal)) {
     const one = /** @type {import("./api.js").CheckEvent} */ (event);
-    if (one.type === "report") report.replaceChildren(fragment(one.html));
-    if (one.type === "failure") put(counts, one.message);
-    if (one.type !== "verdict") return;
+    if (one.type === "report") return report.replaceChildren(fragment(one.html));
+    if (one.type === "failure") throw new Error(one.message);
     [progress.max, progress.value] = [one.total, one.number];
     found.set(one.outcome, (found.get(one.outcome) ?? 0) + 1);
     (["fail", "warn"].includes(one.outcome) ? bad : other).append(fragment(one.html));
@@ -28,9 +26,9 @@ byId("ask").addEventListener("submit", async (/** @type {Event} */ event) => {
   event.preventDefault();
   const abort = new AbortController();
   stop.onclick = () => abort.abort();
-  const running = (/** @type {boolean} */ is) => [begin.hidden, stop.hidden, progress.hidden] = [is, !is, !is];
-  running(true);
+  [begin.hidden, stop.hidden, progress.hidden] = [true, false, false];
   progress.removeAttribute("value");
-  await run(abort.signal).catch((error) => put(counts, abort.signal.aborted ? "Stopped." : reason(error)));
-  running(false);
+  put(counts, "Starting…");
+  await run(abort.signal).catch((error) => put(counts, abort.signal.aborted ? "Stopped." : alerted(error)));
+  [begin.hidden, stop.hidden, progress.hidden] = [false, true, true];
 });

@@ -11,8 +11,7 @@ import { choices, fits, hint, initial, kindsOf, list, nameOf, properties, resolv
  * @typedef {(form: Form, schema: Schema, value: unknown, change: Change) => HTMLElement} Maker
  */
 
-const MOST_FIELDS = 400;
-const MOST_ITEMS = 200;
+const [MOST_FIELDS, MOST_ITEMS] = [400, 200];
 const FIELD = "input, select, textarea";
 
 /** @param {unknown} schema @param {unknown} value @param {Change} change */
@@ -24,17 +23,17 @@ function control(form, raw, value, change) {
   if (!schema || (value !== undefined && !fits(form.root, schema, value))) return ofJson(value, change);
   const listed = choices(schema);
   if (listed) return ofChoices(listed, value, change);
-  const kinds = kindsOf(form.root, schema);
-  const [kind = schema] = kinds;
-  return kinds.length > 1 ? ofKinds(form, kinds, value, change) : (makers[typeOf(kind)] ?? ofAny)(form, kind, value, change);
+  const [kind = schema, ...others] = kindsOf(form.root, schema);
+  if (others.length) return ofKinds(form, [kind, ...others], value, change);
+  return makers[typeOf(kind)]?.(form, kind, value, change) ?? ofJson(value, change);
 }
 
 /** @type {Record<string, Maker>} */
 const makers = { object: ofObject, array: ofArray, string: ofText, integer: ofNumber, number: ofNumber, boolean: ofBoolean,
   null: () => make("code", {}, "null") };
 
-/** @param {Schema} schema @returns {Schema} */
-const bare = ({ default: _default, ...schema }) => schema;
+/** @param {Schema | undefined} schema @returns {Schema} */
+const bare = ({ default: _default, ...schema } = {}) => schema;
 
 /**
  * A member of an object: its name, what it must be, and its control. One that is optional can be left out again; what has
@@ -46,14 +45,14 @@ function field(form, name, raw, value, needed, change) {
   const kinds = kindsOf(form.root, schema).filter((kind) => kind.type !== "null");
   const isLarge = !choices(schema) && (kinds.length > 1 || /object|array/.test(typeOf(kinds[0] ?? {})));
   // Without null, which an optional member hardly needs: leaving it out says the same.
-  const narrow = needed || !kinds.length ? raw : kinds.length > 1 ? { anyOf: kinds } : { ...kinds[0] };
+  const narrow = needed || !kinds.length || choices(schema) ? raw : kinds.length > 1 ? { anyOf: kinds } : { ...kinds[0] };
   const [title, told] = [words(schema, "title") || name, words(schema, "description")];
   const label = make("label", { id: unique(), class: needed && "needed" }, title);
   const about = make("p", { class: "description", id: unique(), hidden: !told }, told);
   const place = make("div", { class: "control" });
   const leaveOut = button("×", () => take(undefined, true), { class: "quiet", "aria-label": `Leave out ${name}` });
-  const head = make("div", { class: "head" }, label, title !== name && make("code", {}, name),
-    make("span", { class: "hint" }, hint(form.root, schema)), leaveOut);
+  const other = title.toLowerCase() !== name.toLowerCase() && make("code", {}, name);
+  const head = make("div", { class: "head" }, label, other, make("span", { class: "hint" }, hint(form.root, schema)), leaveOut);
   const box = make("div", { class: "field" }, head, about, place);
   /** @param {unknown} next @param {boolean} [redraw] */
   const take = (next, redraw = false) => {
@@ -66,9 +65,10 @@ function field(form, name, raw, value, needed, change) {
     box.classList.toggle("absent", next === undefined);
     leaveOut.hidden = next === undefined || needed;
     if (!redraw) return;
-    const open = () => take(initial(form.root, kinds[0] ? bare(kinds[0]) : {}, true), true);
     const isClosed = next === undefined && isLarge && !(needed && kinds.length > 1);
-    const node = isClosed ? button(`Add ${name}`, open, { class: "add" }) : control(form, next === null ? raw : narrow, next, take);
+    const open = () => take(initial(form.root, bare(kinds[0]), true), true);
+    const node = isClosed ? button(`Add ${name}`, open, { class: "add", "aria-label": `Add ${name}` })
+      : control(form, next === null ? raw : narrow, next, take);
     node.id ||= unique();
     label.htmlFor = node.id;
     if (told) node.setAttribute("aria-describedby", about.id);
@@ -86,24 +86,24 @@ function ofObject(form, schema, value, change) {
   const known = Object.entries(properties(schema));
   const names = new Set(known.map(([name]) => name));
   let current = isObject(value) ? value : {};
-  /** @param {Record<string, unknown>} all */
+  /** @param {(readonly [string, unknown])[]} all The members, which are reported in the order of the schema. */
   const report = (all) => {
-    const order = [...names].filter((name) => Object.hasOwn(all, name)).concat(Object.keys(all).filter((name) => !names.has(name)));
-    current = Object.fromEntries(order.map((name) => [name, all[name]]).filter(([, one]) => one !== undefined));
+    const given = new Map(all);
+    const order = [...new Set([...names, ...given.keys()])].filter((name) => given.get(name) !== undefined);
+    current = Object.fromEntries(order.map((name) => [name, given.get(name)]));
     change(current);
   };
   const fields = known.slice(0, MOST_FIELDS).map(([name, one]) =>
     field(form, name, one, member(current, name), list(schema.required).includes(name), (next) =>
-      report({ ...current, ...Object.fromEntries([[name, next]]) })));
+      report([...Object.entries(current), [name, next]])));
   const node = make("div", { class: "object" }, ...fields);
   if (known.length > MOST_FIELDS) node.append(`${known.length - MOST_FIELDS} more are in the JSON tab only.`);
   const extra = Object.entries(current).filter(([name]) => !names.has(name)).map(([name, one]) => ({ name, value: one }));
-  const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
-  const more = schema.additionalProperties ?? patterns[0];
+  const more = schema.additionalProperties ?? (isObject(schema.patternProperties) ? Object.values(schema.patternProperties)[0] : undefined);
   if (isObject(more) || more === true || extra.length || (!known.length && more !== false && form.root !== schema))
     node.append(ofRows(form, extra, () => more ?? true, MOST_ITEMS, () => {
       const kept = Object.entries(current).filter(([name]) => names.has(name));
-      report(Object.fromEntries([...kept, ...extra.map((one) => [one.name, one.value])]));
+      report([...kept, ...extra.map((one) => /** @type {const} */ ([one.name, one.value]))]);
     }));
   if (!node.childElementCount) node.append("No arguments.");
   return node;
@@ -112,9 +112,8 @@ function ofObject(form, schema, value, change) {
 /** @type {Maker} */
 function ofArray(form, schema, value, change) {
   const items = Array.isArray(value) ? value : [];
+  const [first, listed] = [list(schema.prefixItems), choices(resolve(form.root, schema.items))];
   if (items.length > MOST_ITEMS) return ofJson(value, change);
-  const first = list(schema.prefixItems);
-  const listed = choices(resolve(form.root, schema.items));
   if (listed && listed.length <= 20 && !first.length && new Set(items).size === items.length) return ofSeveral(listed, items, change);
   const rows = items.map((one) => ({ value: one }));
   const most = Math.min(Number(schema.maxItems ?? MOST_ITEMS), schema.items === false ? first.length : MOST_ITEMS);
@@ -136,6 +135,11 @@ function ofRows(form, rows, schemaAt, most, report, isNamed = true) {
     report();
     /** @type {HTMLElement | null} */ (node.querySelector(focus) ?? node.querySelector(":scope > .add"))?.focus();
   };
+  const add = () => edit(() => {
+    let name = "name";
+    for (let count = 2; rows.some((row) => row.name === name); count++) name = `name${count}`;
+    rows.push({ ...(isNamed && { name }), value: initial(form.root, schemaAt(rows.length), true) });
+  }, ":scope > .item:last-of-type :is(input, select, textarea, button)");
   const draw = () => put(node, ...rows.map((row, index) => {
     const inner = control(form, schemaAt(index), row.value, (next) => {
       row.value = next;
@@ -149,14 +153,10 @@ function ofRows(form, rows, schemaAt, most, report, isNamed = true) {
       row.name = name.value;
       report();
     } });
-    const remove = () => edit(() => rows.splice(index, 1), ":scope > .add");
-    return make("div", { class: "item" }, isNamed ? name : make("span", { class: "index" }, index + 1), inner,
-      button("×", remove, { class: "quiet", "aria-label": `Remove ${row.name ?? `item ${index + 1}`}` }));
-  }), rows.length < most && button(isNamed ? "Add entry" : "Add item", () => edit(() => {
-    let name = "name";
-    for (let count = 2; rows.some((row) => row.name === name); count++) name = `name${count}`;
-    rows.push({ ...(isNamed && { name }), value: initial(form.root, schemaAt(rows.length), true) });
-  }, ":scope > .item:last-of-type :is(input, select, textarea, button)"), { class: "add" }));
+    const remove = button("×", () => edit(() => rows.splice(index, 1), ":scope > .add"),
+      { class: "quiet", "aria-label": `Remove ${row.name ?? `item ${index + 1}`}` });
+    return make("div", { class: "item" }, isNamed ? name : make("span", { class: "index" }, index + 1), inner, remove);
+  }), rows.length < most && button(isNamed ? "Add entry" : "Add item", add, { class: "add" }));
   draw();
   return node;
 }
@@ -165,16 +165,14 @@ function ofRows(form, rows, schemaAt, most, report, isNamed = true) {
 function ofSeveral(listed, value, change) {
   const boxes = listed.map((one) => ({ ...one, box: make("input", { type: "checkbox" }) }));
   for (const one of boxes) one.box.checked = value.some((each) => write(each) === write(one.value));
-  const labels = boxes.map(({ box, label }) => make("label", {}, box, " ", label));
   const report = () => change(boxes.filter(({ box }) => box.checked).map((one) => one.value));
-  return make("div", { class: "several", change: report }, ...labels);
+  return make("div", { class: "several", change: report }, ...boxes.map(({ box, label }) => make("label", {}, box, " ", label)));
 }
 
 /** @param {Choice[]} listed @param {unknown} value @param {Change} change */
 function ofChoices(listed, value, change) {
-  const options = listed.map((one, index) => make("option", { value: index }, one.label));
   const node = make("select", { change: () => change(listed[Number(node.value)]?.value) },
-    make("option", { value: "", disabled: true }, "Choose…"), ...options);
+    make("option", { value: "", disabled: true }, "Choose…"), ...listed.map((one, index) => make("option", { value: index }, one.label)));
   const index = listed.findIndex((one) => value !== undefined && write(one.value) === write(value));
   node.value = index < 0 ? "" : String(index);
   return node;
@@ -185,12 +183,12 @@ function ofKinds(form, kinds, value, change) {
   const place = make("div");
   /** @param {unknown} next */
   const draw = (next) => {
-    const node = control(form, bare(kinds[Number(kind.value)] ?? {}), next, change);
+    const node = control(form, bare(kinds[Number(kind.value)]), next, change);
     node.setAttribute("aria-label", "Value");
     put(place, node);
   };
   const kind = make("select", { "aria-label": "Kind", change: () => {
-    const next = initial(form.root, bare(kinds[Number(kind.value)] ?? {}), true);
+    const next = initial(form.root, bare(kinds[Number(kind.value)]), true);
     draw(next);
     change(next);
   } }, ...kinds.map((one, index) => make("option", { value: index }, nameOf(one))));
@@ -213,37 +211,32 @@ function ofNumber(_form, schema, value, change) {
 /** @type {Maker} */
 function ofBoolean(_form, _schema, value, change) {
   const node = make("input", { type: "checkbox", change: () => change(node.checked) });
-  node.checked = value === true;
-  node.indeterminate = value === undefined;
+  [node.checked, node.indeterminate] = [value === true, value === undefined];
   return node;
 }
 
-/** Formats that a browser has a field for, with the texts that it can show; any other text is typed. @type {Record<string, [string, RegExp]>} */
-const FORMATS = {
-  date: ["date", /^\d{4}-\d\d-\d\d$/],
-  time: ["time", /^\d\d:\d\d:\d\dZ$/],
-  "date-time": ["datetime-local", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/],
-};
+/** Formats that a browser has a field for, with the texts that it can show; any other text is typed. @type {Map<string, [string, RegExp]>} */
+const FORMATS = new Map([["date", ["date", /^\d{4}-\d\d-\d\d$/]], ["time", ["time", /^\d\d:\d\d:\d\dZ$/]],
+  ["date-time", ["datetime-local", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/]]]);
 
 /** @type {Maker} */
 function ofText(_form, schema, value, change) {
-  const [text, format] = [typeof value === "string" ? value : "", words(schema, "format")];
+  const [text, format, example] = [typeof value === "string" ? value : "", words(schema, "format"), list(schema.examples)[0]];
   if (schema.contentEncoding === "base64" || /^(binary|byte|base64)$/.test(format)) return ofFile(schema, text, change);
-  const [type, shown] = (Object.hasOwn(FORMATS, format) && FORMATS[format]) || ["", /^$/];
-  const example = list(schema.examples)[0];
-  const { minLength: minlength, maxLength: maxlength } = schema;
-  const placeholder = example === undefined ? undefined : `e.g. ${typeof example === "string" ? example : write(example)}`;
-  if (!type || (text && !shown.test(text))) {
-    const area = make("textarea", { rows: 1, placeholder, minlength, maxlength, spellcheck: "false", input: () => change(area.value) });
+  const [type, shown] = FORMATS.get(format) ?? [];
+  if (!type || (text && !shown?.test(text))) {
+    const limits = { minlength: schema.minLength, maxlength: schema.maxLength };
+    const placeholder = example === undefined ? undefined : `e.g. ${typeof example === "string" ? example : write(example)}`;
+    const area = make("textarea", { rows: 1, placeholder, ...limits, spellcheck: "false", input: () => change(area.value) });
     area.value = text;
     return area;
   }
-  const node = make("input", { type, step: type === "date" ? undefined : 1, input: () => {
+  const title = type === "datetime-local" && "In your time zone; sent as UTC";
+  const node = make("input", { type, title, step: type === "date" ? undefined : 1, input: () => {
     const sent = type === "time" ? `${node.value.padEnd(8, ":00")}Z` : type === "date" ? node.value : new Date(node.value || 0).toISOString();
     change(node.value === "" ? undefined : sent.replace(".000Z", "Z"));
   } });
-  if (type === "datetime-local") node.title = "In your time zone; sent as UTC";
-  const local = type === "datetime-local" && text ? Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000 : NaN;
+  const local = title && text ? Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000 : NaN;
   node.value = Number.isNaN(local) ? text.replace(/Z$/, "") : new Date(local).toISOString().slice(0, 19);
   return node;
 }
@@ -258,11 +251,6 @@ function ofFile(schema, value, change) {
     if (node.files?.[0]) reader.readAsDataURL(node.files[0]);
   } });
   return node;
-}
-
-/** @type {Maker} */
-function ofAny(_form, _schema, value, change) {
-  return ofJson(value, change);
 }
 
 /** @param {unknown} value @param {Change} change @param {Record<string, unknown>} [attributes] @returns {HTMLTextAreaElement} */

@@ -7,17 +7,12 @@ export const parse = (text) =>
     const isInexact = typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
     return isInexact && context?.source && exact.rawJSON ? exact.rawJSON(context.source) : value;
   });
-
 /** @param {unknown} value @param {number} [indent] */
 export const write = (value, indent) => JSON.stringify(value, null, indent) ?? "";
-
 /** @param {unknown} value */
 export const isNumber = (value) => typeof value === "number" || exact.isRawJSON?.(value) === true;
-
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
-export const isObject = (value) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isNumber(value);
-
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isNumber(value);
 /** The member of an object, never one that it inherits. @param {unknown} object @param {string} name */
 export const member = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
 

@@ -1,6 +1,6 @@
 // The tools, resources and prompts of the server: a list to search, and for each one its arguments, its call and its result.
-import { get, reason, stream } from "./api.js";
-import { arrows, badge, branch, button, byId, fragment, hint, make, put, tabs, tree, unique, visible } from "./dom.js";
+import { get, stream } from "./api.js";
+import { alerted, arrows, badge, branch, button, byId, controls, formOf, fragment, hint, make, put, tabs, tree, unique, visible } from "./dom.js";
 import { form, ofJson } from "./form.js";
 import { bytes, duration, isObject, member, write } from "./json.js";
 import { initial } from "./schema.js";
@@ -8,30 +8,29 @@ import { initial } from "./schema.js";
 /**
  * @import { Prompt, PromptArgument, Resource, ResourceTemplate } from "toolwire"
  * @import { CallEvent, Finding, ListedTool, Question, State } from "./api.js"
- * @typedef {{ key: string, name: string, about: string, definition: unknown, findings: Finding[], panel: () => HTMLElement }} Item
+ * @typedef {{ name: string, title?: string, description?: string }} Named
+ * @typedef {{ key: string, one: Named, findings: Finding[], panel: () => HTMLElement }} Item
  */
 
-const MOST_LISTED = 500;
-const MOST_LOGS = 500;
+const [MOST_LISTED, MOST_LOGS] = [500, 500];
 const SNIPPETS = { command: "Command", python: "Python", typescript: "TypeScript" };
 
 /** @type {Map<string, Item[]>} */
 let sections = new Map();
-/** What each item shows, kept while it is defined in the same way: a form that is filled, a call that runs. @type {Map<string, { text: string, node: HTMLElement }>} */
+/** What each item shows, kept while its definition is the same: a filled form, a running call. @type {Map<string, { text: string, node: Node }>} */
 const panels = new Map();
 let chosen = "";
-const [search, listed, detail] = ["search", "list", "detail"].map(byId);
+const [search, list, detail] = ["search", "list", "detail"].map(byId);
 
 /** @param {State} state */
-function show(state) {
-  /** @param {string} kind @param {string} id @param {{ name: string, title?: string, description?: string }} one @param {() => HTMLElement} panel @param {Finding[]} findings @returns {Item} */
-  const item = (kind, id, one, panel, findings = []) => ({
-    key: `${kind}/${id}`, name: one.name, about: one.title ?? one.description ?? "", definition: [one, findings], findings, panel });
+function show({ tools: listed, resources, templates, prompts }) {
+  /** @param {string} key @param {Named} one @param {() => HTMLElement} panel @param {Finding[]} findings @returns {Item} */
+  const item = (key, one, panel, findings = []) => ({ key, one, findings, panel });
   sections = new Map([
-    ["Tools", state.tools.map((one) => item("tool", one.tool.name, one.tool, () => toolPanel(one), one.findings))],
-    ["Resources", state.resources.map((one) => item("resource", one.uri, one, () => resourcePanel(one, one.uri)))],
-    ["Templates", state.templates.map((one) => item("template", one.uriTemplate, one, () => resourcePanel(one, one.uriTemplate)))],
-    ["Prompts", state.prompts.map((one) => item("prompt", one.name, one, () => promptPanel(one)))],
+    ["Tools", listed.map((one) => item(`tool/${one.tool.name}`, one.tool, () => toolPanel(one), one.findings))],
+    ["Resources", resources.map((one) => item(`resource/${one.uri}`, one, () => resourcePanel(one, one.uri)))],
+    ["Templates", templates.map((one) => item(`template/${one.uriTemplate}`, one, () => resourcePanel(one, one.uriTemplate)))],
+    ["Prompts", prompts.map((one) => item(`prompt/${one.name}`, one, () => promptPanel(one)))],
   ]);
   if (!chosen && !matchMedia("(max-width: 700px)").matches) chosen = [...sections.values()].flat()[0]?.key ?? "";
   drawList();
@@ -40,21 +39,20 @@ function show(state) {
 
 function drawList() {
   const focused = document.activeElement?.getAttribute("data-key");
-  put(listed, ...[...sections].flatMap(([section, items]) => {
-    const found = items.filter((one) => `${one.name}\n${one.about}`.toLowerCase().includes(search.value.toLowerCase()));
-    const rows = found.slice(0, MOST_LISTED).map((one) => {
-      const mark = one.findings.length > 0 && badge(`${one.findings.length}`, "warn");
-      if (mark) mark.title = `${one.findings.length} findings`;
-      const current = { "aria-current": one.key === chosen && "page", "data-key": one.key, class: "listed" };
-      const head = make("b", {}, visible(one.name, 200));
-      return make("li", {}, make("button", { type: "button", ...current, click: () => select(one.key, true) },
-        head, mark, make("small", {}, visible(one.about, 200))));
-    });
+  put(list, ...[...sections].flatMap(([section, items]) => {
+    const matches = (/** @type {Item} */ { one }) =>
+      [one.name, one.title, one.description].join("\n").toLowerCase().includes(search.value.toLowerCase());
+    const found = items.filter(matches);
+    const rows = found.slice(0, MOST_LISTED).map(({ key, one, findings }) => make("li", {}, button(
+      make("b", {}, visible(one.name, 200)), () => select(key, true),
+      { "aria-current": key === chosen && "page", "data-key": key, class: "listed" },
+      findings.length > 0 && make("span", { class: "badge warn", title: "Findings" }, findings.length),
+      make("small", {}, visible(one.title ?? one.description ?? "", 200)))));
     const more = found.length > MOST_LISTED && make("li", { class: "hint" }, `${found.length - MOST_LISTED} more: search for them`);
     return items.length ? [make("h2", {}, section, " ", hint(found.length)), make("ul", {}, ...rows, more)] : [];
   }));
-  if (!listed.childElementCount) put(listed, make("p", { class: "empty" }, "No tools, resources or prompts."));
-  for (const row of listed.querySelectorAll("button")) if (row.dataset.key === focused) row.focus();
+  if (!list.childElementCount) put(list, make("p", { class: "empty" }, "No tools, resources or prompts."));
+  for (const row of list.querySelectorAll("button")) if (row.dataset.key === focused) row.focus();
 }
 
 /** @param {string} key */
@@ -71,27 +69,30 @@ const path = () => ["tools", ...(chosen ? chosen.split("/") : [])].map(encodeURI
 function drawDetail() {
   const item = [...sections.values()].flat().find((one) => one.key === chosen);
   byId("tools").classList.toggle("open", item !== undefined);
-  if (!item) return put(detail, make("p", { class: "empty" }, chosen ? "The server does not have this (any more)." : "Nothing chosen."));
-  const text = write(item.definition);
+  if (!item) return put(detail, make("p", { class: "empty" }, chosen ? "The server does not have this." : "Nothing is chosen."));
+  const text = write([item.one, item.findings]);
   const known = panels.get(item.key);
-  const panel = known?.text === text ? known : { text, node: item.panel() };
-  panels.set(item.key, panel);
-  if (detail.lastChild !== panel.node) put(detail, button("← All", () => select("", true), { class: "back" }), panel.node);
+  const { node } = known?.text === text ? known : { node: item.panel() };
+  panels.set(item.key, { text, node });
+  if (detail.lastChild !== node) put(detail, button("← All", () => select("", true), { class: "back" }), node);
 }
 
-/** What all items begin with. @param {{ name: string, title?: string, description?: string }} one @param {...(Node | false | undefined)} marks */
-const intro = (one, ...marks) =>
-  make("header", {}, make("h2", {}, one.name), one.title && one.title !== one.name && hint(one.title), ...marks.slice(0, -1),
-    one.description && make("p", { class: "description" }, one.description), ...marks.slice(-1));
+/**
+ * An item: what it is, its form, and the place of its result.
+ * @param {Named} one @param {Node[]} marks @param {Node | false} below @param {HTMLElement} entry @param {Node} output
+ */
+const panelOf = (one, marks, below, entry, output) => make("div", {},
+  make("header", {}, make("h2", {}, one.name), one.title && one.title !== one.name && hint(one.title), ...marks,
+    one.description && make("p", { class: "description" }, one.description), below),
+  make("div", { class: "columns" }, entry, output));
 
-/** Where results appear. */
-const outputOf = () => make("section", { class: "output", "aria-label": "Result" }, make("p", { class: "empty" }, "The result appears here."));
-/** @param {unknown} error */
-const problem = (error) => make("p", { class: "bad", role: "alert" }, reason(error));
-/** @param {...(string | undefined | false)} texts */
-const said = (...texts) => make("p", { class: "hint", role: "status" }, texts.filter(Boolean).join(" · "));
-/** @param {unknown} result */
-const raw = (result) => make("details", { class: "raw" }, make("summary", {}, "JSON"), tree(branch(result)));
+const outputOf = () =>
+  make("section", { class: "output", "aria-label": "Result" }, make("p", { class: "empty" }, "The result appears here."));
+/** @param {...(string | number | undefined | false | null)} texts */
+const said = (...texts) => make("p", { class: "hint", role: "status" }, ...texts);
+/** @param {{ html: string, result?: unknown, unreadable?: string }} event */
+const shown = ({ html, result, unreadable }) => make("div", { class: "output" }, fragment(html), unreadable && alerted(unreadable),
+  result !== undefined && make("details", {}, make("summary", { class: "hint" }, "JSON"), tree(branch(result))));
 
 /**
  * Fields for the members of a schema, and the same as JSON, each in step with the other.
@@ -119,43 +120,35 @@ function fieldsOf(schema, ...others) {
   return { node: make("div", { class: "fields" }, list, ...panels.map(([, panel]) => panel)), value: () => value };
 }
 
-/** @param {ListedTool} listedTool */
+/** @param {ListedTool} listed */
 function toolPanel({ tool, findings }) {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool.annotations ?? {};
   const marks = [readOnlyHint && badge("read-only", "good"), destructiveHint && !readOnlyHint && badge("destructive", "bad"),
-    idempotentHint && badge("idempotent"), openWorldHint && badge("open world")];
-  const lint = findings.length > 0 && make("details", { class: "findings" },
-    make("summary", {}, findings.length === 1 ? "1 finding" : `${findings.length} findings`),
+    idempotentHint && badge("idempotent"), openWorldHint && badge("open world")].filter((mark) => mark instanceof Node);
+  const lint = findings.length > 0 && make("details", { class: "findings" }, make("summary", {}, `Findings: ${findings.length}`),
     make("ul", {}, ...findings.map(({ severity, message, rule, applies_to: hosts }) => make("li", {},
       badge(severity, severity === "error" ? "bad" : "warn"), ` ${message} `, make("code", {}, rule), " ", hint(hosts.join(", "))))));
   const schemas = tree(branch(tool.inputSchema, "inputSchema"), branch(tool.outputSchema ?? null, "outputSchema", 1));
   const [fields, output, snippet] = [fieldsOf(tool.inputSchema, ["Schema", schemas]), outputOf(), make("div")];
-  /** @param {keyof typeof SNIPPETS} language */
+  /** @param {string} language */
   const copy = async (language) => {
-    try {
-      const text = (await get("snippets", { tool: tool.name, arguments: fields.value() }))[language];
-      const done = await navigator.clipboard.writeText(text).then(() => "Copied", () => "Copy it from here:");
-      put(snippet, said(done), make("pre", {}, text));
-    } catch (error) {
-      put(snippet, problem(error));
-    }
+    const text = (await get("snippets", { tool: tool.name, arguments: fields.value() }))[language];
+    const done = await navigator.clipboard.writeText(text).then(() => "Copied", () => "Copy it from here:");
+    put(snippet, said(done), make("pre", {}, text));
   };
-  const languages = /** @type {(keyof typeof SNIPPETS)[]} */ (Object.keys(SNIPPETS));
-  const copies = languages.map((language) => button(SNIPPETS[language], () => copy(language), { class: "quiet" }));
+  const copies = Object.entries(SNIPPETS).map(([language, label]) =>
+    button(label, () => copy(language).catch((error) => put(snippet, alerted(error))), { class: "quiet" }));
   const [call, cancel] = [make("button", { class: "primary" }, "Call"), button("Cancel", () => {}, { hidden: true })];
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    [call.disabled, cancel.hidden] = [true, false];
-    await run(tool.name, fields.value(), output, cancel);
-    if (document.activeElement === cancel) queueMicrotask(() => call.focus());
-    [call.disabled, cancel.hidden] = [false, true];
-  };
   const keydown = (/** @type {KeyboardEvent} */ event) =>
     event.key === "Enter" && (event.ctrlKey || event.metaKey) && !call.disabled && entry.requestSubmit();
-  const controls = make("div", { class: "controls" }, call, cancel, make("span", { class: "copies" }, "Copy as ", ...copies));
-  const entry = make("form", { submit, keydown }, fields.node, controls, snippet);
-  const header = intro(tool, ...marks.map((mark) => mark ?? false), lint);
-  return make("div", {}, header, make("div", { class: "columns" }, entry, output));
+  const entry = formOf({ keydown }, async () => {
+    [call.disabled, cancel.hidden] = [true, false];
+    await run(tool.name, fields.value(), output, cancel);
+    const hadFocus = document.activeElement === cancel;
+    [call.disabled, cancel.hidden] = [false, true];
+    if (hadFocus) call.focus();
+  }, fields.node, controls(call, cancel, make("span", { class: "copies" }, "Copy as ", ...copies)), snippet);
+  return panelOf(tool, marks, lint, entry, output);
 }
 
 /**
@@ -165,93 +158,87 @@ function toolPanel({ tool, findings }) {
 async function run(tool, args, output, cancel) {
   const [state, bar] = [said("Calling…"), make("progress", { "aria-label": "Progress" })];
   const logs = make("ol", { role: "log", "aria-label": "Log", class: "logs", hidden: true });
-  const questions = make("div", { class: "output", "aria-live": "assertive" });
-  const [result, abort] = [make("div"), new AbortController()];
+  const [questions, abort] = [make("div", { class: "output", "aria-live": "assertive" }), new AbortController()];
   cancel.onclick = () => abort.abort();
-  put(output, state, bar, questions, logs, result);
-  /** @param {string} words @param {...(Node | false)} children */
-  const end = (words, ...children) => {
+  put(output, state, bar, questions, logs);
+  /** @param {string} words @param {Node | false} [child] */
+  const end = (words, child = false) => {
     put(state, words);
-    put(result, ...children);
-    for (const each of [bar, questions]) each.remove();
+    put(output, state, logs, child);
   };
   /** @param {CallEvent} event */
   const take = (event) => {
-    if (event.type === "started") cancel.onclick = () => get("cancel", { call: event.call }).catch(() => abort.abort());
-    if (event.type === "progress") {
-      if (event.total) [bar.max, bar.value] = [event.total, event.progress];
-      put(state, event.progress, event.total && ` of ${event.total}`, event.message && ` · ${event.message}`);
+    switch (event.type) {
+      case "started":
+        cancel.onclick = () => get("cancel", { call: event.call }).catch(() => abort.abort());
+        break;
+      case "progress":
+        if (event.total) [bar.max, bar.value] = [event.total, event.progress];
+        put(state, event.progress, event.total && ` of ${event.total}`, event.message && ` · ${event.message}`);
+        break;
+      case "log": {
+        const look = /debug|info|notice/.test(event.level) ? "muted" : event.level === "warning" ? "warn" : "bad";
+        const text = typeof event.data === "string" ? event.data : write(event.data);
+        logs.append(make("li", {}, badge(event.level, look), " ", event.logger && `${event.logger}: `, text));
+        logs.hidden = false;
+        if (logs.childElementCount > MOST_LOGS) logs.firstElementChild?.remove();
+        logs.scrollTop = logs.scrollHeight;
+        break;
+      }
+      case "question": {
+        const card = questionCard(event);
+        questions.append(card);
+        if (output.parentElement?.contains(document.activeElement)) card.focus();
+        break;
+      }
+      case "withdrawn":
+        return questions.querySelector(`[data-question="${CSS.escape(event.question)}"]`)?.remove();
+      case "result": {
+        const word = member(event.result, "isError") === true ? "Error" : "Result";
+        return end(`${word} after ${duration(event.seconds)} · ${bytes(event.bytes)}`, shown(event));
+      }
+      case "failure":
+        return end("Failed", alerted(event.code ? `${event.message} (${event.code})` : event.message));
+      case "cancelled":
+        return end(`Cancelled after ${duration(event.seconds)}`);
     }
-    if (event.type === "log") {
-      const look = /debug|info|notice/.test(event.level) ? "muted" : event.level === "warning" ? "warn" : "bad";
-      const text = typeof event.data === "string" ? event.data : write(event.data);
-      logs.hidden = false;
-      logs.append(make("li", {}, badge(event.level, look), " ", event.logger && `${event.logger}: `, text));
-      if (logs.childElementCount > MOST_LOGS) logs.firstElementChild?.remove();
-      logs.scrollTop = logs.scrollHeight;
-    }
-    if (event.type === "question") {
-      const card = questionCard(event);
-      questions.append(card);
-      if (output.parentElement?.contains(document.activeElement)) card.focus();
-    }
-    if (event.type === "withdrawn") questions.querySelector(`[data-question="${CSS.escape(event.question)}"]`)?.remove();
-    if (event.type === "result")
-      end(`${member(event.result, "isError") === true ? "Error" : "Result"} after ${duration(event.seconds)} · ${bytes(event.bytes)}`,
-        fragment(event.html), raw(event.result));
-    if (event.type === "failure") end("Failed", make("p", { class: "bad", role: "alert" }, event.message, event.code ? ` (${event.code})` : ""));
-    if (event.type === "cancelled") end(`Cancelled after ${duration(event.seconds)}`);
   };
   try {
     for await (const event of stream("call", { tool, arguments: args }, abort.signal)) take(event);
     if (bar.isConnected) end("The call ended without a result.");
   } catch (error) {
-    end(abort.signal.aborted ? "Cancelled" : "Failed", !abort.signal.aborted && problem(error));
+    end(abort.signal.aborted ? "Cancelled" : "Failed", !abort.signal.aborted && alerted(error));
   }
 }
 
-/** What a tool asks its user: to fill a form, or to open a page. @param {Question} question */
-function questionCard(question) {
-  const fields = question.schema && fieldsOf(question.schema);
+/** What a tool asks its user: to fill in a form, or to open a page. @param {Question} question */
+function questionCard({ question, schema, message, url = "" }) {
+  const [fields, problem] = [schema ? fieldsOf(schema) : null, make("div")];
   /** @param {"accept" | "decline" | "cancel"} action */
-  const answer = async (action) => {
-    const content = (action === "accept" && fields && fields.value()) || {};
-    await get("answer", { question: question.question, action, content }).then(() => card.remove(), (error) => card.append(problem(error)));
-  };
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    event.stopPropagation();
-    answer("accept");
-  };
-  const url = question.url ?? "";
-  const link = /^https?:/.test(url) && make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open it");
-  const buttons = make("div", { class: "controls" }, make("button", { class: "primary" }, "Accept"),
-    button("Decline", () => answer("decline")), button("Cancel the question", () => answer("cancel")));
-  const card = make("form", { class: "asking", tabindex: "-1", "data-question": question.question, submit },
-    make("h3", {}, "The tool asks"), make("p", { class: "text" }, question.message),
-    url && make("p", {}, make("code", {}, url), " ", link), fields && fields.node, buttons);
+  const answer = (action) =>
+    get("answer", { question, action, content: (action === "accept" && fields?.value()) || {} })
+      .then(() => card.remove(), (error) => put(problem, alerted(error)));
+  const link = url && /^https?:/.test(url) && make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open it");
+  const card = formOf({ class: "asking", tabindex: "-1", "data-question": question }, () => answer("accept"),
+    make("h3", {}, "The tool asks"), make("p", { class: "text" }, message), url && make("p", {}, make("code", {}, url), " ", link),
+    fields && fields.node, problem, controls(make("button", { class: "primary" }, "Accept"),
+      button("Decline", () => answer("decline")), button("Cancel the question", () => answer("cancel"))));
   return card;
 }
 
 /**
- * A form of texts whose submission asks for one thing and shows it.
- * @param {HTMLElement} header @param {Node[]} fields @param {string} verb @param {string} path @param {() => object} body
+ * An item whose form asks for one thing and shows it.
+ * @param {Named} one @param {string} facts @param {Node[]} fields @param {string} verb @param {string} path @param {() => object} body
  */
-function readPanel(header, fields, verb, path, body) {
+function readPanel(one, facts, fields, verb, path, body) {
   const output = outputOf();
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
+  const entry = formOf({}, async () => {
     put(output, said("Reading…"));
-    try {
-      const { seconds, html, result, failure } = await get(path, body());
-      if (failure !== undefined) put(output, make("p", { class: "bad", role: "alert" }, failure));
-      else put(output, said(`Result after ${duration(seconds)}`, bytes(result)), fragment(html), raw(result));
-    } catch (error) {
-      put(output, problem(error));
-    }
-  };
-  const entry = make("form", { submit }, ...fields, make("div", { class: "controls" }, make("button", { class: "primary" }, verb)));
-  return make("div", {}, header, make("div", { class: "columns" }, entry, output));
+    const answer = await get(path, body()).catch((error) => ({ failure: error }));
+    if (answer.failure !== undefined) put(output, alerted(answer.failure));
+    else put(output, said(`Result after ${duration(answer.seconds)} · ${bytes(answer.result)}`), shown(answer));
+  }, ...fields, controls(make("button", { class: "primary" }, verb)));
+  return panelOf(one, [hint(facts)], false, entry, output);
 }
 
 /**
@@ -259,6 +246,7 @@ function readPanel(header, fields, verb, path, body) {
  * @param {PromptArgument[]} names @param {object} ref @param {(values: Record<string, string>) => void} change
  */
 function textFields(names, ref, change) {
+  /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   return names.map(({ name, title, description, required }) => {
     const proposals = make("datalist", { id: unique() });
@@ -281,47 +269,41 @@ function textFields(names, ref, change) {
 /** @param {Prompt} prompt */
 function promptPanel(prompt) {
   let values = {};
-  const fields = textFields(prompt.arguments ?? [], { type: "ref/prompt", name: prompt.name }, (next) => {
-    values = next;
-  });
-  return readPanel(intro(prompt), fields, "Get", "prompt", () => ({ name: prompt.name, arguments: values }));
+  const fields = textFields(prompt.arguments ?? [], { type: "ref/prompt", name: prompt.name }, (next) => (values = next));
+  return readPanel(prompt, "", fields, "Get", "prompt", () => ({ name: prompt.name, arguments: values }));
 }
 
 const VARIABLES = /\{([+#./;?&]?)([^{}]*)\}/g;
-const STARTS = new Map([["", ["", ","]], ["+", ["", ","]], ["#", ["#", ","]], [".", [".", "."]], ["/", ["/", "/"]],
-  [";", [";", ";"]], ["?", ["?", "&"]], ["&", ["&", "&"]]]);
 /** @param {string} inside */
 const namesIn = (inside) => inside.split(",").map((name) => name.replace(/\*$|:\d+$/, ""));
 
 /** A URI template with texts in it (RFC 6570). @param {string} template @param {Record<string, string>} values */
 const expand = (template, values) => template.replace(VARIABLES, (_all, operator, inside) => {
-  const [start = "", between] = STARTS.get(operator) ?? [];
-  const encode = operator === "+" || operator === "#" ? encodeURI : encodeURIComponent;
-  const known = namesIn(inside).filter((name) => Object.hasOwn(values, name));
-  const parts = known.map((name) => (";?&".includes(operator || "_") ? `${name}=` : "") + encode(values[name] ?? ""));
-  return parts.length ? start + parts.join(between) : "";
+  const encode = /[+#]/.test(operator) ? encodeURI : encodeURIComponent;
+  const parts = namesIn(inside).filter((name) => Object.hasOwn(values, name))
+    .map((name) => (/[;?&]/.test(operator) ? `${name}=` : "") + encode(values[name] ?? ""));
+  return parts.length ? operator.replace("+", "") + parts.join(operator.replace("?", "&").replace(/[+#]/, "") || ",") : "";
 });
 
 /** @param {Resource | ResourceTemplate} one @param {string} uri */
 function resourcePanel(one, uri) {
   const address = make("input", { required: true, value: uri });
   const names = "uriTemplate" in one ? [...uri.matchAll(VARIABLES)].flatMap(([, , inside = ""]) => namesIn(inside)) : [];
-  const fields = textFields(names.map((name) => ({ name })), { type: "ref/resource", uri }, (values) => {
-    address.value = expand(uri, values);
-  });
+  const fill = (/** @type {Record<string, string>} */ values) => (address.value = expand(uri, values));
+  const fields = textFields(names.map((name) => ({ name })), { type: "ref/resource", uri }, fill);
   const label = make("div", { class: "field" }, make("label", {}, "URI", address));
-  const facts = hint([one.mimeType, "size" in one && typeof one.size === "number" && bytes(one.size)].filter(Boolean).join(" · "));
-  return readPanel(intro(one, facts), [...fields, label], "Read", "read", () => ({ uri: address.value }));
+  const facts = [one.mimeType, "size" in one && typeof one.size === "number" && bytes(one.size)].filter(Boolean).join(" · ");
+  return readPanel(one, facts, [...fields, label], "Read", "read", () => ({ uri: address.value }));
 }
 
 search.addEventListener("input", drawList);
 search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-  const first = listed.querySelector("button");
+  const first = list.querySelector("button");
   if (!first || !["ArrowDown", "Enter"].includes(event.key)) return;
   event.preventDefault();
   first.focus();
   if (event.key === "Enter") first.click();
 });
-arrows(listed, "button");
+arrows(list, "button");
 
 export const tools = { show, select, path };

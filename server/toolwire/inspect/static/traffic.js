@@ -1,5 +1,5 @@
 // Every message in both directions. Only the rows that are seen have elements, so that ten thousand of them stay usable.
-import { badge, branch, button, byId, hint, make, put, step, tree } from "./dom.js";
+import { badge, branch, button, byId, controls, hint, make, put, step, tree } from "./dom.js";
 import { bytes, duration, isObject, member, write } from "./json.js";
 
 /**
@@ -9,8 +9,7 @@ import { bytes, duration, isObject, member, write } from "./json.js";
  *   other?: Row | undefined }} Row The other is the response of a request, and the request of a response.
  */
 
-const ROW_PIXELS = 26;
-const MOST_ROWS = 10_000;
+const [ROW_PIXELS, MOST_ROWS] = [26, 10_000];
 const MARKS = { client: "→", server: "←", stderr: "·" };
 const WORDS = { client: "client → server", server: "server → client", stderr: "" };
 
@@ -24,7 +23,7 @@ let chosen;
 const waiting = new Map();
 const methods = new Set([""]);
 let [count, isDue] = [0, false];
-const [list, sheet, text, direction, method] = ["rows", "sheet", "text", "direction", "method"].map(byId);
+const [list, sheet, ...filters] = ["rows", "sheet", "text", "direction", "method"].map(byId);
 
 /** @param {From} from @param {number} at @param {Kind} kind @param {string} method @param {unknown} about @param {unknown} value @returns {Row} */
 const rowOf = (from, at, kind, method, about, value) =>
@@ -79,9 +78,9 @@ function add(event) {
   for (const row of added) {
     if (methods.has(row.method) || methods.size > 200) continue;
     methods.add(row.method);
-    method.append(make("option", { value: row.method }, row.method));
+    filters[2].append(make("option", { value: row.method }, row.method));
   }
-  if (rows.length > MOST_ROWS * 1.1) {
+  if (traffic.isLive && rows.length > MOST_ROWS * 1.1) {
     rows = rows.slice(-MOST_ROWS);
     shown = shown.filter((row) => row.number >= (rows[0]?.number ?? 0));
   }
@@ -90,7 +89,8 @@ function add(event) {
 
 /** Whether a row passes the filters. @returns {(row: Row) => boolean} */
 function passes() {
-  const [words, from, name] = [text.value.toLowerCase(), direction.value, method.value];
+  const [text, from, name] = filters.map((filter) => filter.value);
+  const words = text.toLowerCase();
   return (row) => (!from || row.from === from) && (!name || row.method === name) &&
     (!words || row.method.toLowerCase().includes(words) || write(row.value).toLowerCase().includes(words));
 }
@@ -137,12 +137,16 @@ function choose(wanted) {
   chosen = row;
   const [top, bottom] = [at * ROW_PIXELS, (at + 1) * ROW_PIXELS - list.clientHeight];
   list.scrollTop = Math.max(bottom, Math.min(list.scrollTop, top));
-  const other = row.other;
-  const copy = () => navigator.clipboard.writeText(write(row.value, 2));
-  const go = other && button(`Go to the ${other.kind === "request" ? "request" : "response"}`, () => choose(shown.indexOf(other)), { disabled: !shown.includes(other) });
-  put(byId("message"), make("div", { class: "controls" }, button("← Previous", () => choose(at - 1), { disabled: at === 0 }),
-    button("Next →", () => choose(at + 1), { disabled: at === shown.length - 1 }), hint(`${at + 1} of ${shown.length}`), button("Copy JSON", copy)),
-    detailOf(row), go, other && detailOf(other));
+  const { other } = row;
+  const goTo = (/** @type {Row} */ to) => {
+    if (!shown.includes(to)) for (const filter of filters) filter.value = "";
+    refilter();
+    choose(shown.indexOf(to));
+  };
+  const go = other && button(`Go to the ${other.kind === "request" ? "request" : "response"}`, () => goTo(other));
+  put(byId("message"), controls(button("← Previous", () => choose(at - 1), { disabled: at === 0 }),
+    button("Next →", () => choose(at + 1), { disabled: at === shown.length - 1 }), hint(`${at + 1} of ${shown.length}`),
+    button("Copy JSON", () => navigator.clipboard.writeText(write(row.value, 2)))), detailOf(row), go, other && detailOf(other));
   draw();
 }
 
@@ -154,13 +158,14 @@ function detailOf(row) {
   return make("section", {}, make("h3", {}, row.method, " ", badge(row.kind, row.kind === "error" ? "bad" : "muted")), hint(facts), body);
 }
 
+function refilter() {
+  shown = rows.filter(passes());
+  draw();
+}
+
 list.addEventListener("scroll", draw);
 new ResizeObserver(draw).observe(list);
-for (const filter of [text, direction, method])
-  filter.addEventListener("input", () => {
-    shown = rows.filter(passes());
-    draw();
-  });
+for (const filter of filters) filter.addEventListener("input", refilter);
 byId("traffic").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const here = chosen ? shown.indexOf(chosen) : -1;
   const to = step(event.key, here, Math.floor(list.clientHeight / ROW_PIXELS), shown.length);
@@ -169,4 +174,4 @@ byId("traffic").addEventListener("keydown", (/** @type {KeyboardEvent} */ event)
   choose(to);
 });
 
-export const traffic = { add, draw };
+export const traffic = { add, draw, isLive: false };

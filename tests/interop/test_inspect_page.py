@@ -1,0 +1,671 @@
+"""What a user does on the page of `toolwire inspect`, in a real headless Chromium.
+
+Each test opens the page of a server of its own. After it, no script has failed, the page's policy was never broken, and
+the browser has asked for nothing but this page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clients.languages.driving import run, toolchain
+from interop.peers import installed_program
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect, sync_playwright
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+STATIC = ROOT / "server" / "toolwire" / "inspect" / "static"
+TOOLS = str(HERE / "servers" / "inspected_tools.py")
+PATIENCE_SECONDS = 30
+expect.set_options(timeout=8_000)
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 400, "height": 800}
+
+
+@contextmanager
+def inspected(folder: Path, *words: str) -> Iterator[str]:
+    """Run `toolwire inspect` with *words* in a *folder*; the value is the address of its page."""
+    command = [sys.executable, "-m", "toolwire", "inspect", "--no-browser", *words]
+    with subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "HOME": str(folder)}, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    program = installed_program("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    """A browser that has seen nothing; fails the test that made it ask for anything but the page."""
+    context = chromium.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE_SECONDS * 1000)
+    asked: list[str] = []
+    faults: list[str] = []
+
+    def said(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            faults.append(message.text)
+
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("weberror", lambda error: faults.append(str(error.error)))
+    context.on("console", said)
+    yield context
+    context.close()
+    pages = [url for url in asked if not url.startswith("data:")]
+    assert faults == []
+    assert {re.sub(r"^(http://127\.0\.0\.1:\d+/[\w-]+/).*", r"\1", url, flags=re.DOTALL) for url in pages} == {
+        re.sub(r"#.*", "", pages[0])
+    }
+
+
+@pytest.fixture
+def open_page(context: BrowserContext, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens the page of a server, by default of the tools for it, and waits until it is ready."""
+    with ExitStack() as running:
+
+        def opened(*words: str, place: str = "") -> Page:
+            page = context.new_page()
+            page.goto(running.enter_context(inspected(tmp_path, *(words or (TOOLS,)))) + place)
+            return page
+
+        yield opened
+
+
+def choose(page: Page, name: str) -> None:
+    page.get_by_role("button", name=re.compile(rf"^{name}\b")).click()
+
+
+def tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def json_of(page: Page) -> Locator:
+    """The arguments as JSON, shown."""
+    tab(page, "JSON")
+    return page.get_by_label("Arguments as JSON", exact=True)
+
+
+def arguments(page: Page) -> Any:
+    return json.loads(json_of(page).input_value())
+
+
+def result(page: Page) -> Locator:
+    return page.get_by_role("region", name="Result")
+
+
+def call(page: Page) -> Locator:
+    """Call the chosen tool; the value is where its result appears."""
+    page.get_by_role("button", name="Call", exact=True).click()
+    return result(page)
+
+
+# --- tools ---
+
+
+def test_a_tool_is_searched_filled_in_and_called(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("searchbox", name="Search tools, resources and prompts").fill("regis")
+    expect(page.get_by_role("button", name=re.compile("^echo"))).to_be_hidden()
+    choose(page, "register")
+    person = page.get_by_role("group", name="person")
+    person.get_by_label("name", exact=True).fill("Ada")
+    person.get_by_label("born", exact=True).fill("1815-12-10")
+    person.get_by_role("button", name="Add item").click()
+    person.get_by_label("street", exact=True).fill("St James's Square")
+    person.get_by_label("city", exact=True).fill("London")
+    person.get_by_label("colour", exact=True).select_option("green")
+    person.get_by_role("button", name="Add entry").click()
+    person.get_by_role("textbox", name="Name", exact=True).fill("field")
+    person.get_by_role("textbox", name="Value").fill("mathematics")
+    page.get_by_label("notify", exact=True).uncheck()
+    page.get_by_role("button", name="Leave out limit").click()
+    expected = {
+        "person": {
+            "name": "Ada",
+            "born": "1815-12-10",
+            "addresses": [{"street": "St James's Square", "city": "London"}],
+            "colour": "green",
+            "tags": {"field": "mathematics"},
+        },
+        "notify": False,
+    }
+    assert arguments(page) == expected
+
+    expect(call(page)).to_contain_text(re.compile(r"Result after \d.*s · \d+ B"))
+    expect(result(page).get_by_text('"St James\'s Square"', exact=True)).to_be_visible()
+
+
+def test_a_field_that_is_needed_is_asked_for_before_the_call(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "register")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.get_by_label("born", exact=True)).to_be_focused()
+    expect(result(page)).to_have_text("The result appears here.")
+
+    tab(page, "JSON")  # where anything can be sent, to see what the server says
+    expect(call(page)).to_contain_text("born")
+
+
+def test_the_form_and_the_json_are_in_step(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "register")
+    given = {
+        "person": {"name": "Bob", "born": "2001-02-03", "addresses": [{"street": "s", "city": 7}]},
+        "note": None,
+    }
+    json_of(page).fill(json.dumps(given))
+    tab(page, "Form")
+    expect(page.get_by_label("name", exact=True)).to_have_value("Bob")
+    expect(page.get_by_label("city", exact=True)).to_have_value("7")  # not a text: a field for JSON
+    page.get_by_label("city", exact=True).fill('"Rome"')
+    page.get_by_label("name", exact=True).fill("Eve")
+    given["person"]["name"], given["person"]["addresses"] = "Eve", [{"street": "s", "city": "Rome"}]  # type: ignore[index]
+    assert arguments(page) == given
+
+    json_of(page).fill('{"person": ')
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(result(page)).to_have_text("The result appears here.")
+    assert page.get_by_label("Arguments as JSON", exact=True).evaluate("field => field.validationMessage") != ""
+
+
+def test_a_number_keeps_all_its_digits(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "echo")
+    json_of(page).fill('{"value": {"id": 12345678901234567890, "half": 0.5}}')
+    expect(call(page).get_by_text("12345678901234567890").first).to_be_visible()
+    tab(page, "Form")
+    page.get_by_label("value", exact=True).fill("98765432109876543210")
+    expect(call(page).get_by_text("98765432109876543210").first).to_be_visible()
+
+
+# Each kind of field: the schema of a member `it`, what a user does, and what is sent.
+FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
+    "text": ({"type": "string"}, lambda page: page.get_by_label("it", exact=True).fill("two\nlines"), "two\nlines"),
+    "number": ({"type": "number"}, lambda page: page.get_by_label("it", exact=True).fill("-1.5e3"), -1500),
+    "default": ({"type": "integer", "default": 3}, lambda page: None, 3),
+    "constant": ({"const": {"a": 1}}, lambda page: None, {"a": 1}),
+    "null": ({"type": "null"}, lambda page: None, None),
+    "boolean": ({"type": "boolean"}, lambda page: page.get_by_label("it", exact=True).check(), True),
+    "choice": ({"enum": ["a", 1, None]}, lambda page: page.get_by_label("it", exact=True).select_option("1"), 1),
+    "titled choice": (
+        {"oneOf": [{"const": 1, "title": "one"}, {"const": 2, "title": "two"}]},
+        lambda page: page.get_by_label("it", exact=True).select_option("two"),
+        2,
+    ),
+    "several": (
+        {"type": "array", "items": {"enum": ["a", "b", "c"]}},
+        lambda page: (page.get_by_label("c", exact=True).check(), page.get_by_label("a", exact=True).check()),
+        ["a", "c"],
+    ),
+    "time": (
+        {"type": "string", "format": "time"},
+        lambda page: page.get_by_label("it", exact=True).fill("12:30:00"),
+        "12:30:00Z",
+    ),
+    "date and time": (
+        {"type": "string", "format": "date-time"},
+        lambda page: page.get_by_label("it", exact=True).fill("2024-02-29T12:30:00"),
+        "2024-02-29T12:30:00Z",
+    ),
+    "file": (
+        {"type": "string", "contentEncoding": "base64"},
+        lambda page: page.get_by_label("it", exact=True).set_input_files(
+            {"name": "a.bin", "mimeType": "x/y", "buffer": b"\0\xff"}
+        ),
+        "AP8=",
+    ),
+    "one of several": (
+        {"anyOf": [{"type": "integer"}, {"type": "object", "properties": {"x": {"type": "string"}}, "title": "Point"}]},
+        lambda page: (page.get_by_label("Kind", exact=True).select_option("Point"), page.get_by_label("x", exact=True).fill("y")),
+        {"x": "y"},
+    ),
+    "several types": (
+        {"type": ["integer", "string", "null"]},
+        lambda page: (page.get_by_label("Kind", exact=True).select_option("string"), page.get_by_label("Value", exact=True).fill("7")),
+        "7",
+    ),
+    "tuple": (
+        {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "boolean"}], "items": False},
+        lambda page: (
+            page.get_by_role("button", name="Add item").click(),
+            page.get_by_label("Item 1", exact=True).fill("5"),
+            page.get_by_role("button", name="Add item").click(),
+            page.get_by_label("Item 2", exact=True).check(),
+        ),
+        [5, True],
+    ),
+    "removed item": (
+        {"type": "array", "items": {"type": "string"}, "default": ["a", "b", "c"]},
+        lambda page: page.get_by_role("button", name="Remove item 2").click(),
+        ["a", "c"],
+    ),
+    "any JSON": ({}, lambda page: page.get_by_label("it", exact=True).fill('{"deep": [1, {}]}'), {"deep": [1, {}]}),
+    "merged": (
+        {"allOf": [{"$ref": "#/$defs/a~1b"}, {"properties": {"y": {"const": 2}}, "required": ["y"]}]},
+        lambda page: page.get_by_label("x", exact=True).fill("1"),
+        {"x": 1, "y": 2},
+    ),
+    "itself": (
+        {"$ref": "#/$defs/node"},
+        lambda page: (
+            page.get_by_role("button", name="Add next").click(),
+            page.get_by_role("button", name="Add next").click(),
+            page.get_by_label("value", exact=True).nth(2).fill("3"),
+        ),
+        {"next": {"next": {"value": 3}}},
+    ),
+    "reference to nothing": (
+        {"$ref": "#/$defs/none"},
+        lambda page: page.get_by_label("it", exact=True).fill("[1]"),
+        [1],
+    ),
+}
+DEFS = {
+    "a/b": {"type": "object", "properties": {"x": {"type": "integer"}}},
+    "node": {"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}},
+}
+
+
+def test_each_kind_of_field_makes_its_json(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    entries = [
+        {
+            "name": f"tool{number}",
+            "inputSchema": {"type": "object", "properties": {"it": schema}, "required": ["it"], "$defs": DEFS},
+        }
+        for number, (schema, _, _) in enumerate(FIELDS.values())
+    ]
+    (tmp_path / "entries.json").write_text(json.dumps(entries))
+    page = open_page("--", sys.executable, str(ROOT / "tests/clients/languages/echo_server.py"), "entries.json")
+    page.emulate_media(color_scheme="dark")
+    made = {}
+    for number, (name, (_, act, _)) in enumerate(FIELDS.items()):
+        choose(page, f"tool{number}")
+        act(page)
+        made[name] = arguments(page).get("it", "left out")
+    assert made == {name: expected for name, (_, _, expected) in FIELDS.items()}
+
+
+def test_progress_and_log_arrive_while_the_tool_works(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    choose(page, "work")
+    page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
+    output = call(page)
+    expect(output.get_by_text("1 of 4 · one step")).to_be_visible()
+    expect(output.get_by_role("progressbar")).to_have_attribute("value", "1")
+    expect(output.get_by_role("log")).to_contain_text("begun")
+    (tmp_path / "go").touch()
+    expect(output).to_contain_text("Result after")
+    expect(output.get_by_role("log")).to_contain_text("begun")
+
+
+def test_a_call_is_cancelled_and_another_can_follow(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    choose(page, "work")
+    page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
+    output = call(page)
+    expect(output.get_by_text("1 of 4")).to_be_visible()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(output).to_contain_text("Cancelled after")
+    (tmp_path / "go").touch()
+    expect(call(page)).to_contain_text("Result after")
+
+
+def test_a_call_goes_on_while_another_tool_is_looked_at(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    choose(page, "work")
+    page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
+    expect(call(page).get_by_text("1 of 4")).to_be_visible()
+    choose(page, "picture")
+    expect(call(page).get_by_role("img")).to_be_visible()
+    (tmp_path / "go").touch()
+    choose(page, "work")
+    expect(result(page)).to_contain_text("worked")
+
+
+def test_the_question_of_a_tool_is_answered(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "book")
+    output = call(page)
+    expect(output).to_contain_text("Your stay in Paris?")
+    output.get_by_label("Nights", exact=True).fill("3")
+    output.get_by_label("Room", exact=True).select_option("single")
+    output.get_by_role("button", name="Accept").click()
+    expect(output).to_contain_text("3 nights in a single room in Paris")
+
+
+@pytest.mark.parametrize("answer", ["Decline", "Cancel the question"])
+def test_a_question_is_refused(open_page: Callable[..., Page], answer: str) -> None:
+    page = open_page()
+    choose(page, "book")
+    output = call(page)
+    output.get_by_role("button", name=answer, exact=True).click()
+    expect(output).to_contain_text(re.compile("(Error|Failed|Result)"))
+    expect(output.get_by_role("button", name="Accept")).to_be_hidden()
+
+
+def test_an_image_is_seen(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "picture")
+    image = call(page).get_by_role("img")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+
+
+def test_a_call_is_copied_as_code(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "echo")
+    page.get_by_label("value", exact=True).fill('"it\'s"')
+    for language, word in [("Command", "toolwire call"), ("Python", "connect("), ("TypeScript", "await")]:
+        page.get_by_role("button", name=language, exact=True).click()
+        expect(page.locator("form pre")).to_contain_text(word)
+        expect(page.get_by_text("Copied")).to_be_visible()
+        assert word in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_resources_are_read_and_prompts_are_got(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "notes")
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(result(page)).to_contain_text("milk")
+
+    choose(page, "note")
+    page.get_by_label("name", exact=True).fill("te")
+    expect(page.locator("datalist option")).to_have_count(1)
+    expect(page.locator("datalist option")).to_have_attribute("value", "tea")
+    page.get_by_label("name", exact=True).fill("a b/c")
+    expect(page.get_by_label("URI", exact=True)).to_have_value("notes://note/a%20b%2Fc")
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(result(page).get_by_role("strong")).to_have_text("a b/c")
+
+    choose(page, "plan")
+    page.get_by_role("button", name="Get", exact=True).click()
+    expect(page.get_by_label("note", exact=True)).to_be_focused()
+    page.get_by_label("note", exact=True).fill("tea")
+    page.get_by_label("hours", exact=True).fill("two")
+    page.get_by_role("button", name="Get", exact=True).click()
+    expect(result(page).get_by_role("alert")).to_be_visible()
+    page.get_by_label("hours", exact=True).fill("2")
+    page.get_by_role("button", name="Get", exact=True).click()
+    expect(result(page)).to_contain_text("I have 2 hours for tea.")
+
+
+# --- the page ---
+
+
+def test_a_reload_stays_where_it_was(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "picture")
+    page.reload()
+    expect(page.get_by_role("heading", name="picture")).to_be_visible()
+    page.go_back()
+    tab(page, "Traffic")
+    page.reload()
+    expect(page.get_by_role("tab", name="Traffic")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("listbox", name="Messages")).to_be_visible()
+
+
+def test_a_second_tab_of_the_browser_sees_the_same(open_page: Callable[..., Page], context: BrowserContext) -> None:
+    first = open_page()
+    second = context.new_page()
+    second.goto(re.sub("#.*", "#traffic", first.url))
+    choose(first, "picture")
+    expect(call(first)).to_contain_text("Result after")
+    expect(second.get_by_role("option", name="picture")).to_have_count(2)
+
+
+def test_a_server_that_dies_says_why_and_is_restarted(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "die")
+    expect(call(page)).to_contain_text("Failed")
+    expect(page.locator("#status")).to_have_text("ended")
+    expect(page.locator("#ended")).to_contain_text("the disk is full")
+    page.get_by_role("button", name="Restart").click()
+    expect(page.locator("#status")).to_have_text("ready")
+    expect(page.locator("#ended")).to_be_hidden()
+    choose(page, "picture")
+    expect(call(page)).to_contain_text("Result after")
+
+
+def test_the_end_of_the_command_is_said(context: BrowserContext, tmp_path: Path) -> None:
+    page = context.new_page()
+    with inspected(tmp_path, TOOLS) as address:
+        page.goto(address)
+        expect(page.locator("#status")).to_have_text("ready")
+    expect(page.locator("#status")).to_have_text("not connected")
+    expect(page.locator("#ended")).to_contain_text("has ended")
+    choose(page, "picture")
+    expect(call(page).get_by_role("alert")).to_be_visible()
+
+
+def test_all_is_done_with_the_keyboard(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    expect(page.locator("#status")).to_have_text("ready")
+    press = page.keyboard.press
+    page.get_by_role("tab", name="Tools").focus()
+    press("ArrowRight")
+    expect(page.get_by_role("tab", name="Traffic")).to_be_focused()
+    expect(page.get_by_role("listbox", name="Messages")).to_be_visible()
+    press("Home")
+    for _ in range(2):  # the button that restarts the server, and the field of the search
+        press("Tab")
+    page.keyboard.type("b")
+    press("ArrowDown")
+    press("ArrowDown")
+    press("ArrowUp")
+    expect(page.get_by_role("button", name=re.compile("^book"))).to_be_focused()
+    press("Enter")
+    expect(page.get_by_role("heading", name="book")).to_be_visible()
+    page.get_by_label("city", exact=True).focus()
+    press("Control+Enter")
+    expect(page.get_by_text("Your stay in Paris?")).to_be_visible()
+    while not page.evaluate("document.activeElement.closest('.asking')"):
+        press("Tab")
+    page.get_by_role("region", name="Result").get_by_label("Nights", exact=True).focus()
+    page.keyboard.type("2")
+    press("Enter")
+    expect(result(page)).to_contain_text("2 nights in a double room in Paris")
+
+
+VIEWS = ("tools", "tools/tool/register", "tools/tool/book", "traffic", "check")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_page_is_never_scrolled_sideways(open_page: Callable[..., Page], scheme: Any) -> None:
+    page = open_page()
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
+    address = re.sub("#.*", "", page.url)
+    for view in VIEWS:
+        page.goto("about:blank#" + view) if False else page.evaluate(f"location.hash = '{view}'")
+        page.wait_for_timeout(0)
+        assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"], view
+    page.goto(f"{address}#tools/tool/echo")
+    long = json.dumps({"value": {"k" * 300: "v" * 3000}})
+    json_of(page).fill(long)
+    expect(call(page)).to_contain_text("Result after")
+    assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+
+
+# --- traffic, checks, runs ---
+
+
+def test_traffic_is_paired_filtered_and_searched(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    choose(page, "echo")
+    page.get_by_label("value", exact=True).fill('"needle"')
+    expect(call(page)).to_contain_text("Result after")
+    tab(page, "Traffic")
+    rows = page.get_by_role("listbox", name="Messages").get_by_role("option")
+    page.get_by_role("searchbox", name="Search messages").fill("NEEDLE")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Direction", exact=True).select_option("server → client")
+    expect(rows).to_have_count(1)
+    rows.click()
+    expect(page.get_by_role("article", name="Message")).to_contain_text(
+        re.compile(r"tools/call response.*after \d+.*s", re.DOTALL)
+    )
+    expect(page.get_by_role("article", name="Message").get_by_text('"needle"').first).to_be_visible()
+    page.get_by_label("Direction", exact=True).select_option("both directions")
+    page.get_by_role("button", name="Go to the request").click()
+    expect(rows.first).to_have_attribute("aria-selected", "true")
+    page.get_by_role("searchbox", name="Search messages").fill("")
+    page.get_by_label("Method", exact=True).select_option("tools/list")
+    expect(rows).to_have_count(2)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export").click()
+    lines = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
+    assert lines[0]["type"] == "Started"
+    assert "needle" in json.dumps(lines)
+
+
+def recording(path: Path, calls: int) -> None:
+    """Write a recording of so many *calls*."""
+    at = "2026-01-02T03:04:{:02d}.{:03d}Z"
+    entries: list[dict[str, Any]] = [{"type": "Started", "at": at.format(0, 0), "version": 1, "command": ["server"]}]
+    for number in range(calls):
+        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": f"tool{number % 10}"}}
+        answered = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "result": {"content": [{"type": "text", "text": f"answer {number}"}]},
+        }
+        entries.append({"type": "Message", "at": at.format(1, 0), "sender": "client", "message": asked})
+        entries.append({"type": "Message", "at": at.format(1, 250), "sender": "server", "message": answered})
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+
+
+def test_a_recording_is_opened_and_gone_through_with_keys(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    recording(tmp_path / "session.jsonl", 3)
+    page = open_page("session.jsonl")
+    expect(page.get_by_role("tab")).to_have_text(["Traffic"])
+    messages, detail = page.get_by_role("listbox", name="Messages"), page.get_by_role("article", name="Message")
+    expect(messages.get_by_role("option")).to_have_count(7)
+    messages.focus()
+    page.keyboard.press("ArrowDown")
+    expect(detail).to_contain_text("1 of 7")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(detail).to_contain_text("after 250 ms")
+    expect(detail).to_contain_text("answer 0")
+    page.keyboard.press("End")
+    expect(detail).to_contain_text("7 of 7")
+    detail.get_by_role("button", name="Previous").click()
+    expect(detail).to_contain_text("6 of 7")
+    expect(page.get_by_role("button", name="Restart")).to_be_hidden()
+
+
+def test_twenty_thousand_messages_are_few_elements(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    recording(tmp_path / "session.jsonl", 10_000)
+    page = open_page("session.jsonl")
+    expect(page.get_by_text("20001 messages")).to_be_visible()
+    messages = page.get_by_role("listbox", name="Messages")
+    messages.focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("article", name="Message")).to_contain_text("answer 9999")
+    expect(messages.get_by_role("option", selected=True)).to_be_in_viewport()
+    assert messages.get_by_role("option").count() < 100
+    page.get_by_role("searchbox", name="Search messages").fill("answer 7777")
+    expect(messages.get_by_role("option")).to_have_count(1)
+
+
+def test_a_check_is_run_and_its_findings_come_first(open_page: Callable[..., Page]) -> None:
+    page = open_page(
+        "--", sys.executable, str(HERE / "servers" / "hostile_server.py"), "http://127.0.0.1:9", place="#check"
+    )
+    page.get_by_role("textbox", name="Cases").fill("tools/*")
+    page.get_by_role("button", name="Run the check").click()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.locator("#counts")).to_contain_text(re.compile(r"\d+ of \d+: "))
+    expect(page.get_by_role("button", name="Run the check")).to_be_visible(timeout=120_000)
+    report = page.locator("#report")
+    expect(report).to_contain_text("tools/")
+    outcomes = report.locator(".verdict").all_inner_texts()
+    assert outcomes
+
+
+# --- servers that mean harm ---
+
+
+def test_nothing_that_a_server_says_becomes_markup_or_a_request(open_page: Callable[..., Page]) -> None:
+    with ExitStack() as stack:
+        import socket
+
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))  # to accept would be to be asked
+        elsewhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        page = open_page("--", sys.executable, str(HERE / "servers" / "hostile_server.py"), elsewhere)
+        kinds = page.locator("#list button")
+        expect(kinds).to_have_count(4)
+        for number in range(4):
+            kinds.nth(number).click()
+            expect(page.get_by_role("heading", level=2).last).to_contain_text(r"\u{1b}]0;owned\u{7}\u{202e}\u{200b}")
+            page.locator("#detail form button.primary").click()
+            expect(result(page)).to_contain_text(re.compile("(Result after|Error|Failed|alert)"))
+        tab(page, "Traffic")
+        page.get_by_role("listbox", name="Messages").focus()
+        for _ in range(12):
+            page.keyboard.press("ArrowDown")
+        assert page.evaluate("window.owned") is None
+        assert page.evaluate("({}).own") is None
+        assert (
+            page.locator(
+                "main iframe, main script, main object, main img[src^=http], main a[href^='javascript']"
+            ).count()
+            == 0
+        )
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+# --- what is shipped ---
+
+
+def test_the_page_has_no_type_error(tmp_path: Path) -> None:
+    options = {
+        "allowJs": True,
+        "checkJs": True,
+        "noEmit": True,
+        "strict": True,
+        "exactOptionalPropertyTypes": True,
+        "noUncheckedIndexedAccess": True,
+        "noImplicitReturns": True,
+        "noFallthroughCasesInSwitch": True,
+        "noUnusedLocals": True,
+        "noUnusedParameters": True,
+        "module": "esnext",
+        "moduleResolution": "bundler",
+        "target": "es2024",
+        "lib": ["es2024", "dom", "dom.iterable", "dom.asynciterable"],
+        "types": [],
+        "paths": {"toolwire": [str(ROOT / "schemas/toolwire_schemas/v1/toolwire.d.ts")]},
+    }
+    files = {"compilerOptions": options, "include": [f"{STATIC}/*.js"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(files))
+    run([toolchain("node_modules/.bin/tsc"), "--project", "tsconfig.json"], tmp_path)
+
+
+def test_the_page_is_small() -> None:
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in STATIC.iterdir()) <= 1200

@@ -1,11 +1,12 @@
-// JSON in which no number changes: an integer beyond 2^53 keeps its digits, where the browser can do that (ES2025).
+// JSON in which no number changes: one that a browser would write differently, as 2.0 or an integer beyond 2^53, keeps its
+// text, where the browser can do that (ES2025).
 const exact = /** @type {{ rawJSON?: (text: string) => unknown, isRawJSON?: (value: unknown) => boolean }} */ (JSON);
 
 /** @param {string} text @returns {unknown} */
 export const parse = (text) =>
   JSON.parse(text, (/** @type {[string, unknown, { source?: string }?]} */ ...[, value, context]) => {
-    const isInexact = typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-    return isInexact && context?.source && exact.rawJSON ? exact.rawJSON(context.source) : value;
+    const text = typeof value === "number" ? context?.source : undefined;
+    return text !== undefined && text !== String(value) && exact.rawJSON ? exact.rawJSON(text) : value;
   });
 /** @param {unknown} value @param {number} [indent] */
 export const write = (value, indent) => JSON.stringify(value, null, indent) ?? "";

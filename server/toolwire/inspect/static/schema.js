@@ -97,7 +97,7 @@ export function fits(root, raw, value, depth = 0) {
     case "array":
       return Array.isArray(value) && (!depth || value.slice(0, 20).every((one) => fits(root, items, one, depth + 1)));
     case "integer":
-      return isNumber(value) && /^-?\d+$/.test(write(value));
+      return isNumber(value) && /^-?\d+(\.0+)?$/.test(write(value));
     case "number":
       return isNumber(value);
     case "null":

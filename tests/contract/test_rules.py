@@ -124,13 +124,18 @@ def test_there_is_no_rule_without_a_case() -> None:
 
 def test_check_prints_the_rules_of_cases_and_starts_no_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--rule", "ids/zero", "--rule", "ids/null"]) == 0
+    said = capsys.readouterr().out
     zero, null = RULES["ids/zero"], RULES["ids/null"]
     assert zero is not None
     assert null is not None
-    assert capsys.readouterr().out == f"{rule_page(zero)}\n{rule_page(null)}"
+    assert said.split() == [*rule_page(zero).split(), *rule_page(null).split()]
+    for found in (zero, null):  # prose is wrapped, messages are not
+        assert {*found.passing, *found.failing.exchange} <= set(said.splitlines())
+    assert main(["check", "--rule", "fuzz/invalid/add"]) == 0
+    assert capsys.readouterr().out.startswith("# calls/wrong-type\n")
     assert main(["check", "--rule", "ids/*", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert [each["id"] for each in said] == [case for case in RULES if case.startswith("ids/")]
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["id"] for each in listed] == [case for case in RULES if case.startswith("ids/")]
     assert main(["check", "--rule", "ids/zer"]) == 2
     assert "did you mean 'ids/zero'?" in capsys.readouterr().err
 

@@ -77,12 +77,14 @@ def rule_url(case_id: str) -> str:
 def rule_page(rule: Rule) -> str:
     """Return *rule* as Markdown."""
     demands = "Toolwire demands more than the related source" if rule.ours else "Source"
+    played = f"To play this case alone:\n`toolwire check --only {rule.id} -- COMMAND`."
+    if any(case.id == rule.id and case.process == "run" for case in cases()):
+        played = "This case judges all\nmessages of `toolwire check -- COMMAND`."
     return f"""# {rule.id}
 
 {rule.behaviour}
 
-Severity: *{rule.severity}*. {demands}: <{rule.source}>. To play this case alone:
-`toolwire check --only {rule.id} -- COMMAND`.
+Severity: *{rule.severity}*. {demands}: <{rule.source}>. {played}
 
 ## Why
 

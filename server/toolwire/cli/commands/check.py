@@ -129,13 +129,24 @@ def _event(**members: Any) -> None:
 
 
 def _show_rules(options: dict[str, Any]) -> None:
-    from toolwire_schemas.cases.rules import rule, rule_page
+    from toolwire_schemas.cases.rules import rule, rule_id, rule_page
 
-    rules = [found for case in _cases({"only": options["rule"]}) if (found := rule(case.id)) is not None]
+    cases = _cases({"only": list(map(rule_id, options["rule"]))})
+    rules = [found for case in cases if (found := rule(case.id)) is not None]
     if options.get("json"):
         say(as_json(rules))
     else:
-        show("\n".join(map(rule_page, rules)).rstrip())
+        show("\n\n".join(_wrapped(rule_page(found)) for found in rules))
+
+
+def _wrapped(page: str) -> str:
+    """Return a page of Markdown with its prose wrapped and its headings marked."""
+    lines, is_code = [], False
+    for line in page.splitlines():
+        is_code ^= line.startswith("```")
+        prose = line if is_code else fill(line, width(), break_long_words=False, break_on_hyphens=False)
+        lines.append(marked(BOLD, prose) if line.startswith("#") and not is_code else prose)
+    return "\n".join(lines)
 
 
 def _need_target(words: Words) -> None:

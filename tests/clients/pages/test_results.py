@@ -7,8 +7,9 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.parsed_html import ATTACKS, Parsed, assert_inert, texts
 from toolwire_client.pages.results import result_html, text_html, tree
 from toolwire_schemas.output import printable
@@ -33,6 +34,7 @@ def texted(*texts: str, **about: Any) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text} for text in texts], **about}
 
 
+@settings(max_examples=examples(50))
 @given(results)
 def test_any_result_of_a_hostile_server_is_inert(result: dict[str, Any]) -> None:
     page = Parsed(result_html(result, problems=ATTACKS))

@@ -20,10 +20,10 @@ _PUNCTUATION = re.compile(r"[^\w\s]|_", re.ASCII)
 
 def as_code(text: str, most: int = _MAX_CODE) -> str:
     """Return *text* as code in one line, also within a table."""
-    text = printable(" ".join(text[: 10 * most].split()))
-    text = text if len(text) <= most else f"{text[: most - 1]}…"
     if not text:
         return ""
+    text = printable(" ".join(text[: 10 * most].split())) or " "
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
     if "|" in text:  # ends the cell of a table, even within backticks
         return as_html(text)
     mark = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ASKING = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-_KEYS = ("traceparent", "tracestate", "baggage")
+_KEYS, _MAX_CHARS = ("traceparent", "tracestate", "baggage"), 8192
 _EXIT_SECONDS = 1.0
 """How long the exit of a program waits for the export of its last spans."""
 
@@ -81,12 +81,14 @@ def note(span: Span, facts: Mapping[str, Any], error: str | None = None) -> None
 
 def carried(meta: Mapping[str, Any]) -> dict[str, str]:
     """Return the members of *meta*, which may hold anything, that carry the context of a trace (MCP 2026-07-28)."""
-    return {key: value for key in _KEYS if isinstance(value := meta.get(key), str)}
+    return {key: value for key in _KEYS if isinstance(value := meta.get(key), str) and len(value) <= _MAX_CHARS}
 
 
 def context_in(meta: Mapping[str, Any]) -> Context:
-    """Return the context that the request with *meta* belongs to."""
-    return _propagator().extract(carried(meta))
+    """Return the context that the request with *meta* belongs to, by default that of this thread."""
+    from opentelemetry.context import get_current
+
+    return _propagator().extract(carried(meta), get_current())
 
 
 def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -142,16 +144,17 @@ class _Flusher:
         self._wanted, self._done = threading.Event(), threading.Event()
         threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
         atexit.register(self.flush, _EXIT_SECONDS)
-        logger, handler = logging.getLogger("opentelemetry"), logging.Handler(logging.WARNING)
+        handler = logging.Handler(logging.WARNING)
         handler.emit = self._fail  # type: ignore[method-assign]
-        logger.propagate = False
-        logger.addHandler(handler)
+        for logger in map(logging.getLogger, ("opentelemetry.exporter", "opentelemetry.sdk")):
+            logger.propagate = False
+            logger.addHandler(handler)
 
     def flush(self, seconds: float) -> None:
         self._done.clear()
         self._wanted.set()
-        if not self._has_failed:
-            self._done.wait(seconds)
+        if seconds and not self._has_failed:
+            self._has_failed = not self._done.wait(seconds)
 
     def _fail(self, record: LogRecord) -> None:
         if not self._has_failed:

@@ -28,6 +28,7 @@ from support.server_process import (
 )
 from toolwire import Server
 from toolwire.errors import RequestError
+from toolwire_client import connect
 from toolwire_schemas.tracing import with_context
 from toolwire_tools import prompt, resource
 
@@ -120,6 +121,21 @@ def test_the_tool_runs_within_the_span_and_the_callers_trace(spans: InMemorySpan
     ]
 
 
+def test_members_of_a_batch_are_spans_of_their_own(spans: InMemorySpanExporter) -> None:
+    def add(a: int) -> int:
+        return a
+
+    received: list[bytes] = []
+    session = Server([add]).open_session(received.append)
+    batch = [call("add", {"a": 1}, id=1), call("add", {"a": "x"}, id=2), call("none", id=3)]
+    session.feed(json.dumps(batch).encode() + b"\n")
+    session.end()
+    seen = {facts(span)["jsonrpc.request.id"]: facts(span) for span in spans.get_finished_spans()}
+    outcomes = {id: span["toolwire.outcome"] for id, span in seen.items()}
+    assert outcomes == {"1": "ok", "2": "tool_error", "3": "protocol_error"}
+    assert not any("toolwire.response.size" in span for span in seen.values())
+
+
 @pytest.mark.parametrize("meta", [{"traceparent": 1}, {"traceparent": "00-xyz"}, {"tracestate": "a=1"}, [TRACEPARENT]])
 def test_a_context_that_is_none_starts_a_trace_of_its_own(spans: InMemorySpanExporter, meta: Any) -> None:
     def ping() -> None: ...
@@ -128,6 +144,18 @@ def test_a_context_that_is_none_starts_a_trace_of_its_own(spans: InMemorySpanExp
         assert not server.request("tools/call", {"name": "ping", "_meta": meta})["isError"]
     (span,) = spans.get_finished_spans()
     assert span.parent is None
+
+
+def test_a_server_within_a_program_continues_the_trace_of_the_program(spans: InMemorySpanExporter) -> None:
+    def ping() -> None: ...
+
+    with Server([ping]) as server, trace.get_tracer("of the test").start_as_current_span("outer") as outer:
+        server.call("ping")
+        server.request("tools/call", {"name": "ping", "_meta": {"traceparent": TRACEPARENT}})
+    inner, named, _ = spans.get_finished_spans()
+    assert inner.parent == outer.get_span_context()
+    assert named.parent is not None
+    assert f"{named.parent.span_id:016x}" == PARENT
 
 
 def test_prompts_resources_and_lists_are_spans_too(spans: InMemorySpanExporter) -> None:
@@ -185,7 +213,7 @@ def test_without_the_variables_nothing_of_a_session_is_replaced(monkeypatch: pyt
 # Exported by a real process
 
 TOOLS = """
-import threading, sys
+import os, sys, threading
 from toolwire import Context, tool_api
 
 def add(a: int, b: int) -> int:
@@ -202,7 +230,23 @@ def wait(context: Context) -> None:
     while not context.cancelled:
         threading.Event().wait(0.01)
 
-__tools__ = [add, loaded, apart, wait]
+def sure(context: Context) -> str:
+    return context.ask("Sure?", str)
+
+def own() -> None:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+
+    trace.set_tracer_provider(TracerProvider())  # which is refused: there is one
+    with trace.get_tracer("of the tool").start_as_current_span("inner"):
+        pass
+
+def fork() -> None:
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+
+__tools__ = [add, loaded, apart, wait, sure, own, fork]
 """
 
 
@@ -266,6 +310,44 @@ def test_spans_of_worker_processes_and_mounted_servers_belong_to_the_callers_tra
     assert {span.trace for span in calls.values()} == {TRACE}
     chains = sorted((calls[span.parent].name, span.name) for span in calls.values() if span.parent in calls)
     assert chains == [("tools/call apart", "tools/call apart"), ("tools/call there_add", "tools/call add")]
+
+
+@pytest.mark.process
+def test_what_a_tool_does_with_opentelemetry_and_with_forks_is_its_own_affair(tmp_path: Path) -> None:
+    with Collector() as collector, served(tmp_path, environment(collector.url)) as process:
+        process.send(call("own", id=1), call("fork", id=2))
+        assert {process.receive()["id"], process.receive()["id"]} == {1, 2}
+    inner, outer = collector.named("inner"), collector.named("tools/call own")
+    assert (inner.trace, inner.parent) == (outer.trace, outer.id)
+    collector.named("tools/call fork")
+    assert "traces:" not in process.stderr()
+
+
+@pytest.mark.process
+def test_each_request_of_a_call_that_asks_the_user_is_a_span(tmp_path: Path) -> None:
+    (tmp_path / "my_tools.py").write_text(TOOLS, encoding="utf-8")
+    command = [sys.executable, "-m", "toolwire", "serve", "my_tools.py"]
+    with Collector() as collector:
+        env = environment(collector.url)
+        with connect(command, cwd=tmp_path, env=env, era="modern", on_ask=lambda question: {"answer": "yes"}) as client:
+            assert client.call_tool("sure").text == "yes"
+        calls = [span for span in collector.spans if span.name == "tools/call sure"]
+    assert [span.attributes["toolwire.outcome"] for span in calls] == ["input_required", "ok"]
+    assert len({span.attributes["jsonrpc.request.id"] for span in calls}) == 2
+
+
+@pytest.mark.process
+def test_calls_through_a_wrapped_server_are_spans_of_the_wrapper(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO, encoding="utf-8")
+    with Collector() as collector:
+        words = ("wrap", "--", sys.executable, "echo.py")
+        with served(tmp_path, environment(collector.url), *words) as process:
+            process.ask(request("initialize", HELLO))
+            process.send(request("notifications/initialized", id=...))
+            result = process.ask(call("meta", id=2, traceparent=TRACEPARENT))["result"]["structuredContent"]
+    span = collector.named("tools/call meta")
+    assert (span.trace, span.parent) == (TRACE, PARENT)
+    assert result["traceparent"] == f"00-{TRACE}-{span.id}-01"
 
 
 @pytest.mark.process

@@ -52,6 +52,13 @@ def test_a_call_gives_the_result_as_data_and_as_html(tmp_path: Path) -> None:
         assert "42" in html.text
 
 
+def test_integers_of_any_size_survive(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page:
+        given = {"value": 98765432109876543210, "deep": json.loads("[" * 150 + "]" * 150)}
+        assert page.call("echo", **given)[-1]["result"]["structuredContent"] == {"given": given}
+        assert "98765432109876543210" in page.post("snippets", tool="echo", arguments=given)["python"]
+
+
 def test_progress_and_log_messages_come_before_the_result(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         lines = page.call("steps")

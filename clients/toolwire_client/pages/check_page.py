@@ -65,13 +65,8 @@ def rule_html(case: str) -> Html | None:
     found = rule(case)
     if found is None:
         return None
-    fix = found.fix
-    fixes = [
-        ("with Toolwire", fix.toolwire),
-        ("mcp, Python", fix.python),
-        ("TypeScript SDK", fix.typescript),
-        ("without an SDK", fix.by_hand),
-    ]
+    makers = ("with Toolwire", "mcp, Python", "TypeScript SDK", "without an SDK")
+    fixes = zip(makers, msgspec.structs.astuple(found.fix), strict=True)
     return folded(
         "Why it matters, and how to fix it",
         element("p", _prose(found.why)),
@@ -104,7 +99,9 @@ def summary(report: Report) -> str:
         return "It cannot be talked to, so nothing else was tested."
     broken = [(len(must), "rule"), (len(every - must), "recommendation")]
     found = " and ".join(counted(number, what) for number, what in broken if number)
-    return f"It breaks {found}." if found else "It keeps every rule that applies to it."
+    gaps = len({one.case for one in report.verdicts if one.outcome == "known gap"})
+    judged = f"It breaks {found}." if found else "It keeps every rule that applies to it."
+    return judged + (f" {counted(gaps, 'known gap')} not counted." if gaps else "")
 
 
 # --- HTML ---
@@ -123,17 +120,14 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
     ]
     if len(findings) > _MOST:
         shown.append(element("p", f"… {len(findings) - _MOST:,} more findings", class_="cut"))
-    costs = table(_COST, _costs(report), caption="The cost of each tool", class_="numbers")
     areas = table(("area", *OUTCOMES), _areas(report), caption="Verdicts by area", class_="numbers")
     passed = dict.fromkeys(one.case for one in report.verdicts if one.outcome == "pass")
     return together(
         _head(report),
-        section("Findings", shown) if shown else None,
-        section("Tools", element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption"))
-        if report.costs
-        else None,
+        section("Findings", shown),
+        section("Tools", _tools(report) if report.costs else None),
         section("Areas", element("div", areas, class_="wide")),
-        section("Known gaps", gaps) if (gaps := list(_because(report, "known gap"))) else None,
+        section("Known gaps", _because(report, "known gap")),
         section(
             "Other cases",
             folded(
@@ -155,11 +149,8 @@ def _head(report: Report) -> Html:
     for outcome, number in report.counts().items():
         width, colour = 100 * number / max(len(report.verdicts), 1), _COLOURS.get(outcome, "muted")
         bars.append(element("rect", x=f"{left:.3f}", width=f"{width:.3f}", height=1, class_=colour))
-        numbers.append(
-            element(
-                "li", element("span", f"{number:,}", class_=f"number {colour if number else 'muted'}"), f" {outcome}"
-            )
-        )
+        shown = element("span", f"{number:,}", class_=f"number {colour if number else 'muted'}")
+        numbers.append(element("li", shown, f" {outcome}"))
         left += width
     return element(
         "header",
@@ -173,14 +164,11 @@ def _head(report: Report) -> Html:
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
+    tokens = sum(one.tokens for one in report.costs)
     return [
         ("speaks", f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else ""),
         ("made with", report.sdk),
-        (
-            "tools",
-            counted(report.tools, "tool")
-            + (f", about {sum(one.tokens for one in report.costs):,} tokens" if report.costs else ""),
-        ),
+        ("tools", counted(report.tools, "tool") + (f", about {tokens:,} tokens" if tokens else "")),
         ("took", duration(report.seconds)),
         ("command", shlex.join(report.command)),
         ("seed", "" if report.seed is None else str(report.seed)),
@@ -217,6 +205,11 @@ def _costs(report: Report) -> Iterable[list[str]]:
         ]
     if len(report.costs) > _MOST:
         yield [f"{len(report.costs) - _MOST:,} more", *[""] * 7]
+
+
+def _tools(report: Report) -> Html:
+    costs = table(_COST, _costs(report), caption="The cost of each tool", class_="numbers")
+    return together(element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption"))
 
 
 def _because(report: Report, outcome: Outcome) -> Iterable[Html]:

@@ -31,7 +31,7 @@ def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
         element("p", badge),
         pairs(("old", cut(old, _MAX_CHARS)), ("new", cut(new, _MAX_CHARS))),
     )
-    return together(head, [_section(heading, _of(changes, level)) for level, heading in HEADINGS.items()])
+    return together(head, [section(name, _table(name, _of(changes, level))) for level, name in HEADINGS.items()])
 
 
 def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
@@ -54,10 +54,10 @@ def _of(changes: Sequence[Change], level: str) -> list[Change]:
     return [change for change in changes if change.level == level]
 
 
-def _section(heading: str, changes: Sequence[Change]) -> Html | None:
+def _table(heading: str, changes: Sequence[Change]) -> Html | None:
     if not changes:
         return None
-    rows = [(code(change.where), cut(str(change), _MAX_CHARS), WHOM[change.concerns]) for change in changes[:_MAX_ROWS]]
-    more = f"… {len(changes) - _MAX_ROWS:,} more" if len(changes) > _MAX_ROWS else ""
+    shown, more = changes[:_MAX_ROWS], changes[_MAX_ROWS:]
+    rows = [(code(one.where), cut(str(one), _MAX_CHARS), WHOM[one.concerns]) for one in shown]
     whole = table(("where", "what changed", "whom it concerns"), rows, caption=heading, class_="changes")
-    return section(heading, whole, element("p", more, class_="cut") if more else None)
+    return together(whole, element("p", f"… {len(more):,} more", class_="cut") if more else None)

@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from .markup import Child, Html, element
+from .markup import Child, Html, element, together
 
 
 @cache
@@ -17,8 +17,9 @@ def style() -> str:
 
 
 def section(heading: str, *content: Child) -> Html:
-    """Return a part of a page."""
-    return element("section", element("h2", heading), *content, aria_label=heading)
+    """Return a part of a page; nothing without *content*."""
+    inner = together(*content)
+    return element("section", element("h2", heading), inner, aria_label=heading) if inner else inner
 
 
 def page(title: str, *content: Child) -> str:

@@ -125,8 +125,9 @@ class ReplyRefused(Event, frozen=True, kw_only=True):
 
 
 class ActionChosen(Event, frozen=True, kw_only=True):
-    """The model requests a tool call. `warnings` name oddities of the reply."""
+    """The model requests a tool call, the `call`th of its reply, from 0. `warnings` name oddities of the reply."""
 
+    call: int = 0
     thought: str
     tool: str
     params: Params
@@ -158,6 +159,7 @@ class Refused(Event, frozen=True, kw_only=True):
 class CallStarted(Event, frozen=True, kw_only=True):
     """A tool is called. From here on it may have taken effect."""
 
+    call: int = 0
     tool: str
     params: Params
 
@@ -168,6 +170,7 @@ class ToolAsked(Event, frozen=True, kw_only=True):
     It is recorded at once and yielded after the call.
     """
 
+    call: int = 0
     tool: str | None
     message: str
     form: dict[str, Any]
@@ -176,6 +179,7 @@ class ToolAsked(Event, frozen=True, kw_only=True):
 class FormAnswered(Event, frozen=True, kw_only=True):
     """The user's answer to a form: accepted with this `content`, declined or cancelled."""
 
+    call: int = 0
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Any] = {}
 
@@ -183,6 +187,7 @@ class FormAnswered(Event, frozen=True, kw_only=True):
 class CallFinished(Event, frozen=True, kw_only=True):
     """The result of a call as the model receives it; a long `result` is cut, which `note` says."""
 
+    call: int = 0
     success: bool
     result: Any
     note: str = ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .run_state import RunState
 
 _FROM_OUTSIDE = (events.Started, events.ToolsListed, events.QuestionAsked, events.Resumed)
-_WAITS = (events.ModelAsked, events.UserAsked, events.ApprovalAsked, events.CallStarted, events.ToolAsked)
+_WAITS = (events.ModelAsked, events.UserAsked, events.ApprovalAsked)
 
 
 class ReplayMissed(Exception):
@@ -53,7 +53,7 @@ def _expected(
     state: RunState, before: events.Recorded | None, event: events.Recorded, *, trims: bool
 ) -> events.Recorded | None:
     """Return what *state* leads to in place of *event*: an event from outside itself, `None` if nothing follows."""
-    is_awaited = isinstance(before, (*_WAITS, events.FormAnswered))
+    is_awaited = isinstance(before, _WAITS)
     match event:
         case events.Ended(status="cancelled", reason=reason):
             return state.ending("cancelled", reason=reason)
@@ -65,6 +65,10 @@ def _expected(
             due.event, events.Ended
         ):
             return event  # the requested type refused the answer
+        case events.ToolAsked(call=call) | events.FormAnswered(call=call) | events.CallFinished(call=call) if (
+            call in state.open
+        ):
+            return event
         case _ if is_awaited or isinstance(event, _FROM_OUTSIDE):
             return event
     step = state.next()

@@ -7,7 +7,7 @@ events, and so reach the same state.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -57,7 +57,13 @@ class CallTool(msgspec.Struct, frozen=True):
     seconds: float | None
 
 
-Step = RecordEvent | AskModel | AskUser | AskApproval | CallTool
+class CallTools(msgspec.Struct, frozen=True):
+    """Call the tools side by side; the keys are the numbers of the calls in their reply."""
+
+    calls: dict[int, CallTool]
+
+
+Step = RecordEvent | AskModel | AskUser | AskApproval | CallTools
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +119,13 @@ class RunState:
         self._forced: events.FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._trust: dict[str, Trust] = {}
-        self._call: Literal["new", "allowed", "begun"] = "new"
+        self._number = 0  # of the pending call in its reply
+        self._is_allowed = False
+        self._ahead: dict[int, Action] = {}  # calls of the reply to be made before the others, by their numbers
+        self._chosen = 0  # the last call that was announced
+        self.open: dict[int, Action] = {}
+        """The calls that run."""
+        self._done: dict[int, events.CallFinished] = {}  # whose turn has not come
         self._interrupted: list[Action] = []  # calls without a recorded end
         self._is_again = False
         self._has_result = False  # since the question
@@ -135,7 +147,7 @@ class RunState:
 
     def undone(self, kind: str, **details: str | int) -> str:
         """Return, for the model, why the pending call is not made, and whether it may have taken effect before."""
-        frame = "interrupted" if self._may_be_done() else "undone"
+        frame = "interrupted" if self._may_be_done(self.conversation.pending) else "undone"
         return self.words(frame, why=self.words(kind, **details))
 
     def ending(
@@ -177,8 +189,8 @@ class RunState:
                 self._waited()
             case events.Approved(params=params):
                 self._waited()
-                self._call = "allowed"
-                self._is_again = self._may_be_done()
+                self._is_allowed = True
+                self._is_again = self._may_be_done(self.conversation.pending)
                 if params is not None:
                     self.conversation.edit_action(params)
             case events.Refused(reason=reason, by_user=by_user):
@@ -189,14 +201,16 @@ class RunState:
                 self._due = self._queued()
             case events.ReplyRefused():
                 self._due = self._queued()
-            case events.CallStarted():
-                self._call = "begun"
-            case events.CallFinished(success=success, result=result, note=note):
-                if self._is_again:
-                    note = self.conversation.protocol.language.together(note, self.words("again"))
-                self.conversation.action_result(result, success=success, note=note)
-                self._has_result |= success
-                self._due = self._queued()
+            case events.ActionChosen(call=call):
+                self._chosen = call
+            case events.CallStarted(call=call) if isinstance(pending := self.conversation.pending, Action):
+                self.open[call] = self._ahead.pop(call, pending)
+            case events.CallFinished(call=call):
+                if self.open.pop(call, None) is None and call != self._number:
+                    raise ValueError(f"call {call} has not started")
+                self._done[call] = event
+                if call == self._number:
+                    self._due = self._told()
             case events.UserAnswered(content=content):
                 self._waited()
                 self.conversation.user_response(content)
@@ -241,20 +255,45 @@ class RunState:
         self._turns += 1
         self._tokens += usage.total_tokens if usage else _estimated(self.sent, event.reply.text)
         self._usage += usage or Usage()
-        self._call, self._is_again = "new", False
+        self._number, self._is_allowed, self._is_again, self._done = 0, False, False, {}
+        sound = self.conversation.sound_actions()
+        reading = {number: action for number, action in sound.items() if self._only_reads(action)}
+        self._ahead = reading if len(sound) > 1 else {}
         self._due = self._consequence(decision)
 
     def _queued(self) -> events.Recorded | None:
         """Return what follows from the next call of the last reply, if there is one."""
         decision = self.conversation.next_queued()
-        self._call, self._is_again = "new", False
-        return None if decision is None else self._consequence(decision)
+        self._number, self._is_allowed, self._is_again = self._number + 1, False, False
+        if self._number in self._done:
+            return self._told()
+        return None if decision is None or self._number in self.open else self._consequence(decision)
+
+    def _told(self) -> events.Recorded | None:
+        """Tell the model the result of the pending call, and return what follows from the next one."""
+        done = self._done.pop(self._number)
+        note = self.conversation.protocol.language.together(done.note, self.words("again") if self._is_again else "")
+        self.conversation.action_result(done.result, success=done.success, note=note)
+        self._has_result |= done.success
+        return self._queued()
+
+    def _only_reads(self, action: Action) -> bool:
+        """Whether nothing depends on when the call is made, and it needs no approval."""
+        hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
+        is_allowed = isinstance(self._approvals.judge(action.tool, hints, trust), Allow)
+        is_read = trust is not None and hints.get("readOnlyHint") is True
+        return is_allowed and is_read and not self._may_be_done(action) and not self._is_hidden(action)
+
+    def _is_hidden(self, action: Action) -> bool:
+        """Whether a parameter is a secret, of which no transcript holds the value."""
+        return self._is_resumed and HIDDEN in json.dumps(action.params)
 
     def _consequence(self, decision: Decision) -> events.Recorded:
         warnings = list(self.conversation.warnings)
         match decision:
             case Action(thought=thought, tool=tool, params=params):
-                return events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings)
+                call = self._number
+                return events.ActionChosen(call=call, thought=thought, tool=tool, params=params, warnings=warnings)
             case Ask(thought=thought, content=content):
                 return events.UserAsked(thought=thought, content=content, warnings=warnings)
             case Retry(message=message, action=action):
@@ -291,13 +330,12 @@ class RunState:
             self._due = events.UserAsked(thought=pending.thought, content=pending.content)
 
     def _remember_interruption(self) -> None:
-        if self._call == "begun" and isinstance(action := self.conversation.pending, Action):
-            self._interrupted.append(action)
-            self._call = "new"
+        self._interrupted += self.open.values()
+        self._is_allowed &= not self.open
+        self.open, self._ahead = {}, {}
 
-    def _may_be_done(self) -> bool:
-        """Whether the pending call was interrupted, or is identical to one that was."""
-        action = self.conversation.pending
+    def _may_be_done(self, action: Action | Ask | None) -> bool:
+        """Whether the call was interrupted, or is identical to one that was."""
         return isinstance(action, Action) and any(
             begun.tool == action.tool and stands_for(begun.params, action.params) for begun in self._interrupted
         )
@@ -313,8 +351,6 @@ class RunState:
                 return events.ModelAsked(kept=kept, messages=messages[kept:])
             case AskApproval(asked=asked):
                 return asked
-            case CallTool(action=action):
-                return events.CallStarted(tool=action.tool, params=action.params)
         return None
 
     def next(self) -> Step | None:
@@ -327,7 +363,7 @@ class RunState:
             case Ask() as ask:
                 return AskUser(ask)
             case Action() as action:
-                return self._next_of_call(action)
+                return self._next_of_calls(action)
         left = self._left
         in_all = None if left is None else left + self.budgets.final_seconds
         if in_all is not None and in_all <= 0:
@@ -337,21 +373,34 @@ class RunState:
         # A model that has not replied has nothing to answer from in a last turn: its first reply may take all the time.
         return AskModel(in_all if self._forced or not self._turns else left, self._reply_tokens)
 
-    def _next_of_call(self, action: Action) -> Step:
+    def _next_of_calls(self, pending: Action) -> Step:
         left = self._left
-        if left is not None and left <= 0:
-            return RecordEvent(events.CallFinished(success=False, result=self.undone("no_time")))
-        if self._is_resumed and HIDDEN in json.dumps(action.params):  # no transcript holds the value
+        has_time = left is None or left > 0
+        if self._ahead and has_time:
+            call, action = next(iter(self._ahead.items()))
+            about: dict[str, Any] = {"call": call, "tool": action.tool, "params": action.params}
+            is_new = call != self._chosen
+            return RecordEvent(events.ActionChosen(thought="", **about) if is_new else events.CallStarted(**about))
+        if self.open:
+            return CallTools({call: CallTool(action, left) for call, action in self.open.items()})
+        if not has_time:
+            undone = self.undone("no_time")
+            return RecordEvent(events.CallFinished(call=self._number, success=False, result=undone))
+        return self._next_of_call(pending)
+
+    def _next_of_call(self, action: Action) -> Step:
+        started = RecordEvent(events.CallStarted(call=self._number, tool=action.tool, params=action.params))
+        if self._is_hidden(action):
             return RecordEvent(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
-        if self._call == "allowed":
-            return CallTool(action, left)
-        interrupted = self._may_be_done()
+        if self._is_allowed:
+            return started
+        interrupted = self._may_be_done(action)
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
             return RecordEvent(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
-            return CallTool(action, left)
+            return started
         reason = _INTERRUPTED if interrupted else str(verdict)
         return AskApproval(
             action, events.ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)

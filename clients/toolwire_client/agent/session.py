@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import anyio
 import msgspec
 
 from ..models.model import kept_open
+from ..waiting.event_loop import gather
 from .events import (
     CallFinished,
     Ended,
+    Event,
     Outcome,
     QuestionAsked,
     Recorded,
@@ -24,7 +27,7 @@ from .events import (
     outcome_of,
 )
 from .result_type import ResultType
-from .run_state import AskApproval, AskModel, AskUser, CallTool, RecordEvent
+from .run_state import AskApproval, AskModel, AskUser, CallTools, RecordEvent
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from .effects import Effects
     from .events import T
-    from .run_state import RunState, Step
+    from .run_state import CallTool, RunState, Step
 
 
 class Clock:
@@ -193,7 +196,8 @@ class Session:
                     if announced := self._state.announcement(step, messages):
                         yield self._note(announced)
                     yielded = len(self.events)
-                    self._note(await self._performed(step))
+                    if isinstance(event := await self._performed(step), Event):
+                        self._note(event)
                     for event in self.events[yielded:]:  # with the events during the step
                         yield event
         except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
@@ -210,16 +214,19 @@ class Session:
             return RecordEvent(self._state.ending("cancelled", reason=self._cancelled))
         return self._state.next()
 
-    async def _performed(self, step: Step) -> Recorded:
+    async def _performed(self, step: Step) -> Recorded | None:
+        """Perform *step* and return its event; `None` if its events are recorded."""
         if isinstance(step, RecordEvent):
             return self._checked(step.event)
-        event: Recorded | None = None
         with anyio.CancelScope() as self._scope:
             if self._cancelled is not None:
                 self._scope.cancel()
-            event = await (self._called(step) if isinstance(step, CallTool) else self._effects.ask(self._state, step))
-            event = event or self._state.ending("needs_input", reason=_WAITS[type(step)])
-        return event or self._state.ending("cancelled", reason=self._cancelled or "")
+            if isinstance(step, CallTools):
+                await self._called(step)
+                return None
+            event = await self._effects.ask(self._state, step)
+            return event or self._state.ending("needs_input", reason=_WAITS[type(step)])
+        return self._state.ending("cancelled", reason=self._cancelled or "")
 
     def _checked(self, event: Recorded) -> Recorded:
         """Return *event*, or a refusal if it is an answer without the requested type."""
@@ -228,21 +235,29 @@ class Session:
         fault = self._result.fault(event.result or "")
         return ReplyRefused(reason=fault) if fault else event
 
-    async def _called(self, step: CallTool) -> Recorded:
-        event: Recorded | None = None
-        is_waited_for = True
+    async def _called(self, step: CallTools) -> None:
+        """Call the tools, and record their results in the order of the calls, each as soon as those before it."""
+        waiting, ended = dict(step.calls), dict[int, Recorded]()
 
-        def aside(event: Recorded) -> None:
-            if is_waited_for:  # an abandoned thread may still report
-                self._note(event)
+        async def call(number: int, one: CallTool) -> None:
+            def aside(event: Recorded) -> None:
+                if number in waiting:  # an abandoned thread may still report
+                    self._note(msgspec.structs.replace(event, call=number))
+
+            ended[number] = await self._effects.call(self._state, one, aside)
+            while (first := next(iter(waiting), None)) in ended:
+                del waiting[first]
+                self._note(msgspec.structs.replace(ended[first], call=first))
 
         try:
             with anyio.CancelScope() as self._call:
-                event = await self._effects.call(self._state, step, aside)
+                await gather([partial(call, *each) for each in step.calls.items()])
         finally:
             self._call = None
-            is_waited_for = False
-        return event or CallFinished(success=False, result=self._state.words("cancelled"))
+            left, waiting = waiting, {}
+        for number in left:
+            cancelled = CallFinished(success=False, result=self._state.words("cancelled"))
+            self._note(msgspec.structs.replace(ended.get(number, cancelled), call=number))
 
     async def _listed(self) -> ToolsListed | None:
         """Return the tools if they have changed; nothing if the run is cancelled before all of them are known."""

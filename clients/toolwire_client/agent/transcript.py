@@ -13,6 +13,7 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,11 +170,19 @@ def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Record
     end = len([line for line in session.lines if at is None or line <= at])
     if end == 0:
         raise ValueError(f"there is no event {at}")
-    while end < len(session.events) and isinstance(session.events[end - 1], _IN_CALL):
+    while end < len(session.events) and _has_open_call(session.events[:end]):
         end += 1
     while isinstance(session.events[end - 1], events.Approved):
         end -= 1
     return Loaded(session.events[:end], session.lines[:end], session.end)
+
+
+def _has_open_call(record: list[events.Recorded]) -> bool:
+    since = [*takewhile(lambda event: not isinstance(event, events.ModelReplied | events.Ended), reversed(record))]
+    started, ended = (
+        {event.call for event in since if isinstance(event, kind)} for kind in (events.CallStarted, events.CallFinished)
+    )
+    return not started <= ended
 
 
 def _event(line: bytes, where: str) -> events.Recorded:
@@ -194,7 +203,6 @@ _TURN = (events.ModelAsked, events.FinalForced)
 _AFTER_CALL = (*_TURN, events.ActionChosen, events.ReplyRefused)  # a reply may have several calls
 _CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
 _DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
-_IN_CALL = (events.CallStarted, events.ToolAsked, events.FormAnswered)
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
 _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Started: (events.ToolsListed, events.QuestionAsked),
@@ -205,14 +213,14 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused, events.FinalForced),
     events.ModelFailed: _TURN,
     events.ReplyRefused: _AFTER_CALL,
-    events.ActionChosen: _CALL,
+    events.ActionChosen: (*_CALL, events.ActionChosen),
     events.ApprovalAsked: (events.Approved, events.Refused),
     events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
     events.Refused: _AFTER_CALL,
-    events.CallStarted: _DURING_CALL,
+    events.CallStarted: (*_DURING_CALL, events.ActionChosen),
     events.ToolAsked: _DURING_CALL,
     events.FormAnswered: _DURING_CALL,
-    events.CallFinished: _AFTER_CALL,
+    events.CallFinished: (*_AFTER_CALL, *_CALL, *_DURING_CALL),
     events.UserAsked: (events.UserAnswered,),
     events.UserAnswered: _TURN,
     events.FinalForced: (events.ModelAsked,),

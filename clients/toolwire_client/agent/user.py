@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
@@ -32,6 +33,7 @@ class User(msgspec.Struct, frozen=True):
     on_ask: OnUser | None
     no_user: Literal["pause", "continue"]
     words: Callable[[str], str]
+    _lock: anyio.Lock = msgspec.field(default_factory=anyio.Lock)  # tools that run side by side may ask at once
 
     async def answer(self, content: str) -> UserAnswered | None:
         """Ask the user a question of the model; `None` if it is not answered now."""
@@ -66,8 +68,9 @@ class User(msgspec.Struct, frozen=True):
 
     async def _asked(self, question: Question) -> UserReply:
         assert self.on_ask is not None
-        reply = self.on_ask(question)
-        reply = await reply if inspect.isawaitable(reply) else reply
+        async with self._lock:
+            reply = self.on_ask(question)
+            reply = await reply if inspect.isawaitable(reply) else reply
         if not isinstance(reply, dict | str | NoAnswer | None):
             raise TypeError(f"on_ask must return text, a dict of the form's fields, a NoAnswer or None, not {reply!r}")
         return reply

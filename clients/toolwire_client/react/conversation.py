@@ -146,7 +146,7 @@ class Conversation:
         self.warnings: list[str] = []
         self._language = self.protocol.language
         self._state = ConversationState()
-        self._schemas: dict[tuple[bool, bool, bool], Schema | None] = {}
+        self._schemas: dict[tuple[bool, bool], Schema | None] = {}
 
     @property
     def turn(self) -> Turn:
@@ -173,11 +173,10 @@ class Conversation:
 
     def reply_schema(self, *, strict: bool = False) -> Schema | None:
         """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None without one."""
-        is_final, is_first = self._state.is_final, len(self._state.history) == 1
-        key = (strict, is_final, is_first)
+        key = (strict, is_final := self._state.is_final)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.reply_schema(
-                self.tools, strict=strict, final=is_final, first=is_first, result=self._state.result_schema
+                self.tools, strict=strict, final=is_final, result=self._state.result_schema
             )
         schema = self._schemas[key]
         return None if schema is None else self.protocol.narrowed(schema, self.tools, self._state.history)
@@ -292,6 +291,18 @@ class Conversation:
                 self._change(queued=list(reading.more))
                 return self._act(action)
 
+    def sound_actions(self) -> dict[int, Action]:
+        """Return the actions of the last reply that will be taken as they are, by their places in it."""
+        known = {*self._state.actions}
+        pending = [self._state.pending] if isinstance(self._state.pending, Action) and self._state.queued else []
+        found = {}
+        for place, action in enumerate((*pending, *self._state.queued), 1 - len(pending)):
+            params, refusal = self._fitted(action)
+            if not refusal and (place == 0 or _key(action) not in known):
+                found[place] = msgspec.structs.replace(action, params=params)
+            known.add(_key(action))
+        return found
+
     def next_queued(self) -> Action | Retry | Stop | None:
         """Take the next action of the last reply, when the one before has its result; None without one."""
         if self._state.turn != "reply" or not self._state.queued:
@@ -379,7 +390,7 @@ class Conversation:
         return Retry(message)
 
     def _act(self, action: Action) -> Action | Retry | Stop:
-        key = json.dumps([action.tool, action.params], sort_keys=True)
+        key = _key(action)
         count = self._state.actions.get(key, 0) + 1
         limits = self.limits
         say = self._language.say
@@ -388,10 +399,7 @@ class Conversation:
             return self._stop("repeated_action", too_often)
         note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
         self._change(actions={**self._state.actions, key: count}, note=note)
-        params, faults = self.tools.fitted(action.tool, action.params) if action.tool in self.tools.names else ({}, [])
-        refusal = say("bad_params", tool=action.tool, faults=join_errors(faults)) if faults else ""
-        if action.tool not in self.tools.names:
-            refusal = _unknown(action.tool, self.tools, self._language)
+        params, refusal = self._fitted(action)
         if refusal:
             return self._stop("repeated_action", too_often) if count > 1 else self._refuse(action, refusal)
         if trouble := self.tools.trouble(action.tool):
@@ -399,6 +407,13 @@ class Conversation:
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
         return action
+
+    def _fitted(self, action: Action) -> tuple[Params, str]:
+        """Return the parameters as the tool takes them, and why the action is refused, if it is."""
+        if action.tool not in self.tools.names:
+            return {}, _unknown(action.tool, self.tools, self._language)
+        params, faults = self.tools.fitted(action.tool, action.params)
+        return params, self._language.say("bad_params", tool=action.tool, faults=join_errors(faults)) if faults else ""
 
     def _refuse(self, action: Action, refusal: str) -> Retry:
         message = ActionResult(False, refusal, self._state.note)
@@ -443,6 +458,10 @@ def _result_in(message: Message) -> ActionResult | None:
     except (ValueError, RecursionError):  # text, or any JSON of a user
         return None
     return found if isinstance(found, ActionResult) else None
+
+
+def _key(action: Action) -> str:
+    return json.dumps([action.tool, action.params], sort_keys=True)
 
 
 def _fingerprint(reply: ModelReply) -> str:

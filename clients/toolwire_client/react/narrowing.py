@@ -47,6 +47,7 @@ class Said:
         start = max((place for place, each in enumerate(read) if isinstance(each, Question)), default=0)
         since = [each for each in read[start:] if not isinstance(each, Error)]
         by_user = (Question, UserResponse)
+        self.is_first = len(history) == 1
         self.errors = len(list(takewhile(lambda each: isinstance(each, Error), reversed(read))))
         """Invalid replies in a row."""
         self.calls = [
@@ -98,7 +99,7 @@ class Said:
 
 def narrowed(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: int) -> Schema:
     """Return *schema* for the next reply. *ours* is how the assistant's own refusals start."""
-    schema = _answering(schema, said, max_chars)
+    schema = _answering(schema, tools, said, max_chars)
     has_failed = bool(said.calls) and not said.calls[-1][1].success
     tool, error = next(((one.tool, two.result) for one, two in reversed(said.calls) if not two.success), ("", None))
     if isinstance(error, str) and not error.startswith(ours):
@@ -117,28 +118,32 @@ def narrowed(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: 
     return _going_on(schema, tools, said)
 
 
-def shortened(schema: Any, max_chars: int) -> Any:
-    """Return *schema* with texts of at most *max_chars*, of those that have a limit."""
+def limited(schema: Any, usual: int, most: float) -> Any:
+    """Return *schema* with texts of at most *most* characters, and of *usual* ones if they have no limit."""
     if not isinstance(schema, dict):
-        return [shortened(each, max_chars) for each in schema] if isinstance(schema, list) else schema
-    made = {word: shortened(each, max_chars) for word, each in schema.items()}
-    return {**made, "maxLength": max_chars} if isinstance(made.get("maxLength"), int) else made
+        return [limited(each, usual, most) for each in schema] if isinstance(schema, list) else schema
+    made = {word: limited(each, usual, most) for word, each in schema.items()}
+    is_text = made.get("type") == "string" and "enum" not in made
+    return {**made, "maxLength": min(made.get("maxLength", usual), most)} if is_text else made
 
 
-def _answering(schema: Schema, said: Said, max_chars: int) -> Schema:
-    """Return *schema* with final answers that are the last result or a part of it, unless they have a type."""
-    if not said.calls:
-        return schema
+def _answering(schema: Schema, tools: Tools, said: Said, max_chars: int) -> Schema:
+    """Return *schema* with final answers that are the last result or a part of it, unless they have a type.
+
+    Before the first call there is no answer. `ok` is last: the model judges what it has written.
+    """
     texts = _parts(said.results[-1], max_chars) if said.results else []
     quoted = {"result": {"type": "string", "enum": texts}} if texts else {}
-    ok = {"ok": {"type": "boolean", "enum": [bool(said.results)]}}
+    verdict = {"ok": {"type": "boolean", "enum": [bool(said.results)]}} if said.calls else {}
 
     def change(branch: Schema) -> list[Schema]:
         members = branch["properties"]
         if "ok" not in members:
             return [branch]
         is_text = members["result"].keys() <= {"type", "maxLength"} and members["result"].get("type") == "string"
-        return [{**branch, "properties": {**members, **(quoted if is_text else {}), **ok}}]
+        others = {name: of for name, of in members.items() if name != "ok"}
+        final = {**others, **(quoted if is_text else {}), "ok": members["ok"], **verdict}
+        return [] if said.is_first and tools.names else [{**branch, "properties": final}]
 
     return _with_branches(schema, change)
 
@@ -153,25 +158,21 @@ def _parts(result: Any, max_chars: int) -> list[str]:
 def _retrying(schema: Schema, tool: str, error: str, said: Said) -> Schema:
     """Return *schema* to call *tool* with another value or ask for one; itself if *error* is not about a value."""
     values = said.values(error, _PARTS, _WORDS)
-    call = _calling(schema, {tool}, values)
-    if said.has_asked:
-        return call
-    if call is schema and (values or not said.is_about_value(error)):
-        return schema
-    ask = [branch for branch in _union(schema)["anyOf"] if "content" in branch["properties"]]
-    calls = [] if call is schema else _union(call)["anyOf"]
-    return _with_branches(schema, lambda branch: [*ask, *calls] if branch is _union(schema)["anyOf"][0] else [])
+    made = _calling(schema, {tool}, values, may_ask=not said.has_asked)
+    has_call = any("tool" in branch["properties"] for branch in _union(made)["anyOf"])
+    return made if has_call or (not values and said.is_about_value(error)) else schema
 
 
-def _calling(schema: Schema, tools: set[str], values: list[str]) -> Schema:
+def _calling(schema: Schema, tools: set[str], values: list[str], *, may_ask: bool = False) -> Schema:
     """Return *schema* with calls of *tools* only, with *values* as their texts; itself if it has no such call."""
 
     def change(branch: Schema) -> list[Schema]:
         members = branch["properties"]
         params = properties(members.get("params", {}))
         texts = [name for name, of in params.items() if of.get("type") == "string" and "enum" not in of]
-        is_meant = bool(values and texts) and tools.issuperset(members["tool"]["enum"])
-        return [_with_params(branch, {name: {"type": "string", "enum": values} for name in texts})] if is_meant else []
+        if not values or not texts or not tools.issuperset(members["tool"]["enum"]):
+            return [branch] if may_ask and "content" in members else []
+        return [_with_params(branch, {name: {"type": "string", "enum": values} for name in texts})]
 
     return _with_branches(schema, change)
 

@@ -93,18 +93,12 @@ class Protocol(ABC):
         return []
 
     def reply_schema(
-        self,
-        tools: Tools,
-        *,
-        strict: bool = False,
-        final: bool = False,
-        first: bool = False,
-        result: Schema | None = None,
+        self, tools: Tools, *, strict: bool = False, final: bool = False, result: Schema | None = None
     ) -> Schema | None:
         """Return a JSON Schema of replies, for constrained decoding; None if replies are not JSON.
 
-        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed. The *first* reply
-        to the first question has no results to answer from. *result* is the schema of an answer that is not text.
+        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed. *result*
+        is the schema of an answer that is not text.
         """
         return None
 

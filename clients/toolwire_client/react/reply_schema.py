@@ -33,35 +33,31 @@ def reply_schema(
     *,
     strict: bool = False,
     final: bool = False,
-    acts: bool = False,
     thought: Thought = "required",
-    max_chars: int | None = None,
     result: Schema | None = None,
 ) -> Schema:
     """Return the schema; see `Protocol.reply_schema` for *strict* and *final*.
 
-    With *acts* a reply is an action or a question to the user. Texts have at most *max_chars* characters, except
-    parameters. *result* is the schema of the answer's result, if it is not text.
+    *result* is the schema of the answer's result, if it is not text.
     """
-    text = _STRING if max_chars is None else {**_STRING, "maxLength": max_chars}
 
     def union(params_of: Callable[[str], Schema]) -> Schema:
-        definitions, branch = _Definitions(), _Branches(text, thought, strict)
-        branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=text)]
+        definitions, branch = _Definitions(), _Branches(thought, strict)
+        branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING)]
         if result is not None:
             typed = definitions.moved(
                 _strict(arguments_schema(result)) if strict else arguments_schema(result), "FINAL_ANSWER"
             )
             branches = [
-                branch.of("FINAL_ANSWER", ok=_ok(True), result=typed.get("properties", {}).get("result", text)),
-                branch.of("FINAL_ANSWER", ok=_ok(False), result=text),
+                branch.of("FINAL_ANSWER", ok=_ok(True), result=typed.get("properties", {}).get("result", _STRING)),
+                branch.of("FINAL_ANSWER", ok=_ok(False), result=_STRING),
             ]
         if not final:
             actions = [
                 branch.of("ACTION", tool=_only(name), params=definitions.moved(params_of(name), name))
                 for name in tools.names
             ]
-            branches = [branch.of("ASK", content=text), *actions, *([] if acts and actions else branches)]
+            branches = [branch.of("ASK", content=_STRING), *actions, *branches]
         return {"anyOf": branches, **({"$defs": definitions.all} if definitions.all else {})}
 
     if not strict:
@@ -74,7 +70,6 @@ def reply_schema(
 
 
 class _Branches(NamedTuple):
-    text: Schema
     thought: Thought
     strict: bool
 
@@ -82,7 +77,7 @@ class _Branches(NamedTuple):
         properties = {"type": _only(kind), **members}
         if self.thought == "none":
             return _closed(properties)
-        made = _closed({"thought": self.text, **properties})
+        made = _closed({"thought": _STRING, **properties})
         if self.thought == "optional" and not self.strict:  # strict mode has no optional members
             made["required"] = list(properties)
         return made

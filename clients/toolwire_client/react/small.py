@@ -10,19 +10,20 @@ model judges its answer when it has written it.
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.dialects.tool_entry import described, on_one_line, properties, required, schema_of
 
 from .messages import Action, ActionResult, FinalAnswer, Question
-from .narrowing import Said, narrowed, shortened
-from .reply_schema import Thought, reply_schema
+from .narrowing import Said, limited, narrowed
 from .structured import StructuredProtocol
 
 if TYPE_CHECKING:
     from .messages import FromModel
     from .prompt_protocol import Message
+    from .reply_schema import Thought
     from .tool_lookup import Entry, Schema, Tools
 
 MAX_CHARS = 200
@@ -68,41 +69,11 @@ class SmallProtocol(StructuredProtocol):
             members["ok"] = members.pop("ok")
         return json.dumps(members, ensure_ascii=False)
 
-    def reply_schema(
-        self,
-        tools: Tools,
-        *,
-        strict: bool = False,
-        final: bool = False,
-        first: bool = False,
-        result: Schema | None = None,
-    ) -> Schema:
-        made = reply_schema(
-            tools,
-            strict=strict,
-            final=final,
-            acts=first,
-            thought=self.thought,
-            max_chars=self.max_chars,
-            result=result,
-        )
-        union = made["properties"]["reply"] if strict else made
-        for branch in union["anyOf"]:
-            members = branch["properties"]
-            for values in (members.get("params", {}), members.get("result", {})):
-                for value in values.get("properties", {}).values():
-                    if isinstance(value, dict) and value.get("type") == "string" and "enum" not in value:
-                        value.setdefault("maxLength", self.max_chars)
-            if "ok" in members:
-                members["ok"] = members.pop("ok")
-        return made
-
     def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
         said = Said(history, self.template.text)
         max_chars = self.max_chars // _SHORTENED**said.errors
+        schema = limited(schema, self.max_chars, max_chars if said.errors else math.inf)
         ours = self.language.say("undone", why="")  # for instance: the user refused it
-        if said.errors:
-            schema = shortened(schema, max_chars)
         return narrowed(schema, tools, said, ours=ours, max_chars=max_chars)
 
     def _sample(self, entry: Entry) -> list[Message]:

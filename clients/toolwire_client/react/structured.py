@@ -99,13 +99,7 @@ class StructuredProtocol(Protocol):
         return say("format_structured", samples="\n".join(map(self.written, samples)))
 
     def reply_schema(
-        self,
-        tools: Tools,
-        *,
-        strict: bool = False,
-        final: bool = False,
-        first: bool = False,
-        result: Schema | None = None,
+        self, tools: Tools, *, strict: bool = False, final: bool = False, result: Schema | None = None
     ) -> Schema:
         return reply_schema(tools, strict=strict, final=final, thought=self.thought, result=result)
 

@@ -4442,6 +4442,10 @@ export interface ActionChosenEvent {
    */
   at?: string
   /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
+  /**
    * The reasoning of the model. It is not shown to the user.
    */
   thought: string
@@ -4532,6 +4536,10 @@ export interface CallStartedEvent {
    */
   at?: string
   /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
+  /**
    * The tool, by the name that the model knows.
    */
   tool: string
@@ -4551,6 +4559,10 @@ export interface ToolAskedEvent {
    * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
+  /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
   /**
    * The server's name for the tool; null if the server does not name it, before MCP 2026-07-28.
    */
@@ -4576,6 +4588,10 @@ export interface FormAnsweredEvent {
    */
   at?: string
   /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
+  /**
    * Whether the user answered, declined, or closed the form.
    */
   action: 'accept' | 'decline' | 'cancel'
@@ -4595,6 +4611,10 @@ export interface CallFinishedEvent {
    * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
+  /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
   /**
    * Whether the call succeeded.
    */

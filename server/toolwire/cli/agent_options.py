@@ -67,6 +67,7 @@ OPTIONS = (
     Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
     Option("--reply-tokens NUMBER", "maximum number of tokens of a reply (default: 8192)"),
     Option("--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"),
+    Option("--context-tokens NUMBER", "size of the model's context, if its server does not tell it"),
     Option(
         "--timeout SECONDS",
         "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
@@ -87,7 +88,7 @@ OPTIONS = (
 SETTINGS = {"tool_seconds": "tool_timeout"}
 """Arguments of `Agent`, and the options that give them."""
 
-_OF_ENDPOINTS = ("base_url", "temperature", "extra_body")
+_OF_ENDPOINTS = ("base_url", "temperature", "extra_body", "context_tokens")
 """The options for models with an endpoint, by their names as settings of `model_from_name`."""
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
 _FINAL = 0.25

@@ -16,6 +16,7 @@ from support.command_line import CommandLine, Done
 from support.model_endpoint import Exchange, Fault, StandIn, answered, endless, refused, silent, silent_midway
 from support.terminal import SECONDS, command
 from toolwire_client.agent import load
+from toolwire_client.agent.events import Started
 from toolwire_client.react.messages import ModelReply
 
 TOOLS = '''
@@ -61,9 +62,20 @@ def test_settings_of_requests_are_given_as_options(command_line: CommandLine, fo
     assert sent == {"temperature": 0, "top_p": 0.5, "n": 1, "max_completion_tokens": 99}
 
 
+def test_the_size_of_the_context_is_an_option(command_line: CommandLine, folder: Path) -> None:
+    with StandIn(final("done")) as server:
+        given = words(server, "--context-tokens", "900", "--transcript", "run.jsonl")
+        assert command_line(*given, cwd=folder, **KEY).stdout == "done\n"
+    started = load(folder / "run.jsonl")[0]
+    assert isinstance(started, Started)
+    assert started.context_tokens == 900
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
+        (["--context-tokens", "0"], "--context-tokens takes a"),
+        (["--model", "arithmetic", "--context-tokens", "9"], "it takes no context_tokens"),
         (["--temperature", "warm"], "--temperature takes a number such as 0 or 0.7, not 'warm'"),
         (["--temperature", "-1"], "--temperature takes a number"),
         (["--temperature", "nan"], "--temperature takes a number"),

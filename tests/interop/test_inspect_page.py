@@ -438,6 +438,8 @@ def test_a_reload_stays_where_it_was(open_page: Callable[..., Page]) -> None:
     page.reload()
     expect(page.get_by_role("tab", name="Traffic")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("listbox", name="Messages")).to_be_visible()
+    page.evaluate("location.hash = 'tools/tool/%E0%'")  # no address of ours
+    expect(page.get_by_role("heading", name="picture")).to_be_visible()
 
 
 def test_a_second_tab_of_the_browser_sees_the_same(open_page: Callable[..., Page]) -> None:
@@ -620,6 +622,17 @@ def test_a_check_is_run_and_its_findings_come_first(open_page: Callable[..., Pag
     expect(report).to_contain_text("tools/")
     outcomes = report.locator(".verdict").all_inner_texts()
     assert outcomes
+
+
+def test_the_transcript_of_a_run_is_a_timeline(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    tools = str(ROOT / "server" / "toolwire" / "cli" / "example_tools.py")
+    options = ["--tools", tools, "--model", "arithmetic", "--trust-hints", "yes", "--transcript", "run.jsonl"]
+    run([sys.executable, "-m", "toolwire", "ask", "How much is 12 * (3 + 4)?", *options], tmp_path)
+    page = open_page("run.jsonl")
+    expect(page.get_by_role("tab")).to_have_text(["Run"])
+    events = page.get_by_role("tabpanel", name="Run").locator(".run > li")
+    expect(events.filter(has_text="multiply").first).to_be_visible()
+    expect(events.last).to_contain_text("84")
 
 
 # --- servers that mean harm ---

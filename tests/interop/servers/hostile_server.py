@@ -24,8 +24,20 @@ SCHEMA = {
         "circle": {"allOf": [{"$ref": "#/properties/circle"}]},
         "broken": {"type": 7, "properties": 3, "anyOf": "x", "enum": {}},
         "wide": {"anyOf": [{"$ref": "#/properties/wide"}] * 50},
+        "deep": {"default": {"a": {"a": {"a": 1}}}, "anyOf": [{"$ref": "#/$defs/d1"}] * 90},
+        "bush": {"$ref": "#/$defs/bush"},
     },
-    "required": ["self", "circle", "wide", 7],
+    "required": ["self", "circle", "wide", "bush", 7],
+    "$defs": {
+        "d1": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/d2"}] * 90}}},
+        "d2": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/d3"}] * 90}}},
+        "d3": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "bush": {
+            "type": "object",
+            "properties": {f"b{number}": {"$ref": "#/$defs/bush"} for number in range(90)},
+            "required": [f"b{number}" for number in range(90)],
+        },
+    },
 }
 MARKDOWN = f"![picture]({ADDRESS}/md) [link](javascript:alert(1)) <iframe src={ADDRESS}/frame></iframe>\n\n{EVIL}"
 CONTENT = [

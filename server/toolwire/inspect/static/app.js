@@ -42,7 +42,9 @@ function showViews(shown) {
   });
   const follow = () => {
     const [view, ...key] = wanted.slice(1).split("/");
-    if (key.length) tools.select(key.map(decodeURIComponent).join("/"));
+    try {
+      if (key.length) tools.select(key.map(decodeURIComponent).join("/"));
+    } catch {} // an address that is not one of ours
     views.choose(names.find((name) => name.toLowerCase() === view) ?? names[0] ?? "");
   };
   byId("views").append(views.list);

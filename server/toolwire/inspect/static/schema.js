@@ -5,6 +5,8 @@ import { isNumber, isObject, member, write } from "./json.js";
 /** @typedef {Record<string, unknown>} Schema */
 /** @typedef {{ value: unknown, label: string }} Choice */
 
+const MOST_STEPS = 500;
+
 /** @param {unknown} value @returns {unknown[]} */
 export const list = (value) => (Array.isArray(value) ? value : []);
 /** @param {Schema} schema @param {string} keyword */
@@ -18,7 +20,7 @@ const word = (value) => (typeof value === "string" && value ? value : write(valu
  * A schema with its references followed and its `allOf` merged, or null if that takes more than some steps.
  * @param {unknown} root @param {unknown} schema @returns {Schema | null}
  */
-export function resolve(root, schema, steps = { left: 200 }) {
+export function resolve(root, schema, steps = { left: MOST_STEPS }) {
   if (schema === true || schema === undefined) return {};
   if (!isObject(schema) || steps.left-- <= 0) return null;
   const { $ref: reference, allOf: parts, ...rest } = schema;
@@ -78,13 +80,13 @@ export function nameOf(kind) {
 }
 
 /** Whether a form has a place for a value. @param {unknown} root @param {unknown} raw @param {unknown} value @returns {boolean} */
-export function fits(root, raw, value, depth = 0) {
+export function fits(root, raw, value, depth = 0, steps = { left: MOST_STEPS }) {
   const schema = resolve(root, raw);
-  if (!schema || depth > 3) return true;
+  if (!schema || depth > 3 || steps.left-- <= 0) return true;
   const listed = choices(schema);
   if (listed) return listed.some((one) => write(one.value) === write(value));
   const kinds = kindsOf(root, schema);
-  if (kinds.length > 1) return kinds.some((kind) => fits(root, kind, value, depth + 1));
+  if (kinds.length > 1) return kinds.some((kind) => fits(root, kind, value, depth + 1, steps));
   const { additionalProperties: more, required, items } = kinds[0] ?? {};
   const known = properties(kinds[0] ?? {});
   switch (typeOf(kinds[0] ?? {})) {
@@ -93,9 +95,9 @@ export function fits(root, raw, value, depth = 0) {
       if (more === false && Object.keys(value).some((name) => !Object.hasOwn(known, name))) return false;
       if (!depth) return true; // each member shows for itself whether it fits
       if (list(required).some((name) => !Object.hasOwn(value, String(name)))) return false;
-      return Object.entries(known).every(([name, one]) => !Object.hasOwn(value, name) || fits(root, one, value[name], depth + 1));
+      return Object.entries(known).every(([name, one]) => !Object.hasOwn(value, name) || fits(root, one, value[name], depth + 1, steps));
     case "array":
-      return Array.isArray(value) && (!depth || value.slice(0, 20).every((one) => fits(root, items, one, depth + 1)));
+      return Array.isArray(value) && (!depth || value.slice(0, 20).every((one) => fits(root, items, one, depth + 1, steps)));
     case "integer":
       return isNumber(value) && /^-?\d+(\.0+)?$/.test(write(value));
     case "number":
@@ -110,17 +112,17 @@ export function fits(root, raw, value, depth = 0) {
 }
 
 /** What a form begins with: defaults, and what is needed and can be empty. @param {unknown} root @param {unknown} raw @param {boolean} needed @returns {unknown} */
-export function initial(root, raw, needed, depth = 0) {
-  const schema = depth > 4 ? null : resolve(root, raw);
+export function initial(root, raw, needed, depth = 0, steps = { left: MOST_STEPS }) {
+  const schema = depth > 4 || steps.left-- <= 0 ? null : resolve(root, raw);
   if (schema && "default" in schema && (needed || schema.default !== null)) return schema.default;
   if (!schema || !needed) return undefined;
   const listed = choices(schema);
   if (listed) return listed.length === 1 ? listed[0]?.value : undefined;
   const [kind = schema] = kindsOf(root, schema).filter((one) => one.type !== "null");
-  if (kind !== schema) return initial(root, kind, true, depth + 1);
+  if (kind !== schema) return initial(root, kind, true, depth + 1, steps);
   if (typeOf(schema) === "object") {
     const all = Object.entries(properties(schema)).slice(0, 400);
-    const given = all.map(([name, one]) => [name, initial(root, one, list(schema.required).includes(name), depth + 1)]);
+    const given = all.map(([name, one]) => [name, initial(root, one, list(schema.required).includes(name), depth + 1, steps)]);
     return Object.fromEntries(given.filter(([, value]) => value !== undefined));
   }
   if (schema.format || schema.contentEncoding) return undefined;

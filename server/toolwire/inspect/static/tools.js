@@ -64,7 +64,7 @@ function select(key, isClick = false) {
 }
 
 /** The part of the page's address that leads here. */
-const path = () => ["tools", ...(chosen ? chosen.split("/") : [])].map(encodeURIComponent).join("/");
+const path = () => ["tools", ...(chosen ? chosen.toWellFormed().split("/") : [])].map(encodeURIComponent).join("/");
 
 function drawDetail() {
   const item = [...sections.values()].flat().find((one) => one.key === chosen);

@@ -148,21 +148,21 @@ class InspectedServer:
     # --- its lists ---
 
     async def _read_lists(self) -> None:
-        client, problems = self._client, []
+        client, lists, findings, problems = self._client, dict[str, list[Any]](), dict[str, list[Object]](), []
         reads: list[Any] = [client.list_entries, client.list_resources]
         reads += [client.list_resource_templates, client.list_prompts]
         for name, read in zip(LISTS, reads, strict=True):
-            self._lists[name] = []
             try:
-                entries = await read(timeout_seconds=_LIST_SECONDS)
-                self._lists[name] = [getattr(entry, "raw", entry) for entry in entries]
+                lists[name] = [getattr(entry, "raw", entry) for entry in await read(timeout_seconds=_LIST_SECONDS)]
             except ClientError as error:
                 problems.append(f"{name}: {error}")
-        self._problem, self._findings = "; ".join(problems), {}
-        for finding in await anyio.to_thread.run_sync(audit, self._lists["tools"]):
+        for finding in await anyio.to_thread.run_sync(audit, lists.get("tools", [])):
             told = {"rule": finding.where, "message": f"{finding.problem}; {finding.remedy}"}
             more = {"severity": finding.severity, "applies_to": finding.concerns.split(", ")}
-            self._findings.setdefault(finding.tool, []).append({**told, **more})
+            findings.setdefault(finding.tool, []).append({**told, **more})
+        # All at once: the page may ask in between.
+        self._lists = {name: lists.get(name, []) for name in LISTS}
+        self._findings, self._problem = findings, "; ".join(problems)
 
     def state(self) -> Object:
         """Return what the page shows of the server."""

@@ -182,6 +182,15 @@ def test_a_changed_list_is_read_again(tmp_path: Path) -> None:
         assert page.tools() == ["change", "new"]
 
 
+def test_the_lists_are_never_shown_half_read(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "flood") as page:
+        assert page.call("flood", count=100)[-1]["type"] == "result"
+        with page.open("GET", "events") as events:
+            for _ in range(3):
+                events.until(type="changed")
+                assert [page.tools() for _ in range(20)] == [["flood"]] * 20
+
+
 def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page, page.open("GET", "events") as events:
         last = page.call("die")[-1]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
 from server.inspect.inspecting import foreign_page, tools_page
@@ -182,3 +185,17 @@ def test_the_policy_lets_the_page_load_only_from_itself() -> None:
     assert POLICY.startswith("default-src 'none';")
     assert "unsafe" not in POLICY
     assert "http" not in POLICY
+
+
+@pytest.mark.process
+def test_without_the_extra_the_command_names_what_to_install(tmp_path: Path) -> None:
+    installed = Path(uvicorn.__file__).parents[1]
+    for entry in installed.iterdir():
+        if not entry.name.startswith("uvicorn"):
+            (tmp_path / entry.name).symlink_to(entry)
+    code = f"import site, sys; site.addsitedir({str(tmp_path)!r}); from toolwire.cli.main import main; "
+    command = [sys.executable, "-I", "-S", "-c", code + "sys.exit(main(['inspect', 'tools.py']))"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("toolwire: the page needs uvicorn: ")
+    assert "toolwire[inspect]" in done.stderr

@@ -11,14 +11,14 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-TOOLWIRE = shutil.which("toolwire") or "toolwire"
+TOOLWIRE = (sys.executable, "-P", "-m", "toolwire")
+GIT = ("git", "-c", "safe.directory=*")  # in a container, the repository belongs to another user
 SECONDS = 1800
 MAX_COMMENT, MAX_SUMMARY = 65_000, 250_000  # GitHub takes 65,536 characters, and 1 MiB
 FILES = {"--markdown": "check.md", "--html": "check.html", "--badge": "badge.svg"}
@@ -42,7 +42,7 @@ def main() -> None:
 
     files = [word for option, file in FILES.items() for word in (option, f"{report / file}")]
     severity = "advice" if fail_on == "never" else fail_on
-    status = _run(folder, TOOLWIRE, "check", *target, *options, *files, "--fail-on", severity, *command)
+    status = _run(folder, *TOOLWIRE, "check", *target, *options, *files, "--fail-on", severity, *command)
     if not (report / "check.md").is_file():
         problems.append("the server could not be checked")
         (report / "check.md").write_text("**The server could not be checked**: see the log of this job.\n", "utf-8")
@@ -90,12 +90,12 @@ def _compare(folder: Path, base: str, report: Path, server: list[str], fail_on: 
     diff, old, new, tree = (report / name for name in ("diff.md", "old.json", "new.json", "base"))
     if not _listed(folder, server, new):
         return False  # the check says why
-    asked = ["git", "rev-parse", "--show-prefix"]
-    within = subprocess.run(asked, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False).stdout
-    has_base = not _run(folder, "git", "cat-file", "-e", f"{base}^{{commit}}") or not _run(
-        folder, "git", "fetch", "--no-tags", "--depth=1", "origin", base
+    asked = ("rev-parse", "--show-prefix")
+    within = subprocess.run([*GIT, *asked], cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False).stdout
+    has_base = not _run(folder, *GIT, "cat-file", "-e", f"{base}^{{commit}}") or not _run(
+        folder, *GIT, "fetch", "--no-tags", "--depth=1", "origin", base
     )
-    if not has_base or _run(folder, "git", "worktree", "add", "--detach", f"{tree}", base):
+    if not has_base or _run(folder, *GIT, "worktree", "add", "--detach", f"{tree}", base):
         diff.write_text("The base branch could not be read: see the log of this job.\n", "utf-8")
         return False
     try:
@@ -103,9 +103,9 @@ def _compare(folder: Path, base: str, report: Path, server: list[str], fail_on: 
             diff.write_text("The server of the base branch lists no tools, so no changes are shown.\n", "utf-8")
             return False
     finally:
-        _run(folder, "git", "worktree", "remove", "--force", f"{tree}")
+        _run(folder, *GIT, "worktree", "remove", "--force", f"{tree}")
     changes = report / "changes.md"
-    status = _run(folder, TOOLWIRE, "diff", f"{old}", f"{new}", "--markdown", f"{changes}", "--fail-on", fail_on)
+    status = _run(folder, *TOOLWIRE, "diff", f"{old}", f"{new}", "--markdown", f"{changes}", "--fail-on", fail_on)
     text = changes.read_text("utf-8") if changes.is_file() else "The lists could not be compared: see the log.\n"
     diff.write_text(f"### Changes of the tools since `{base[:12]}`\n\n{text}", "utf-8")
     return status == 1
@@ -113,7 +113,7 @@ def _compare(folder: Path, base: str, report: Path, server: list[str], fail_on: 
 
 def _listed(folder: Path, server: list[str], file: Path) -> bool:
     with open(file, "wb") as output:
-        return folder.is_dir() and not _run(folder, TOOLWIRE, "list", "--json", *server, stdout=output)
+        return folder.is_dir() and not _run(folder, *TOOLWIRE, "list", "--json", *server, stdout=output)
 
 
 def _base_commit() -> str:

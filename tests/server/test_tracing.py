@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from opentelemetry import baggage, trace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -136,6 +138,14 @@ def test_members_of_a_batch_are_spans_of_their_own(spans: InMemorySpanExporter) 
     assert not any("toolwire.response.size" in span for span in seen.values())
 
 
+KEYS = ("traceparent", "tracestate", "baggage")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.from_regex(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
 @pytest.mark.parametrize("meta", [{"traceparent": 1}, {"traceparent": "00-xyz"}, {"tracestate": "a=1"}, [TRACEPARENT]])
 def test_a_context_that_is_none_starts_a_trace_of_its_own(spans: InMemorySpanExporter, meta: Any) -> None:
     def ping() -> None: ...
@@ -156,6 +166,27 @@ def test_a_server_within_a_program_continues_the_trace_of_the_program(spans: InM
     assert inner.parent == outer.get_span_context()
     assert named.parent is not None
     assert f"{named.parent.span_id:016x}" == PARENT
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(meta=VALUES | st.dictionaries(st.sampled_from([*KEYS, "progressToken"]) | st.text(), VALUES), name=VALUES)
+def test_whatever_a_request_holds_is_answered_as_without_traces(
+    spans: InMemorySpanExporter, meta: Any, name: Any
+) -> None:
+    def ping() -> None: ...
+
+    def answers() -> list[Any]:
+        received: list[bytes] = []
+        session = Server([ping], heartbeat_seconds=0).open_session(received.append)
+        for sent in (request("tools/call", {"name": "ping", "_meta": meta}), request("tools/call", {"name": name}, 2)):
+            session.feed(json.dumps(sent).encode() + b"\n")
+        session.end()
+        return sorted(b"".join(received).splitlines())
+
+    traced = answers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OTEL_SDK_DISABLED", "true")
+        assert answers() == traced
 
 
 def test_prompts_resources_and_lists_are_spans_too(spans: InMemorySpanExporter) -> None:

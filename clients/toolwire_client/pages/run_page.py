@@ -237,14 +237,15 @@ def _times(record: Run) -> str:
 def run_markdown(record: Run) -> str:
     """Return a run in short: the question, each call with its result, and the answer."""
     parts = [f"### {as_code(_question(record) or 'A run')}", f"{as_code(_status(record))}"]
-    call = ""
+    calls: dict[int, str] = {}
     for event in record:
         match event:
-            case events.CallStarted(tool=tool, params=params):
-                call = called(tool, params)
-            case events.CallFinished(success=success, result=result):
+            case events.CallStarted(call=call, tool=tool, params=params):
+                calls[call] = called(tool, params)
+            case events.CallFinished(call=call, success=success, result=result):
                 value = result if isinstance(result, str) else as_json(result)
-                parts.append(folded_part(f"{'' if success else 'failed: '}{as_html(call)}", fence([value])))
+                about = as_html(calls.get(call, ""))
+                parts.append(folded_part(f"{'' if success else 'failed: '}{about}", fence([value])))
             case events.Ended(result=result) if result:
                 parts.append(fence([result]))
     return fitted(parts)

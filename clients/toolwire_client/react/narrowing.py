@@ -9,8 +9,8 @@ part of it, word for word.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from itertools import chain, combinations, pairwise, permutations, takewhile
+from collections import Counter, defaultdict
+from itertools import chain, combinations, islice, pairwise, permutations, takewhile
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.tool_entry import described, properties, required
@@ -36,6 +36,7 @@ _NUMBER = re.compile(r"(?<![\w.])(?:(?<!\d)-)?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?
 _TERM = re.compile(r"[^\W_]+|(?<=\s)[^\w\s](?=\s)")
 """A word, or a sign on its own, as in `a + b`."""
 _MIN_TERM = 4
+_MIN_ALIKE = 3
 _MAX_ENDING = 3
 
 
@@ -57,17 +58,20 @@ class Said:
         self.has_asked = any(isinstance(each, Ask) for each in since)
         self._texts = [each.content for each in since if isinstance(each, by_user)]
         self._by_user = "\n".join(each.content for each in read if isinstance(each, by_user)).casefold()
-        self._tried = {str(value).casefold() for action, _ in self.calls for value in action.params.values()} - {""}
+        tried = (str(value).casefold() for action, _ in self.calls for value in action.params.values())
+        self._tried = {value for value in tried if 0 < len(value) <= _MAX_CHARS}
         self._common = {*_WORDS.split(common.casefold())}
 
     def values(self, text: str, *between: re.Pattern[str]) -> list[str]:
         """Return the values in *text* that the user has said, except those of earlier calls and what quotes these."""
         text = self._quoted.sub(" ", text[:_MAX_CHARS])
         named = dict.fromkeys(part.strip(" .!?") for each in between for part in each.split(text))
+        said = (each for each in named if each.casefold() in self._by_user)
         ignored = {*self._tried, *self._common, ""}
+        found = (each for each in said if each.casefold() not in ignored)
         # "notebook" is in "notebooks", and "rice" not in "price".
-        said = (each for each in named if re.search(rf"(?<![a-z0-9]){re.escape(each.casefold())}", self._by_user))
-        return [each for each in said if each.casefold() not in ignored][:_MAX_VALUES]
+        at_start = (each for each in found if re.search(rf"(?<![a-z0-9]){re.escape(each.casefold())}", self._by_user))
+        return list(islice(at_start, _MAX_VALUES))
 
     def is_about_value(self, error: str) -> bool:
         """Return whether *error* quotes a value of a call."""
@@ -81,11 +85,13 @@ class Said:
 
     def named(self, entries: Iterable[Entry]) -> set[str]:
         """Return the tools with a word that the user has said and no other tool has, except those that succeeded."""
-        terms = {entry["name"]: self._terms(entry) for entry in entries}
+        by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        for term, name in ((term, entry["name"]) for entry in entries for term in self._terms(entry)):
+            by_start[term[:_MIN_ALIKE]].append((term, name))
         found: set[str] = set()
-        for word in chain.from_iterable(_TERM.findall(each.casefold()) for each in self._texts):
-            with_it = [name for name, own in terms.items() if any(_is_alike(word, each) for each in own)]
-            found.update(with_it if len(with_it) == 1 else ())
+        for word in {*_TERM.findall("\n".join(self._texts)[:_MAX_CHARS].casefold())}:
+            with_it = {name for term, name in by_start[word[:_MIN_ALIKE]] if _is_alike(word, term)}
+            found |= with_it if len(with_it) == 1 else set()
         return found - {action.tool for action, result in self.calls if result.success}
 
     @property
@@ -130,7 +136,7 @@ def limited(schema: Any, usual: int, most: float) -> Any:
 def _answering(schema: Schema, tools: Tools, said: Said, max_chars: int) -> Schema:
     """Return *schema* with final answers that are the last result or a part of it, unless they have a type.
 
-    Before the first call there is no answer. `ok` is last: the model judges what it has written.
+    The first reply cannot be an answer. `ok` is last: the model judges what it has written.
     """
     texts = _parts(said.results[-1], max_chars) if said.results else []
     quoted = {"result": {"type": "string", "enum": texts}} if texts else {}
@@ -248,7 +254,7 @@ def _count(schema: Schema) -> int:
 def _is_alike(one: str, other: str) -> bool:
     """Return whether two words differ by their endings at most, as `divide` and `divided` do."""
     short, long = sorted((one, other), key=len)
-    is_close = len(short) >= _MIN_TERM - 1 and len(long) - len(short) <= _MAX_ENDING
+    is_close = len(short) >= _MIN_ALIKE and len(long) - len(short) <= _MAX_ENDING
     return one == other or (is_close and long.startswith(short[:-1] if len(short) > _MIN_TERM else short))
 
 

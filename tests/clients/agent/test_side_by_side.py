@@ -17,6 +17,7 @@ from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals, Budgets, Refuse, load
 from toolwire_client.agent.events import ActionChosen, ApprovalAsked, CallFinished, CallStarted, ToolAsked
 from toolwire_client.models import ScriptedModel
+from toolwire_client.pages.run_page import run_markdown
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
 from toolwire_tools import Context, tool_api, tools_of
 
@@ -171,6 +172,10 @@ def test_approvals_are_asked_in_order_and_hold_up_no_call_that_only_reads(backen
     outcome = play(backend, lambda: agent.answer("Go!"))
     assert seen == [("a", [], 2), ("b", ["a"], 2), ("c", ["a"], 2)]
     assert gate.changed == ["a", "c"]
+    first, second = (
+        part for part in run_markdown(outcome.transcript).split("<details>") if "first" in part or "second" in part
+    )
+    assert ("second" not in first, "first" not in second) == (True, True)  # each result is shown with its own call
     assert [text for _, text in results(model)] == [
         "changed to a", "first", "Nothing was done: the user refused this action, saying: not b", "second",
         "changed to c",

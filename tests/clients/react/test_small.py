@@ -217,6 +217,18 @@ def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(numbers:
     assert kinds(conversation.reply_schema())
 
 
+def test_long_texts_and_many_tools_are_searched_in_little_time() -> None:
+    """Without bounds, each of these takes minutes."""
+    tools = [{**PRICE, "name": f"tool_{n}", "description": f"word{n} " * 300} for n in range(200)]
+    conversation = Conversation([PRICE, *tools, *SUMS], SmallProtocol("en"))
+    conversation.question(" ".join(f"word{n} {n} 'x" for n in range(20_000)))
+    assert len(kinds(conversation.reply_schema())) > 1
+    called(conversation, "get_price", {"item": "x" * 100_000}, "word " * 50_000, success=False)
+    assert kinds(conversation.reply_schema())
+    called(conversation, "get_price", {"item": "y"}, [f"word{n}" for n in range(20_000)])
+    assert kinds(conversation.reply_schema())
+
+
 def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a_result() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     for limit in (200, 66, 22):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MAX_EVENTS = 2000
 _MAX_CHARS = 5000
 _MAX_PARAMS = 50
+_MAX_DEPTH = 8  # of runs within runs
 
 _WAITS: dict[str, tuple[type, ...]] = {
     "for the model": (events.ModelReplied, events.ModelFailed),
@@ -147,16 +148,21 @@ def run_html(record: Run, related: Sequence[Run] = ()) -> Html:
     Of the *related* sessions, those of agents that it called as tools are shown in these calls, and its forks where
     they leave it.
     """
+    return _timeline(record, list(related))
+
+
+def _timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
+    """Return the timeline of *record*, and take the runs that it shows from *left*: each is shown once."""
     inside: dict[int, list[Html]] = {}
     fork = _fork(record)
-    for run in related:
-        place = _place(record, run)
-        if place is not None:
-            others = [other for other in related if other is not run]
-            own = _fork(run)
-            what = element("strong", "fork: " if own else "run: ", cut(_question(run), 200))
-            shown = run_html(run[own.events :] if own else run, others)
-            inside.setdefault(place, []).append(folded([what, " ", _status(run)], shown))
+    placed = [(place, run) for run in left if (place := _place(record, run)) is not None] if depth < _MAX_DEPTH else []
+    ids = {id(run) for _, run in placed}
+    left[:] = [run for run in left if id(run) not in ids]
+    for place, run in placed:
+        own = _fork(run)
+        what = element("strong", "fork: " if own else "run: ", cut(_question(run), 200))
+        shown = _timeline(run[own.events :] if own else run, left, depth + 1)
+        inside.setdefault(place, []).append(folded([what, " ", _status(run)], shown))
     items = [
         event_html(event, before, inside=inside.get(place), is_copied=fork is not None and place < fork.events)
         for place, (before, event) in enumerate(pairwise([None, *record[:_MAX_EVENTS]]))
@@ -164,9 +170,8 @@ def run_html(record: Run, related: Sequence[Run] = ()) -> Html:
     ]
     if fork:
         origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
-        items.insert(
-            fork.events, element("li", element("p", f"fork of {origin}, from here on", class_="label"), class_="warn")
-        )
+        label = element("p", f"fork of {origin}, from here on", class_="label")
+        items.insert(fork.events, element("li", label, class_="warn"))
     if len(record) > _MAX_EVENTS:
         items.append(element("li", f"… {counted(len(record) - _MAX_EVENTS, 'more event')}", class_="cut"))
     return element("ol", items, class_="run")
@@ -181,11 +186,11 @@ def _place(record: Run, run: Run) -> int | None:
     if fork := _fork(run):
         is_shared = 1 < fork.events <= len(record) and [*run[1 : fork.events]] == [*record[1 : fork.events]]
         return fork.events - 1 if is_shared else None
-    started = None
+    started, question = None, _question(run)
     for place, event in enumerate(record):
         match event:
             case events.CallStarted(params=params):
-                started = event if _question(run) in params.values() else None
+                started = event if question in params.values() else None
             case events.CallFinished() if started is not None and started.at <= run[0].at <= event.at:
                 return place
     return None

@@ -151,6 +151,13 @@ def test_a_fork_says_where_it_starts_and_is_shown_where_it_leaves(tmp_path: Path
     assert "a third way" not in run_html(load(source))
 
 
+def test_each_related_run_is_shown_once_even_if_all_seem_to_call_each_other() -> None:
+    call = events.CallStarted(tool="again", params={"question": "Again?"})
+    run = [events.Started(), events.QuestionAsked(content="Again?"), call, events.CallFinished(success=True, result=1)]
+    html = run_html(list(run), [list(run) for _ in range(300)])
+    assert html.count('<ol class="run">') == 301
+
+
 @pytest.mark.parametrize("name", ["html", "markdown"])
 def test_a_transcript_of_many_sessions_shows_the_last(name: str, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"

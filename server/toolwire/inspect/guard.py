@@ -61,6 +61,8 @@ class Guard:
             raise Rejected(403, "requests of other sites are refused")
         if method == "POST" and given.get(b"content-type", "").partition(";")[0].strip() != "application/json":
             raise Rejected(415, "the body must be application/json")
+        if method not in ("GET", "POST"):
+            raise Rejected(405, "only GET and POST are answered")
         if is_ticket or not slash:
             self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
             raise Rejected(303, "", [(b"location", f"/{self._token}/".encode())])

@@ -140,7 +140,7 @@ class _Flusher:
         import atexit
         import logging
 
-        self._provider, self._report, self._has_failed = provider, report, False
+        self._provider, self._report, self._has_failed, self._has_reported = provider, report, False, False
         self._wanted, self._done = threading.Event(), threading.Event()
         threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
         atexit.register(self.flush, _EXIT_SECONDS)
@@ -157,10 +157,12 @@ class _Flusher:
             self._has_failed = not self._done.wait(seconds)
 
     def _fail(self, record: LogRecord) -> None:
-        if not self._has_failed:
-            self._has_failed = True
+        if not self._has_reported:
+            self._has_reported = True
             self._report(f"traces: {record.getMessage()[:500]} (later failures are not logged)")
-        self._done.set()
+        if record.name.startswith("opentelemetry.exporter"):  # and not a queue that was full once
+            self._has_failed = True
+            self._done.set()
 
     def _run(self) -> None:
         while self._wanted.wait():

@@ -108,9 +108,10 @@ class InspectedServer:
 
     async def restart(self) -> Object:
         """Start the server, again if it has been; calls that are open fail."""
+        self._tell("starting")
+        await self._client.close()  # first, since it may hang while it starts
         async with self._starting:
             self._tell("starting")
-            await self._client.close()
             self._client = AsyncClient(self._settings, OnEventLoop())
             try:
                 await self._client.__aenter__()

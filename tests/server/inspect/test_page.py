@@ -205,6 +205,28 @@ def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Pa
         assert page.call("add", a=1)[-1]["result"]["structuredContent"] == {"result": 2}
 
 
+def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path) -> None:
+    set_tools(tmp_path, "echo")
+    (tmp_path / "wait").touch()
+    with inspected("--", sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)) as (page, _):
+        wait_until((tmp_path / "journal").exists)
+        assert page.get("state")["status"] == "starting"
+        assert page.refused("call", tool="echo", arguments={}) == (409, "the server is starting")
+        (tmp_path / "wait").unlink()
+        assert page.post("restart") == {}
+        assert page.get("state")["status"] == "ready"
+        assert page.tools() == ["echo"]
+
+
+def test_a_restart_fails_the_open_calls(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "hang") as page:
+        with page.open("POST", "call", {"tool": "hang", "arguments": {}}) as response:
+            response.until(type="started")
+            assert page.post("restart") == {}
+            assert response.until(type="failure")["message"] == "the client was closed"
+        assert page.get("state")["status"] == "ready"
+
+
 def test_the_page_shows_why_a_server_does_not_start(tmp_path: Path) -> None:
     code = "import sys; print('no database', file=sys.stderr); sys.exit(4)"
     with inspected("--", sys.executable, "-c", code) as (page, _):

@@ -59,7 +59,7 @@ function showViews(shown) {
 function take(event) {
   if (event.type === "run") {
     const view = byId("run");
-    const isAtEnd = view.scrollTop + view.clientHeight > view.scrollHeight - 50;
+    const isAtEnd = byId("status").textContent !== "ended" && view.scrollTop + view.clientHeight > view.scrollHeight - 50;
     byId("steps").append(fragment(event.html));
     if (isAtEnd) view.scrollTop = view.scrollHeight;
   }

@@ -103,7 +103,7 @@ function draw() {
     isDue = false;
     const wasAtEnd = list.scrollTop + list.clientHeight > sheet.offsetHeight - ROW_PIXELS;
     sheet.style.height = `${shown.length * ROW_PIXELS}px`;
-    if (wasAtEnd && !chosen) list.scrollTop = list.scrollHeight;
+    if (wasAtEnd && !chosen && traffic.isLive) list.scrollTop = list.scrollHeight;
     const first = Math.max(0, Math.floor(list.scrollTop / ROW_PIXELS) - 10);
     const seen = shown.slice(first, first + Math.ceil(list.clientHeight / ROW_PIXELS) + 20);
     put(sheet, ...seen.map((row, index) => element(row, first + index)));

@@ -78,8 +78,9 @@ def failing(name: str) -> dict[str, dict[str, Any]]:
     fault = FAULTS[name]
     framing: Framing = "headers" if issubclass(fault, Headed) else "lines"
     found: dict[str, dict[str, Any]] = {}
-    # In one thread, since the first failure of a case is shown.
-    for verdict in played([sys.executable, "-m", "broken", name], fault.cases, framing, jobs=1):
+    # In one thread, since the first failure of a case is shown; whole, unless messages of a whole run are judged.
+    whole = not any(case in SHOWN_BY for case in fault.cases)
+    for verdict in played([sys.executable, "-m", "broken", name], fault.cases, framing, jobs=1, replays=whole):
         if is_bad(verdict) and verdict.case in fault.cases:
             shown = {"server": name, "expected": verdict.expected, "came": _cut(without_chance(verdict.came))}
             found.setdefault(verdict.case, {**shown, "exchange": lines(CASES[verdict.case], verdict.exchange)})

@@ -53,7 +53,7 @@ def _write(command: str, rest: list[str]) -> str:
         del named[0]
     if command == "config" and (not named or "." in named[0]):
         named.insert(0, "claude-desktop")
-    if (command == "config" and len(named) == 1) or (command.startswith(("serve", "list")) and not named):
+    if (command == "config" and len(named) == 1) or (command.startswith(("serve", "list", "inspect")) and not named):
         named.append("tools.py")
     words = [command, *([join(named)] if named else []), *(["--write"] if command == "config" else [])]
     return f"write `toolwire {' '.join(words)}`"

@@ -188,6 +188,8 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["fastmcp", "list", "server.py"], "write `toolwire list server.py`"),
         (["install", "--name", "x", "s.py"], "write `toolwire config claude-desktop s.py --write`"),
         (["ls"], "write `toolwire list tools.py`"),
+        (["inspector"], "write `toolwire inspect tools.py`"),
+        (["mcp", "inspector", "server.py"], "write `toolwire inspect server.py`"),
         (["tools/call", "tools.py", "add"], "write `toolwire call tools.py add`"),
         (["start"], "write `toolwire serve tools.py`"),
         (["mcp"], "write `toolwire serve tools.py`"),

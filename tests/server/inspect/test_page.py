@@ -336,6 +336,15 @@ def test_a_downloaded_recording_can_be_opened_and_replayed(tmp_path: Path) -> No
 # --- check, snippets, runs ---
 
 
+def test_the_texts_of_a_call_keep_how_the_target_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def add(a: int) -> int:\n    return a\n")
+    with inspected("--adopt", str(tmp_path / "tools.py")) as (page, _):
+        assert page.ready()["title"] == str(tmp_path / "tools.py")
+        command = page.post("snippets", tool="add", arguments={"a": 1})["command"]
+        assert command.startswith("toolwire call add a=1 -- ")
+        assert command.endswith(f"--adopt -- {tmp_path / 'tools.py'}")
+
+
 def test_a_check_streams_verdicts_and_ends_with_the_report(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         with page.open("POST", "check", {"only": ["tools/list*"], "destructive": False}) as response:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import UsageError
 from ...local_page import OPTIONS, LocalPage
-from ...open_client import command_of
+from ...open_client import command_of, loading_words
 from ...options import LOADING
 from .. import Command
 
@@ -47,7 +47,9 @@ def run(words: Words) -> int:
         return _until_ctrl_c(
             LocalPage(feed, words.options, title=names[0], views=[_read(names[0], feed)], status="ended")
         )
-    command, target = command_of(words, names), names[0] if is_ours and len(names) == 1 else None
+    command = command_of(words, names)
+    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
+    target = names[0] if is_plain else None
     facts: dict[str, Any] = {"title": " ".join(names or command), "command": command, "target": target}
     page = LocalPage(Feed(), words.options, views=["tools", "traffic", "check"], **facts)
 

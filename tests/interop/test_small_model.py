@@ -10,7 +10,7 @@ from live.evaluate import SMALL_MODEL, model_of, ours
 from live.small_model import PYTHON, serving
 from live.tasks import tasks
 
-FLOOR = 6
+FLOOR = 7
 """Right answers of ten, below those measured: processors differ in the last digits of a sum, and so do replies."""
 
 

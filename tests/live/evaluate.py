@@ -3,6 +3,7 @@
     tests/peers/install agents                                             once: the frameworks
     python -m tests.live.evaluate --small-model --protocol small           the tasks for tuning
     python -m tests.live.evaluate --small-model --tasks kept-aside --all --jobs 2   everything, on those kept aside
+    … --transcripts FOLDER                                                          continued where it was ended
     python -m tests.live.evaluate --model openai:gpt-5-mini --protocol structured --protocol native
 
 `--small-model` installs a small model (see small_model.py) and starts it. A transcript of each run goes to the folder
@@ -157,12 +158,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Path) -> list[Run]:
-    """Return the runs of the configuration called *name*, made now or before; each has a server of its own."""
+    """Return the runs of the configuration called *name*, made now or before; each has a server of its own.
+
+    Each result is written when it is there, so that an evaluation that was ended can be continued.
+    """
     folder.mkdir(exist_ok=True)
     results = folder / "runs.json"
-    if results.exists():
-        return [Run(**run) for run in json.loads(results.read_text("utf-8"))]
-    runs = []
+    runs = [Run(**run) for run in json.loads(results.read_text("utf-8"))] if results.exists() else []
+    chosen = [task for task in chosen if task.name not in {run.task for run in runs}]
+    if not chosen:
+        return runs
     with serving() if options.small_model else nullcontext(options.base_url) as url:
         if name in FRAMEWORKS:
             made = theirs(chosen, name, str(url), options.seed, folder)
@@ -171,8 +176,8 @@ def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Pa
             made = (ours(task, name, model, folder / f"{task.name}.jsonl") for task in chosen)
         for run in made:
             runs.append(run)
+            results.write_text(json.dumps(list(map(asdict, runs))), "utf-8")
             _progress(name, run)
-    results.write_text(json.dumps(list(map(asdict, runs))), "utf-8")
     print(table({name: runs}), file=sys.stderr)
     return runs
 

@@ -14,7 +14,7 @@ import anyio
 import pytest
 from support.agent_scripts import BACKENDS, EVERYTHING, check_transcript, kinds, of, play, replayed
 from toolwire_client import connect
-from toolwire_client.agent import Agent, Approvals, Budgets, Refuse, load
+from toolwire_client.agent import Agent, Approvals, Budgets, Clock, Refuse, load
 from toolwire_client.agent.events import ActionChosen, ApprovalAsked, CallFinished, CallStarted, ToolAsked
 from toolwire_client.models import ScriptedModel
 from toolwire_client.pages.run_page import run_markdown
@@ -215,6 +215,32 @@ def test_cancelling_ends_all_calls_that_run(backend: str, stopped: str, tmp_path
     check_transcript(load(path))
     again = play(backend, lambda: replayed(load(path), protocol=NativeProtocol()))
     assert again == outcome.transcript
+
+
+class Late(Clock):
+    """A clock that jumps when the model replies."""
+
+    now = 0.0
+
+    def seconds(self) -> float:
+        return self.now
+
+
+def test_without_time_every_call_is_answered_as_not_done() -> None:
+    gate, clock = Gate(), Late()
+    first, last = replies(("first", {}), ("change", {"to": "a"}), ("second", {}))
+
+    def reply(asked: Any) -> ModelReply:
+        clock.now += 3
+        return last if any(message["role"] == "tool" for message in asked.messages) else first
+
+    model = ScriptedModel(reply)
+    settings: Any = {"protocol": NativeProtocol(), "approval": EVERYTHING, "budgets": Budgets(seconds=2)}
+    outcome = play("asyncio", lambda: Agent(model, gate.tools(), clock=clock, **settings).answer("Go!"))
+    assert (gate.started, gate.changed, outcome.status) == ([], [], "answered")
+    assert [event.call for event in of(CallFinished, outcome.transcript)] == [0, 1, 2]
+    assert ["no time" in text for _, text in results(model)] == [True] * 3
+    assert play("asyncio", lambda: replayed(outcome.transcript, **settings)) == outcome.transcript
 
 
 def test_a_limit_in_the_middle_leaves_the_calls_before_it_done_and_the_others_undone() -> None:

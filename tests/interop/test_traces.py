@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from interop import peers
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from support.otlp_collector import Collector
+from support.server_process import wait_until
 from toolwire_client import connect
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -26,10 +28,12 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 async def main() -> None:
     caller = NonRecordingSpan(SpanContext(0x{TRACE}, 0x{PARENT}, True, TraceFlags(1)))
     command = sys.argv[2:]
-    server = StdioServerParameters(command=command[0], args=command[1:], env={{"OTEL_EXPORTER_OTLP_ENDPOINT": URL}})
+    env = {{"OTEL_EXPORTER_OTLP_ENDPOINT": URL, "OTEL_BSP_SCHEDULE_DELAY": "1"}}
+    server = StdioServerParameters(command=command[0], args=command[1:], env=env)
     with trace.use_span(caller):
         async with Client(server, mode=sys.argv[1]) as client:
             await client.call_tool("add", {{"a": 1, "b": 2}})
+            await anyio.to_thread.run_sync(sys.stdin.readline)
 
 anyio.run(main)
 """
@@ -60,9 +64,11 @@ def test_a_call_of_the_official_client_continues_its_trace(tmp_path: Path, mode:
     with Collector() as collector:
         script = tmp_path / "client.py"
         script.write_text(CLIENT.replace("URL", json.dumps(collector.url)), "utf-8")
-        done = peers.run([python(), str(script), mode, *peers.serve()], tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert collector.came.wait(peers.PATIENCE_SECONDS)
+        command = [python(), str(script), mode, *peers.serve()]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=tmp_path) as client:
+            wait_until(lambda: any(span.name == "tools/call add" for span in collector.spans))
+            client.communicate(b"\n", timeout=peers.PATIENCE_SECONDS)
+        assert client.returncode == 0
     span = collector.named("tools/call add")
     assert (span.trace, span.parent, span.attributes["toolwire.outcome"]) == (TRACE, PARENT, "ok")
     assert span.attributes["mcp.protocol.version"] == ("2025-11-25" if mode == "legacy" else mode)

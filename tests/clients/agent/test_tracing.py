@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from support.otlp_collector import Collector
-from support.server_process import PATIENCE_SECONDS, filtered_environment
+from support.server_process import filtered_environment, running, wait_until
 from toolwire_client import Agent
 from toolwire_client.models.errors import ModelError
 from toolwire_client.models.testing import ScriptedModel
@@ -109,22 +107,34 @@ def test_questions_of_one_session_are_runs_of_their_own(spans: InMemorySpanExpor
     assert len({run.context.trace_id for run in runs}) == 2
 
 
+RUN = """
+import os, sys
+from toolwire_client import Agent, connect
+from toolwire_client.models import model_from_name
+from toolwire_schemas import tracing
+
+tracing._EXIT_SECONDS = 60.0  # so that the last export takes as long as it takes on a busy machine
+with connect([sys.executable, "-m", "toolwire", "serve", "sums.py"], env=dict(os.environ)) as client:
+    agent = Agent(model_from_name("arithmetic"), client, approval=lambda asked: True)
+    print(agent.answer_sync("How much is 17 + 25?").result, flush=True)
+    sys.stdin.readline()
+"""
+
+
 @pytest.mark.process
 def test_a_run_and_the_calls_of_its_server_are_one_trace(tmp_path: Path) -> None:
     source = "def add(a: float, b: float) -> float:\n    return a + b\n"
     (tmp_path / "sums.py").write_text(source, encoding="utf-8")
-    words = ["ask", "How much is 17 + 25?", "--tools", "sums.py", "--model", "arithmetic", "--approve", "all"]
     with Collector() as collector:
-        asking = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "HOME": os.fspath(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, "-m", "toolwire", *words],
-            cwd=tmp_path,
-            env={**filtered_environment(), **asking},
-            capture_output=True,
-            timeout=PATIENCE_SECONDS,
-            check=True,
-        )
-    assert b"42" in done.stdout
+        asking = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "1"}
+        env = {**filtered_environment(), **asking, "HOME": os.fspath(tmp_path)}
+        with running("-c", RUN, cwd=tmp_path, env=env) as process:
+            answer = process.receive_line()
+            assert answer is not None, process.stderr()
+            assert b"42" in answer
+            wait_until(lambda: any(span.name == "tools/call add" for span in collector.spans))
+            process.send(b"\n")
+            assert process.wait() == 0
     run, call = collector.named("invoke_agent agent"), collector.named("execute_tool add")
     served = collector.named("tools/call add")
     assert (run.service, served.service) == ("toolwire-agent", "sums")

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from broken import FAULTS
 from broken.exchanges import comparable, failing, passing, played, recorded
 
-RECORD = "what a rule shows is out of date; in tests/contract run: python -m broken.exchanges"
+RECORD = "what a rule shows is out of date; in tests/contract run: python -m broken.exchanges && python test_rules.py"
 
 
 @pytest.mark.process

@@ -129,9 +129,11 @@ class AgentRun:
                     self.session = self._begin(trusted, spent_seconds)
                     with self._page_at_the_end():
                         status = await work(self)
-                    if self._page is not None and self._is_one_question:
-                        self.tell("the page stays until Ctrl-C")
+                    # The last Ctrl-C may have come when the run had just ended: then it is for the page.
+                    is_left = self._is_ending and getattr(self.session.events[-1], "status", "") != "cancelled"
+                    if self._page is not None and self._is_one_question and not is_left:
                         with anyio.CancelScope() as self._scope:
+                            self.tell("the page stays until Ctrl-C")
                             await anyio.sleep_forever()
                     return status
                 except BrokenTranscript as error:

@@ -392,7 +392,9 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
                 shown += Parsed(response.until(type="run")["html"]).text
             assert "What is 6 * 7?" in shown
             assert "multiply" in shown
-            assert process.poll() is None
+            assert process.stderr is not None
+            while "the page stays until Ctrl-C" not in process.stderr.readline():
+                assert process.poll() is None
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE_SECONDS) == 0
         assert process.stdout is not None

@@ -124,7 +124,7 @@ def test_closing_asks_it_to_end_before_it_is_killed() -> None:
     run = Run("sh", "-c", "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.01; done")
     assert run.output.get(timeout=PATIENCE_SECONDS) == b"ready\n"
 
-    run.process.close(2.0)  # which the shell has, too, to answer the signal
+    run.process.close(5.0)  # which the shell has, too, to answer the signal
 
     assert run.output.get(timeout=PATIENCE_SECONDS) == b"asked\n"
     assert run.end().exit_status == 3

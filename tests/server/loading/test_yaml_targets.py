@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -117,7 +117,8 @@ def is_tied(pid: Path) -> bool:
     """Whether the process has a descriptor that signals: with O_ASYNC among its flags, which are octal."""
     flags = []
     for info in Path(f"/proc/{pid.read_text().strip()}/fdinfo").iterdir():
-        flags += [int(line.split()[1], 8) for line in info.read_text().splitlines() if line.startswith("flags:")]
+        with suppress(FileNotFoundError):  # it was closed just now
+            flags += [int(line.split()[1], 8) for line in info.read_text().splitlines() if line.startswith("flags:")]
     return any(flag & os.O_ASYNC for flag in flags)
 
 

@@ -403,7 +403,7 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
     mount = ("--mount", f"x={sys.executable} -m toolwire serve {tools}")
     with running("-m", "toolwire", "lock", lock, *mount) as locking:
         assert locking.wait() == 0
-    tools.write_text(tools.read_text().replace("path: str", "path: int"))
+    tools.write_text(tools.read_text().replace("path: str", "path:  int"))  # another size, so old bytecode does not fit
     with running("-m", "toolwire", "serve", *mount, "--lock", lock) as process:
         listed = process.ask(request("tools/list"))["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["x_keep"]

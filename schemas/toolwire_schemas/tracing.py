@@ -145,7 +145,7 @@ class _Flusher:
         threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
         atexit.register(self.flush, _EXIT_SECONDS)
         handler = logging.Handler(logging.WARNING)
-        handler.emit = self._fail  # type: ignore[method-assign]
+        handler.addFilter(self._fail)
         for logger in map(logging.getLogger, ("opentelemetry.exporter", "opentelemetry.sdk")):
             logger.propagate = False
             logger.addHandler(handler)
@@ -156,13 +156,15 @@ class _Flusher:
         if seconds and not self._has_failed:
             self._has_failed = not self._done.wait(seconds)
 
-    def _fail(self, record: LogRecord) -> None:
+    def _fail(self, record: LogRecord) -> bool:
+        """Report *record*, and let nothing else handle it."""
         if not self._has_reported:
             self._has_reported = True
             self._report(f"traces: {record.getMessage()[:500]} (later failures are not logged)")
         if record.name.startswith("opentelemetry.exporter"):  # and not a queue that was full once
             self._has_failed = True
             self._done.set()
+        return False
 
     def _run(self) -> None:
         while self._wanted.wait():

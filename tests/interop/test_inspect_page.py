@@ -438,7 +438,7 @@ def test_a_reload_stays_where_it_was(open_page: Callable[..., Page]) -> None:
     page.reload()
     expect(page.get_by_role("tab", name="Traffic")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("listbox", name="Messages")).to_be_visible()
-    page.evaluate("location.hash = 'tools/tool/%E0%'")  # no address of ours
+    page.evaluate("location.hash = 'tools/tool/%E0%'")  # not an address of the page
     expect(page.get_by_role("tab", name="Tools")).to_have_attribute("aria-selected", "true")
 
 

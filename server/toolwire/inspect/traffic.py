@@ -117,7 +117,10 @@ class Traffic(Entries):
 
 class _Stderr(Output):
     def __init__(self, traffic: Traffic) -> None:
-        self.line = traffic.add_stderr  # type: ignore[method-assign]
+        self._traffic = traffic
+
+    def line(self, text: str) -> None:
+        self._traffic.add_stderr(text)
 
     def flush(self) -> None:
         pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -71,7 +72,7 @@ def read(path: str) -> list[tuple[int, Entry]]:
     return entries
 
 
-class Entries:
+class Entries(ABC):
     """Makes an entry of each message, without secrets. A subclass keeps them."""
 
     def __init__(self) -> None:
@@ -96,8 +97,8 @@ class Entries:
         hidden = {name: value if name == "message" else self._redactor.value(value) for name, value in members.items()}
         self._keep(Entry(**hidden))
 
-    def _keep(self, entry: Entry) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _keep(self, entry: Entry) -> None: ...
 
 
 class Recording(Entries):

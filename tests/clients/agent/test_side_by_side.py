@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 
 @tool_api(read_only=True)
 def give(name: str) -> str:
-    """Give a word to whoever takes it."""
+    """Give a word to the tool `take`."""
     with open(HERE / name, "w") as fifo:
         fifo.write(f"the {name}")
     return f"gave the {name}"

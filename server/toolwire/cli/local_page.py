@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
 import threading
+import webbrowser
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ from .output import say
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from ..inspect.app import Page
     from ..inspect.traffic import Feed
 
 OPTIONS = (
@@ -25,57 +28,50 @@ OPTIONS = (
 )
 
 
-class LocalPage:
-    """A page that shows *feed*; *tell* gets its address at once. *facts* are members of its state.
+@asynccontextmanager
+async def local_page(
+    feed: Feed, options: dict[str, Any], tell: Callable[[str], object] = say, **state: Any
+) -> AsyncIterator[Page]:
+    """Serve a page that shows *feed* and *state* within the block, and *tell* its address.
+
+    Not for the main thread, where uvicorn would handle signals.
 
     Raises:
         Failed: if the extra is not installed.
         UsageError: if the port is not free.
     """
+    if missing := [name for name in ("markdown_it", "starlette", "uvicorn") if find_spec(name) is None]:
+        from toolwire_schemas.install_command import install_command
 
-    def __init__(self, feed: Feed, options: dict[str, Any], tell: Callable[[str], object] = say, **facts: Any) -> None:
-        if missing := [name for name in ("uvicorn", "markdown_it") if find_spec(name) is None]:
-            from toolwire_schemas.install_command import install_command
+        raise Failed(f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2)
+    import anyio
+    import uvicorn
 
-            raise Failed(f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2)
-        from ..inspect.app import Page
-        from ..inspect.guard import Guard
+    from ..inspect.app import Page
 
-        self._listener, port = socket.socket(), options.get("port", 0)
-        if os.name == "posix":  # elsewhere it would let two programs have one port
-            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    port = options.get("port", 0)
+    if port > 65535:
+        raise UsageError(f"port {port} cannot be used: the last is 65535")
+    try:
+        listener = socket.create_server(("127.0.0.1", port), backlog=128)
+    except OSError as error:
+        raise UsageError(f"port {port} cannot be used: {os.strerror(error.errno or 0).lower()}") from None
+    page = Page(listener.getsockname()[1], feed, state)
+    tell(f"Open {page.guard.url} (Ctrl-C ends it)")
+    sys.stdout.flush()
+    # A browser in the terminal would take that over.
+    has_screen = not sys.platform.startswith("linux") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+    if "no_browser" not in options and has_screen:
+        threading.Thread(target=webbrowser.open, args=(page.guard.url_once,), daemon=True).start()
+    quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
+    parts: dict[str, Any] = {"http": "h11", "ws": "none", "lifespan": "off", "proxy_headers": False}
+    # A browser that does not read may delay the end by a second.
+    server = uvicorn.Server(uvicorn.Config(page, timeout_graceful_shutdown=1, **quiet, **parts))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listener])
         try:
-            self._listener.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as error:
-            self._listener.close()
-            problem = getattr(error, "strerror", None) or "the last is 65535"
-            raise UsageError(f"port {port} cannot be used: {problem.lower()}") from None
-        self._listener.listen(128)  # a browser may connect from here on
-        guard = Guard(self._listener.getsockname()[1])
-        self.app = Page(guard, feed, **{"command": None, "target": None, **facts})
-        tell(f"Open {guard.url} (Ctrl-C ends it)")
-        sys.stdout.flush()
-        # A browser in the terminal would take that over.
-        has_screen = not sys.platform.startswith("linux") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
-        if "no_browser" not in options and has_screen:
-            import webbrowser
-
-            threading.Thread(target=webbrowser.open, args=(guard.url_once,), daemon=True).start()
-
-    @asynccontextmanager
-    async def served(self) -> AsyncIterator[None]:
-        """Serve it within the block. Not for the main thread, where uvicorn would handle signals."""
-        import anyio
-        import uvicorn
-
-        quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
-        parts: dict[str, Any] = {"http": "h11", "ws": "none", "lifespan": "off", "proxy_headers": False}
-        # A browser that does not read may delay the end by a second.
-        server = uvicorn.Server(uvicorn.Config(self.app, timeout_graceful_shutdown=1, **quiet, **parts))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.serve, [self._listener])
-            try:
-                yield
-            finally:
-                self.app.close()
-                server.should_exit = True
+            yield page
+        finally:
+            feed.close()
+            logging.getLogger("uvicorn.error").disabled = True  # a response that it cuts off now is no error
+            server.should_exit = True

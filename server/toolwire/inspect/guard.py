@@ -8,33 +8,26 @@ bodies, which a form of another page cannot send.
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from starlette.requests import Request
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-HEADERS = [
-    (b"content-security-policy", POLICY.encode()),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+}
 """Headers of every response."""
-
-
-class Rejected(Exception):
-    """A request is not answered: `status` says how, the text why, and `headers` where to go instead."""
-
-    def __init__(self, status: int, sentence: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-        super().__init__(sentence)
-        self.status, self.headers = status, headers
 
 
 class Guard:
@@ -47,27 +40,31 @@ class Guard:
         self.url_once = f"http://{self._hosts[0]}/{self._ticket}"
         """An address that leads to `url` once: other users of the machine can read the command that has it."""
 
-    def path(self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Return the *path* below the token. Raises `Rejected`."""
-        start, slash, rest = path.removeprefix("/").partition("/")
+    def path(self, request: Request) -> str:
+        """Return the path of *request* below the token.
+
+        Raises:
+            HTTPException: if it is not answered; its headers say where to go instead.
+        """
+        start, slash, rest = request.scope["path"].removeprefix("/").partition("/")
         is_ticket = _is_same(start, self._ticket)
         if not (is_ticket or _is_same(start, self._token)):
-            raise Rejected(404, "not found")
-        given = {name: value.decode("latin-1").lower() for name, value in headers}
-        if given.get(b"host") not in self._hosts:
-            raise Rejected(403, f"this page answers only at {self._hosts[0]}: forward the same port")
-        is_foreign = method == "POST" and given.get(b"sec-fetch-site", "same-origin") != "same-origin"
-        if is_foreign or given.get(b"origin", "http://" + self._hosts[0]).removeprefix("http://") not in self._hosts:
-            raise Rejected(403, "requests of other sites are refused")
-        if method == "POST" and given.get(b"content-type", "").partition(";")[0].strip() != "application/json":
-            raise Rejected(415, "the body must be application/json")
-        if method not in ("GET", "POST"):
-            raise Rejected(405, "only GET and POST are answered")
+            raise HTTPException(404, "not found")
+        is_post, given = request.method == "POST", {name: value.lower() for name, value in request.headers.items()}
+        if given.get("host") not in self._hosts:
+            raise HTTPException(403, f"this page answers only at {self._hosts[0]}: forward the same port")
+        is_foreign = is_post and given.get("sec-fetch-site", "same-origin") != "same-origin"
+        if is_foreign or given.get("origin", "http://" + self._hosts[0]).removeprefix("http://") not in self._hosts:
+            raise HTTPException(403, "requests of other sites are refused")
+        if is_post and given.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise HTTPException(415, "the body must be application/json")
+        if request.method not in ("GET", "POST"):
+            raise HTTPException(405, "only GET and POST are answered")
         if is_ticket or not slash:
             self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
-            raise Rejected(303, "", [(b"location", f"/{self._token}/".encode())])
-        return rest
+            raise HTTPException(303, headers={"location": f"/{self._token}/"})
+        return str(rest)
 
 
 def _is_same(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
+    return secrets.compare_digest(given.encode(errors="replace"), secret.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import suppress
 from pprint import pformat
 from typing import Any
 
@@ -43,9 +44,7 @@ def _words(arguments: dict[str, Any], schema: Any) -> list[str]:
     words = [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in arguments.items()]
     # It would read a file, or take a word for an option.
     is_plain = not any("=@" in word or word[0] in "-{" or len(word) > _WIDTH for word in words)
-    try:
+    with suppress(UsageError):
         if is_plain and encode(read(words, schema if isinstance(schema, dict) else {})) == encode(arguments):
             return words
-    except UsageError:
-        pass
     return [encode(arguments).decode()]

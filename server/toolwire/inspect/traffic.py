@@ -1,4 +1,4 @@
-"""Keeps the events that the page shows live: messages, stderr, changes of state, events of a run.
+"""Keeps the events that the page shows live: messages, stderr, changes of state, events of a call, a check or a run.
 
 Strategy. Events are kept once, as lines, up to a limit; a reader only has a place among them. So a slow reader, or many
 of them, take no memory, and a page that comes back continues where it was.
@@ -20,36 +20,37 @@ from toolwire_schemas.output import Output
 from ..wrapping.recording import Entries, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncGenerator
 
 MAX_EVENTS, MAX_BYTES = 10_000, 32 * 1024 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """The longest message that is kept: one must not push out all others."""
 
-_BATCH_BYTES = 256 * 1024
+_BATCH = 250
+"""The number of events that are written at once."""
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
 """Writes what was read, and `Html` as text."""
 
 
 class Feed:
-    """The last events, at most *max_events* and *max_bytes* of them. It belongs to one event loop."""
+    """The last events, at most *max_events* and, beyond the last, *max_bytes*. It belongs to one event loop."""
 
     def __init__(self, max_events: float = MAX_EVENTS, max_bytes: float = MAX_BYTES) -> None:
         self._max_events, self._max_bytes = max_events, max_bytes
-        self._lines: deque[tuple[bytes, bytes]] = deque()  # of each, and of the recording's entry in it
-        self._first, self._bytes = 1, 0
-        self._is_closed, self._waiting = False, list[anyio.Event]()
+        self._lines: deque[bytes] = deque()
+        self._first, self._bytes, self._is_closed = 1, 0, False
+        self._changed = anyio.Event()
 
-    def add(self, kind: str, entry: bytes = b"", **members: Any) -> None:
-        """Add an event with these *members*; a message has an encoded *entry* of a recording."""
-        members |= {"entry": msgspec.Raw(entry)} if entry else {"at": datetime.now(UTC)}
+    def add(self, kind: str, **members: Any) -> None:
+        """Add an event with these *members*; a message has an *entry* of a recording."""
         number = self._first + len(self._lines)
-        self._lines.append((encode({"number": number, "type": kind, **members}) + b"\n", entry))
-        self._bytes += len(self._lines[-1][0])
-        while len(self._lines) > self._max_events or self._bytes > self._max_bytes:
+        line = encode({"number": number, "type": kind, "at": datetime.now(UTC), **members}) + b"\n"
+        self._lines.append(line)
+        self._bytes += len(line)
+        while len(self._lines) > self._max_events or (self._bytes > self._max_bytes and len(self._lines) > 1):
             self._first += 1
-            self._bytes -= len(self._lines.popleft()[0])
+            self._bytes -= len(self._lines.popleft())
         self._wake()
 
     def close(self) -> None:
@@ -57,48 +58,37 @@ class Feed:
         self._is_closed = True
         self._wake()
 
-    async def follow(self, after: int, write: Callable[[bytes], Awaitable[object]]) -> None:
-        """Write all events with a number above *after*, and those to come, until the feed is closed."""
+    async def follow(self, after: int) -> AsyncGenerator[bytes, None]:
+        """Yield all events with a number above *after*, and those to come, as lines, until the feed is closed."""
         while True:
-            chunk, after = self._after(after)
-            if chunk:
-                await write(chunk)
+            start = after + 1 - self._first
+            if start < 0:
+                after -= start
+                yield encode({"number": after, "type": "gap", "dropped": -start}) + b"\n"
+            elif lines := list(islice(self._lines, start, start + _BATCH)):
+                after += len(lines)
+                yield b"".join(lines)
             elif self._is_closed:
                 return
             else:
-                self._waiting.append(arrived := anyio.Event())
-                await arrived.wait()
+                await self._changed.wait()
 
     def recording(self) -> bytes:
         """Return the messages among the events as a recording."""
-        return b"".join(entry + b"\n" for _, entry in self._lines if entry)
-
-    def _after(self, number: int) -> tuple[bytes, int]:
-        """Return events with numbers above *number*, as many as are written at once, and the last one's number."""
-        chunk, start = bytearray(), min(number, self._first + len(self._lines) - 1) - self._first + 1
-        if start < 0:
-            gap = {"number": self._first - 1, "type": "gap", "dropped": -start}
-            chunk += msgspec.json.encode(gap) + b"\n"
-            start = 0
-        for line, _ in islice(self._lines, start, None):
-            chunk += line
-            start += 1
-            if len(chunk) > _BATCH_BYTES:
-                break
-        return bytes(chunk), self._first + start - 1
+        events = map(msgspec.json.decode, self._lines)
+        return b"".join(encode(event["entry"]) + b"\n" for event in events if event["type"] == "message")
 
     def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for arrived in waiting:
-            arrived.set()
+        self._changed.set()
+        self._changed = anyio.Event()
 
 
-class Traffic(Entries):
-    """Adds the messages of a recorded server to *feed*, from any thread; `stderr` is the output for its stderr."""
+class Traffic(Entries, Output):
+    """Adds the messages and the stderr of a recorded server to *feed*, from any thread."""
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
-        self._feed, self._soon, self.stderr = feed, loop_scheduler(), _Stderr(self)
+        self._feed, self._soon = feed, loop_scheduler()
 
     def _keep(self, entry: Entry) -> None:
         try:
@@ -108,19 +98,11 @@ class Traffic(Entries):
             problem = str(error)
         if problem:
             line = msgspec.json.encode(Entry(type="Noise", at=entry.at, text=f"[not kept: {problem}]"))
-        self._soon(partial(self._feed.add, "message", line))
+        self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))
 
-    def add_stderr(self, text: str) -> None:
+    def line(self, text: str) -> None:
         """Add a line of the server's stderr."""
         self._soon(partial(self._feed.add, "stderr", text=self._redactor.text(text)))
 
-
-class _Stderr(Output):
-    def __init__(self, traffic: Traffic) -> None:
-        self._traffic = traffic
-
-    def line(self, text: str) -> None:
-        self._traffic.add_stderr(text)
-
     def flush(self) -> None:
-        pass
+        """Do nothing: a line is shown at once."""

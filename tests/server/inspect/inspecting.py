@@ -102,7 +102,11 @@ class Browser:
 
     def call(self, tool: str, **arguments: Any) -> list[dict[str, Any]]:
         """Return all lines of a call."""
-        with self.open("POST", "call", {"tool": tool, "arguments": arguments}) as response:
+        return self.lines("call", tool=tool, arguments=arguments)
+
+    def lines(self, path: str, **body: Any) -> list[dict[str, Any]]:
+        with self.open("POST", path, body) as response:
+            assert response.status == 200, response.read()
             return list(response.lines())
 
     def ready(self) -> dict[str, Any]:
@@ -112,7 +116,7 @@ class Browser:
         return state
 
     def tools(self) -> list[str]:
-        return [tool["tool"]["name"] for tool in self.get("state")["tools"]]
+        return [tool["name"] for tool in self.get("state")["tools"]]
 
 
 class Response:

@@ -16,13 +16,7 @@ def read(feed: Feed, after: int = 0) -> list[dict[str, Any]]:
     """Return what a reader gets that comes now, until the end of *feed*."""
 
     async def follow() -> bytes:
-        chunks = bytearray()
-
-        async def write(chunk: bytes) -> None:
-            chunks.extend(chunk)
-
-        await feed.follow(after, write)
-        return bytes(chunks)
+        return b"".join([chunk async for chunk in feed.follow(after)])
 
     feed.close()
     return [json.loads(line) for line in anyio.run(follow).splitlines()]
@@ -73,13 +67,14 @@ def test_a_slow_reader_holds_nothing_up_and_gets_a_gap() -> None:
     async def scenario() -> None:
         began, go_on = reads(), reads()
 
-        async def write(chunk: bytes) -> None:
-            got.extend(json.loads(line) for line in chunk.splitlines())
-            began.set()
-            await go_on.wait()
+        async def read() -> None:
+            async for chunk in feed.follow(0):
+                got.extend(json.loads(line) for line in chunk.splitlines())
+                began.set()
+                await go_on.wait()
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(feed.follow, 0, write)
+            tasks.start_soon(read)
             feed.add("changed")
             await began.wait()
             for _ in range(1000):

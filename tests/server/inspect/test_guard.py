@@ -13,7 +13,9 @@ import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
 from server.inspect.inspecting import foreign_page, tools_page
-from toolwire.inspect.guard import HEADERS, POLICY, Guard, Rejected
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from toolwire.inspect.guard import HEADERS, POLICY, Guard
 
 JSON = (b"content-type", b"application/json")
 HOST = (b"host", b"127.0.0.1:80")
@@ -22,9 +24,13 @@ HOST = (b"host", b"127.0.0.1:80")
 def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
     """Return the path below the token, or the status of the rejection."""
     try:
-        return guard.path(method, path, headers)
-    except Rejected as rejected:
-        return rejected.status
+        return guard.path(request(method, path, *headers))
+    except HTTPException as rejected:
+        return rejected.status_code
+
+
+def request(method: str, path: str, *headers: tuple[bytes, bytes]) -> Request:
+    return Request({"type": "http", "method": method, "path": path, "headers": headers})
 
 
 @pytest.fixture
@@ -89,9 +95,9 @@ def test_what_a_form_can_send_is_refused(guard: Guard, start: str, kind: bytes) 
 def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> None:
     ticket = urlsplit(guard.url_once).path
     assert judged(guard, "GET", ticket, (b"host", b"evil.example")) == 403
-    with pytest.raises(Rejected) as moved:
-        guard.path("GET", ticket, [HOST])
-    assert (moved.value.status, moved.value.headers) == (303, [(b"location", start.encode())])
+    with pytest.raises(HTTPException) as moved:
+        guard.path(request("GET", ticket, HOST))
+    assert (moved.value.status_code, moved.value.headers) == (303, {"location": start})
     assert judged(guard, "GET", ticket, HOST) == 404
     assert judged(guard, "GET", start, HOST) == ""
 
@@ -124,8 +130,8 @@ def test_every_response_has_the_headers_that_protect_the_page(tmp_path: Path) ->
     with foreign_page(tmp_path, "echo") as page:
         for path in ("", "app.js", "style.css", "state", "events", "recording", "nothing", "/"):
             with page.open("GET", path) as response:
-                for name, value in HEADERS:
-                    assert response.headers[name.decode()] == value.decode(), path
+                for name, value in HEADERS.items():
+                    assert response.headers[name] == value, path
                 assert "access-control-allow-origin" not in response.headers
                 assert "server" not in response.headers
 

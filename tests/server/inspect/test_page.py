@@ -17,10 +17,6 @@ from support.server_process import PATIENCE_SECONDS, wait_until
 pytestmark = pytest.mark.process
 
 
-def kinds(lines: list[dict[str, Any]]) -> list[str]:
-    return [line["type"] for line in lines]
-
-
 # --- tools ---
 
 
@@ -33,16 +29,16 @@ def test_the_state_has_the_server_and_its_tools_with_findings(tmp_path: Path) ->
         assert state["server"]["revision"] == "2026-07-28"
         assert is_running(state["server"]["pid"])
         assert page.tools() == ["add", "steps", "order", "wait", "wrong", "die"]
-        finding = state["tools"][0]["findings"][0]
-        assert (finding["severity"], finding["rule"]) == ("note", "inputSchema")
-        assert "description of a, b" in finding["message"]
-        assert finding["applies_to"] == ["every model"]
+        finding = next(finding for finding in state["findings"] if finding["tool"] == "add")
+        assert (finding["severity"], finding["where"]) == ("note", "inputSchema")
+        assert "description of a, b" in finding["problem"]
+        assert finding["concerns"] == "every model"
 
 
 def test_a_call_gives_the_result_as_data_and_as_html(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
-        started, result = page.call("add", a=2, b=40)
-        assert kinds([started, result]) == ["started", "result"]
+        (result,) = page.call("add", a=2, b=40)
+        assert result["type"] == "result"
         assert result["result"]["structuredContent"] == {"result": 42}
         assert result["problems"] == []
         assert result["bytes"] == len(json.dumps(result["result"], separators=(",", ":")))
@@ -62,9 +58,10 @@ def test_integers_of_any_size_survive(tmp_path: Path) -> None:
 def test_progress_and_log_messages_come_before_the_result(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         lines = page.call("steps")
-        assert sorted(kinds(lines[1:-1])) == ["log", "progress"]
-        assert {"type": "progress", "progress": 1, "total": 2, "message": "half"} in lines
-        assert next(line for line in lines if line["type"] == "log")["data"] == "on the way"
+        log, progress = sorted(lines[:-1], key=lambda line: str(line["type"]))
+        assert (log["type"], log["data"]) == ("log", "on the way")
+        half = {"type": "progress", "progress": 1, "total": 2, "message": "half"}
+        assert {**progress, **half} == progress
         assert lines[-1]["type"] == "result"
 
 
@@ -97,47 +94,33 @@ def test_a_question_is_answered_on_the_page(tmp_path: Path, era: str) -> None:
         question = response.until(type="question")
         assert member in question["schema"]["properties"]
         assert question["url"] is None
-        answer = {"question": question["question"], "action": "accept"}
-        status, problem = page.refused("answer", **answer, content={member: []})
+        id = question["question"]
+        status, problem = page.refused("answer", question=id, answer={member: []})
         assert status == 409
         assert member in problem
         content = {member: 3 if era == "modern" else "I"}
-        assert page.post("answer", **answer, content=content) == {}
+        assert page.post("answer", question=id, answer=content) == {}
         result = response.until(type="result")
         assert str(content[member]) in json.dumps(result["result"]["content"])
-        assert page.refused("answer", **answer, content=content) == (409, "this question is no longer open")
+        assert page.refused("answer", question=id, answer=content) == (409, "this question is no longer open")
 
 
 def test_a_question_can_be_declined(tmp_path: Path) -> None:
     body = {"tool": "ask", "arguments": {}}
     with foreign_page(tmp_path, "ask") as page, page.open("POST", "call", body) as response:
-        page.post("answer", question=response.until(type="question")["question"], action="decline")
+        page.post("answer", question=response.until(type="question")["question"], answer="decline")
         assert response.until(type="result")["result"]["structuredContent"]["given"] == {"action": "decline"}
 
 
 def test_an_open_question_is_withdrawn_with_its_call(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         with page.open("POST", "call", {"tool": "order", "arguments": {"what": "tea"}}) as response:
-            call = response.until(type="started")["call"]
             question = response.until(type="question")["question"]
-            page.post("cancel", call=call)
-            assert response.until(type="withdrawn")["question"] == question
-            assert response.until(type="cancelled")["seconds"] > 0
-        assert page.refused("answer", question=question, action="decline")[0] == 409
+        answer = {"question": question, "answer": {"size": []}}
+        wait_until(lambda: page.refused("answer", **answer) == (409, "this question is no longer open"))
 
 
-def test_a_call_is_cancelled_by_a_button(tmp_path: Path) -> None:
-    with tools_page(tmp_path) as page:
-        with page.open("POST", "call", {"tool": "wait", "arguments": {"folder": str(tmp_path)}}) as response:
-            call = response.until(type="started")["call"]
-            wait_until((tmp_path / "waits").exists)
-            assert page.post("cancel", call=call) == {}
-            assert response.until(type="cancelled")["type"] == "cancelled"
-        wait_until((tmp_path / "cancelled").exists)
-        assert page.refused("cancel", call=call) == (409, "this call has ended")
-
-
-def test_a_call_is_cancelled_when_the_page_is_closed(tmp_path: Path) -> None:
+def test_a_call_is_cancelled_when_its_response_is_closed(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         with page.open("POST", "call", {"tool": "wait", "arguments": {"folder": str(tmp_path)}}):
             wait_until((tmp_path / "waits").exists)
@@ -148,7 +131,7 @@ def test_calls_run_at_the_same_time_up_to_a_limit(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "hang") as page:
         body = {"tool": "hang", "arguments": {}}
         opened = [page.open("POST", "call", body) for _ in range(100)]
-        assert {response.until(type="started")["type"] for response in opened} == {"started"}
+        assert {response.status for response in opened} == {200}
         assert page.refused("call", **body) == (409, "100 calls are open: wait for one, or cancel one")
         for response in opened:
             response.close()
@@ -161,13 +144,14 @@ def test_resources_prompts_and_completions(tmp_path: Path) -> None:
     with foreign_page(tmp_path, resources=[resource], resourceTemplates=[template], prompts=[prompt]) as page:
         state = page.get("state")
         assert (state["resources"], state["templates"], state["prompts"]) == ([resource], [template], [prompt])
-        assert "held" in Parsed(page.post("read", uri="text:a")["html"]).text
-        assert "no method resources/read" in page.post("read", uri="text:missing")["failure"]
-        shown = page.post("prompt", name="greet", arguments={"whom": "Ann"})
+        assert "held" in Parsed(page.lines("read", uri="text:a")[-1]["html"]).text
+        failed = page.lines("read", uri="text:missing")[-1]
+        assert failed["type"] == "failure"
+        assert "no method resources/read" in failed["message"]
+        shown = page.lines("prompt", name="greet", arguments={"whom": "Ann"})[-1]
         assert shown["result"]["messages"][0]["role"] == "user"
         assert "Ann" in Parsed(shown["html"]).text
-        ref = {"type": "ref/prompt", "name": "greet"}
-        assert page.post("complete", ref=ref, argument="whom", value="A") == {"values": ["greet"]}
+        assert page.post("complete", name="greet", argument="whom", value="A") == {"values": ["greet"]}
 
 
 # --- its life ---
@@ -175,20 +159,19 @@ def test_resources_prompts_and_completions(tmp_path: Path) -> None:
 
 def test_a_changed_list_is_read_again(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "change") as page, page.open("GET", "events") as events:
-        events.until(type="changed")
+        events.until(type="status", status="ready")
         set_tools(tmp_path, "change", "new")
         page.call("change")
-        events.until(type="changed")
+        events.until(type="status", status="ready")
         assert page.tools() == ["change", "new"]
 
 
 def test_the_lists_are_never_shown_half_read(tmp_path: Path) -> None:
-    with foreign_page(tmp_path, "flood") as page:
-        assert page.call("flood", count=100)[-1]["type"] == "result"
-        with page.open("GET", "events") as events:
-            for _ in range(3):
-                events.until(type="changed")
-                assert [page.tools() for _ in range(20)] == [["flood"]] * 20
+    with foreign_page(tmp_path, "flood") as page, page.open("GET", "events") as events:
+        for _ in range(3):
+            assert page.call("flood", count=100)[-1]["type"] == "result"
+            events.until(type="status", status="ready")
+            assert [page.tools() for _ in range(20)] == [["flood"]] * 20
 
 
 def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Path) -> None:
@@ -196,7 +179,8 @@ def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Pa
         last = page.call("die")[-1]
         assert last["type"] == "failure"
         assert "exit status 7" in last["message"]
-        assert events.until(type="status", status="ended")["problem"] == "the server ended with exit status 7"
+        end = events.until(type="status", status="ended")
+        assert end["problem"] == "the server ended with exit status 7, and wrote nothing to its stderr"
         state = page.get("state")
         assert (state["status"], state["server"]) == ("ended", None)
         assert page.refused("call", tool="add", arguments={"a": 1})[0] == 409
@@ -214,17 +198,16 @@ def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path
         assert page.refused("call", tool="echo", arguments={}) == (409, "the server is starting")
         (tmp_path / "wait").unlink()
         assert page.post("restart") == {}
-        assert page.get("state")["status"] == "ready"
+        assert page.ready()["status"] == "ready"
         assert page.tools() == ["echo"]
 
 
 def test_a_restart_fails_the_open_calls(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "hang") as page:
         with page.open("POST", "call", {"tool": "hang", "arguments": {}}) as response:
-            response.until(type="started")
             assert page.post("restart") == {}
             assert response.until(type="failure")["message"] == "the client was closed"
-        assert page.get("state")["status"] == "ready"
+        assert page.ready()["status"] == "ready"
 
 
 def test_the_page_shows_why_a_server_does_not_start(tmp_path: Path) -> None:
@@ -236,7 +219,7 @@ def test_the_page_shows_why_a_server_does_not_start(tmp_path: Path) -> None:
         assert state["tools"] == []
         with page.open("GET", "events") as events:
             assert events.until(type="stderr")["text"] == "no database"
-            assert "no database" in events.until(type="status", status="ended")["stderr"]
+            assert "no database" in events.until(type="status", status="ended")["problem"]
 
 
 def test_a_list_that_fails_leaves_the_others(tmp_path: Path) -> None:
@@ -254,7 +237,7 @@ def test_a_signal_ends_the_page_and_the_server_quietly(tmp_path: Path, number: s
     with inspected("--", *server) as (page, process):
         pid = page.ready()["server"]["pid"]
         with page.open("GET", "events") as events:
-            events.until(type="changed")
+            events.until(type="status", status="ready")
             process.send_signal(number)
             assert process.wait(PATIENCE_SECONDS) == -number
         assert process.stderr is not None
@@ -272,6 +255,21 @@ def test_a_browser_that_does_not_read_does_not_delay_the_end(tmp_path: Path) -> 
                 page.call("echo", text="x" * 3_000_000)
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE_SECONDS) == -signal.SIGINT
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
+
+
+def test_a_signal_ends_a_check_quietly(tmp_path: Path) -> None:
+    (tmp_path / "lists.json").write_text('{"tools": []}')
+    server = [sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)]
+    with inspected("--", *server) as (page, process):
+        page.ready()
+        with page.open("POST", "check", {"only": [], "destructive": False}) as response:
+            response.until(type="verdict")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_SECONDS) == -signal.SIGINT
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
 
 
 # --- traffic ---
@@ -298,6 +296,7 @@ def test_traffic_has_both_directions_with_times_and_stderr(tmp_path: Path) -> No
 
 def test_a_second_tab_sees_the_same_and_continues_where_it_was(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page, page.open("GET", "events") as one, page.open("GET", "events") as other:
+        page.call("add", a=1)
         first = [line["number"] for line, _ in zip(one.lines(), range(8), strict=False)]
         assert first == [line["number"] for line, _ in zip(other.lines(), range(8), strict=False)]
         assert first == list(range(1, 9))
@@ -350,9 +349,10 @@ def test_a_check_streams_verdicts_and_ends_with_the_report(tmp_path: Path) -> No
         with page.open("POST", "check", {"only": ["tools/list*"], "destructive": False}) as response:
             *verdicts, report = response.lines()
         assert [verdict["number"] for verdict in verdicts] == list(range(1, verdicts[0]["total"] + 1))
-        assert {verdict["outcome"] for verdict in verdicts} <= {"pass", "not applicable"}
-        assert report["counts"]["fail"] == 0
-        assert sum(report["counts"].values()) == len(verdicts)
+        assert {verdict["verdict"]["outcome"] for verdict in verdicts} <= {"pass", "not applicable"}
+        counts = report["report"]["counts"]
+        assert counts["fail"] == 0
+        assert sum(counts.values()) == len(verdicts)
         assert_inert(Parsed(report["html"]))
         with page.open("POST", "check", {"only": ["nonsense"], "destructive": False}) as response:
             assert "nonsense" in response.until(type="failure")["message"]

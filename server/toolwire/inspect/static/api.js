@@ -4,31 +4,24 @@ import { parse, write } from "./json.js";
 /**
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
- * @typedef {{ rule: string, severity: string, message: string, applies_to: string[] }} Finding
- * @typedef {{ tool: Tool, findings: Finding[] }} ListedTool
- * @typedef {{ title: string, command: string[] | null, target: string | null, views: string[], status: Status, problem: string,
- *   server: { name: string, version: string, revision: string, pid?: number | null } | null,
- *   tools: ListedTool[], resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[] }} State
- * @typedef {{ number: number } & ({ type: "status", status: Status, problem: string, stderr: string } | { type: "changed" }
- *   | { type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
- *   | { type: "run", html: string } | { type: "gap", dropped: number })} PageEvent
- * @typedef {{ type: "question", question: string, message: string, schema?: object | null, url?: string | null }} Question
- * @typedef {{ type: "started", call: string } | Question | { type: "withdrawn", question: string }
- *   | { type: "progress", progress: number, total?: number | null, message?: string | null }
- *   | { type: "log", level: string, logger?: string | null, data: unknown }
- *   | { type: "result", seconds: number, bytes: number, html: string, result?: unknown, unreadable?: string }
- *   | { type: "failure", message: string, code?: number | null } | { type: "cancelled", seconds: number }} CallEvent
- * @typedef {{ type: "verdict", number: number, total: number, outcome: string, html: string }
- *   | { type: "report", html: string } | { type: "failure", message: string }} CheckEvent
+ * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
+ * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
+ * @typedef {{ title: string, command: string[] | null, target: string | null, views: string[], status: Status,
+ *   problem: string, server: Server | null, tools: Tool[], findings: Finding[], resources: Resource[],
+ *   templates: ResourceTemplate[], prompts: Prompt[] }} State
+ * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
+ *   | { type: "gap", dropped: number } | { type: "run", html: string }
+ *   | { type: "status", status: Status, problem: string }} PageEvent
+ * @typedef {{ question: string, message: string, schema: object | null }} Question
  */
 
 /** @param {string} path @param {object} [body] @param {AbortSignal} [signal] */
 async function ask(path, body, signal) {
-  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: write(body) };
-  const response = await fetch(path, { ...(body && post), ...(signal && { signal }) });
+  const post = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: write(body) };
+  const response = await fetch(path, { ...post, signal: signal ?? null });
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
-  throw new Error(String(said.error ?? `${response.status} ${response.statusText}`));
+  throw new Error(said.error ?? `${response.status} ${response.statusText}`);
 }
 
 /** @param {string} path @param {object} [body] @returns {Promise<any>} */
@@ -36,7 +29,8 @@ export const get = async (path, body) => parse(await (await ask(path, body)).tex
 
 /**
  * The JSON objects of a stream, one a line, as they arrive. Aborting the signal ends it, and what it reports.
- * @param {string} path @param {object} [body] @param {AbortSignal} [signal] @returns {AsyncGenerator<any, void, undefined>}
+ * @param {string} path @param {object} [body] @param {AbortSignal} [signal]
+ * @returns {AsyncGenerator<any, void, undefined>}
  */
 export async function* stream(path, body, signal) {
   const reader = (await ask(path, body, signal)).body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -45,13 +39,9 @@ export async function* stream(path, body, signal) {
     const [first = "", ...others] = chunk.value.split("\n");
     parts.push(first);
     for (const part of others) {
-      const line = parts.join("");
+      yield parse(parts.join(""));
       parts = [part];
-      if (line.trim()) yield parse(line);
     }
   }
+  if (parts.some(Boolean)) yield parse(parts.join(""));
 }
-
-/** @param {unknown} error */
-export const reason = (error) => // of the browser's own, a TypeError says that nothing answered
-  error instanceof TypeError ? "`toolwire inspect` does not answer." : error instanceof Error ? error.message : String(error);

@@ -1,269 +1,263 @@
-// A form from a JSON Schema. Each control gets a value and reports each new one; undefined leaves a member out. A value that
-// does not fit its place, or a place that no form fits, has a field for JSON.
-import { button, make, put, unique } from "./dom.js";
-import { isObject, member, parse, write } from "./json.js";
-import { choices, fits, hint, initial, kindsOf, list, nameOf, properties, resolve, typeOf, words } from "./schema.js";
+// A form from a JSON Schema, made of controls: an element, and the value that it says. A control that does not say the
+// value that it was made for cannot show it, and a field for JSON takes its place.
+import { button, hint, make, put } from "./dom.js";
+import { isObject, parse, worded, write } from "./json.js";
+import { choices, expected, kindsOf, list, nameOf, narrowed, properties, resolve, typeOf, words } from "./schema.js";
 
 /**
- * @import { Choice, Schema } from "./schema.js"
- * @typedef {{ root: unknown, left: number }} Form What references point into, and how many more fields may open by themselves.
- * @typedef {(value: any) => void} Change
- * @typedef {(form: Form, schema: Schema, value: unknown, change: Change) => HTMLElement} Maker
+ * @import { Schema } from "./schema.js"
+ * @typedef {{ node: HTMLElement, read: () => any }} Control Its value is undefined while something is missing.
+ * @typedef {(name: string, value: string) => Promise<string[]>} Propose
+ * @typedef {{ root: unknown, depth: number, counts: { left: number, misfits: number }, propose: Propose | undefined }}
+ *   Form References point into the root. A misfit is a value that a schema has no place for, or a lack of one.
+ * @typedef {(form: Form, schema: Schema, value: unknown) => Control | null} Maker
+ * @typedef {[string, unknown]} Entry
  */
 
-const [MOST_FIELDS, MOST_ITEMS] = [400, 200];
-const FIELD = "input, select, textarea";
-
-/** @param {unknown} schema @param {unknown} value @param {Change} change */
-export const form = (schema, value, change) => control({ root: schema, left: MOST_FIELDS }, schema, value, change);
-
-/** @param {Form} form @param {unknown} raw @param {unknown} value @param {Change} change @returns {HTMLElement} */
-function control(form, raw, value, change) {
-  const schema = form.left-- > 0 ? resolve(form.root, raw) : null;
-  if (!schema || (value !== undefined && !fits(form.root, schema, value))) return ofJson(value, change);
-  const listed = choices(schema);
-  if (listed) return ofChoices(listed, value, change);
-  const [kind = schema, ...others] = kindsOf(form.root, schema);
-  if (others.length) return ofKinds(form, [kind, ...others], value, change);
-  return makers[typeOf(kind)]?.(form, kind, value, change) ?? ofJson(value, change);
-}
-
-/** @type {Record<string, Maker>} */
-const makers = { object: ofObject, array: ofArray, string: ofText, integer: ofNumber, number: ofNumber, boolean: ofBoolean,
-  null: () => make("code", {}, "null") };
-
-/** @param {Schema | undefined} schema @returns {Schema} */
-const bare = ({ default: _default, ...schema } = {}) => schema;
+const MOST_CONTROLS = 1000;
+const MOST_DEPTH = 10;
+const MOST_ITEMS = 200;
+const LAST_MEMBER = ":scope > .field:nth-last-child(2) :is(input, select, textarea, .add)";
+const FIRST_ADDER = ":scope > :last-child > .add";
 
 /**
- * A member of an object: its name, what it must be, and its control. One that is optional can be left out again; what has
- * fields of its own opens on demand, so that a schema may contain itself.
- * @param {Form} form @param {string} name @param {unknown} raw @param {unknown} value @param {boolean} needed @param {Change} change
+ * Fields for the members of a schema, and the same as JSON, each in step with the other.
+ * @param {unknown} schema @param {Propose} [propose] @param {...[string, HTMLElement]} others More to choose from.
  */
-function field(form, name, raw, value, needed, change) {
-  const schema = resolve(form.root, raw) ?? {};
-  const kinds = kindsOf(form.root, schema).filter((kind) => kind.type !== "null");
-  const isLarge = !choices(schema) && (kinds.length > 1 || /object|array/.test(typeOf(kinds[0] ?? {})));
-  // Without null, which an optional member hardly needs: leaving it out says the same.
-  const narrow = needed || !kinds.length || choices(schema) ? raw : kinds.length > 1 ? { anyOf: kinds } : { ...kinds[0] };
-  const [title, told] = [words(schema, "title") || name, words(schema, "description")];
-  const label = make("label", { id: unique(), class: needed && "needed" }, title);
-  const about = make("p", { class: "description", id: unique(), hidden: !told }, told);
-  const place = make("div", { class: "control" });
-  const leaveOut = button("×", () => take(undefined, true), { class: "quiet", "aria-label": `Leave out ${name}` });
-  const other = title.toLowerCase() !== name.toLowerCase() && make("code", {}, name);
-  const head = make("div", { class: "head" }, label, other, make("span", { class: "hint" }, hint(form.root, schema)), leaveOut);
-  const box = make("div", { class: "field" }, head, about, place);
-  /** @param {unknown} next @param {boolean} [redraw] */
-  const take = (next, redraw = false) => {
-    show(next, redraw);
-    change(next);
-    if (redraw) /** @type {HTMLElement | null} */ (place.querySelector(`${FIELD}, button`))?.focus();
-  };
-  /** @param {unknown} next @param {boolean} redraw */
-  const show = (next, redraw) => {
-    box.classList.toggle("absent", next === undefined);
-    leaveOut.hidden = next === undefined || needed;
-    if (!redraw) return;
-    const isClosed = next === undefined && isLarge && !(needed && kinds.length > 1);
-    const open = () => take(initial(form.root, bare(kinds[0]), true), true);
-    const node = isClosed ? button(`Add ${name}`, open, { class: "add", "aria-label": `Add ${name}` })
-      : control(form, next === null ? raw : narrow, next, take);
-    node.id ||= unique();
-    label.htmlFor = node.id;
-    if (told) node.setAttribute("aria-describedby", about.id);
-    if (!node.matches(`${FIELD}, button`)) node.setAttribute("role", "group");
-    if (!isClosed) node.setAttribute("aria-labelledby", label.id);
-    if (needed && next === undefined) node.setAttribute("required", "");
-    put(place, node);
-  };
-  show(value, true);
-  return box;
-}
-
-/** @type {Maker} */
-function ofObject(form, schema, value, change) {
-  const known = Object.entries(properties(schema));
-  const names = new Set(known.map(([name]) => name));
-  let current = isObject(value) ? value : {};
-  /** @param {(readonly [string, unknown])[]} all The members, which are reported in the order of the schema. */
-  const report = (all) => {
-    const given = new Map(all);
-    const order = [...new Set([...names, ...given.keys()])].filter((name) => given.get(name) !== undefined);
-    current = Object.fromEntries(order.map((name) => [name, given.get(name)]));
-    change(current);
-  };
-  const fields = known.slice(0, MOST_FIELDS).map(([name, one]) =>
-    field(form, name, one, member(current, name), list(schema.required).includes(name), (next) =>
-      report([...Object.entries(current), [name, next]])));
-  const node = make("div", { class: "object" }, ...fields);
-  if (known.length > MOST_FIELDS) node.append(`${known.length - MOST_FIELDS} more are in the JSON tab only.`);
-  const extra = Object.entries(current).filter(([name]) => !names.has(name)).map(([name, one]) => ({ name, value: one }));
-  const more = schema.additionalProperties ?? (isObject(schema.patternProperties) ? Object.values(schema.patternProperties)[0] : undefined);
-  if (isObject(more) || more === true || extra.length || (!known.length && more !== false && form.root !== schema))
-    node.append(ofRows(form, extra, () => more ?? true, MOST_ITEMS, () => {
-      const kept = Object.entries(current).filter(([name]) => names.has(name));
-      report([...kept, ...extra.map((one) => /** @type {const} */ ([one.name, one.value]))]);
-    }));
-  if (!node.childElementCount) node.append("No arguments.");
-  return node;
-}
-
-/** @type {Maker} */
-function ofArray(form, schema, value, change) {
-  const items = Array.isArray(value) ? value : [];
-  const [first, listed] = [list(schema.prefixItems), choices(resolve(form.root, schema.items))];
-  if (items.length > MOST_ITEMS) return ofJson(value, change);
-  if (listed && listed.length <= 20 && !first.length && new Set(items).size === items.length) return ofSeveral(listed, items, change);
-  const rows = items.map((one) => ({ value: one }));
-  const most = Math.min(Number(schema.maxItems ?? MOST_ITEMS), schema.items === false ? first.length : MOST_ITEMS);
-  const at = (/** @type {number} */ index) => first[index] ?? schema.items ?? true;
-  return ofRows(form, rows, at, most, () => change(rows.map((row) => row.value ?? null)), false);
-}
-
-/**
- * Values that can be added and removed, each with its name or its number.
- * @param {Form} form @param {{ name?: string, value: unknown }[]} rows @param {(index: number) => unknown} schemaAt
- * @param {number} most @param {() => void} report
- */
-function ofRows(form, rows, schemaAt, most, report, isNamed = true) {
-  const node = make("div", { class: "items" });
-  /** @param {() => void} act @param {string} focus */
-  const edit = (act, focus) => {
-    act();
-    draw();
-    report();
-    /** @type {HTMLElement | null} */ (node.querySelector(focus) ?? node.querySelector(":scope > .add"))?.focus();
-  };
-  const add = () => edit(() => {
-    let name = "name";
-    for (let count = 2; rows.some((row) => row.name === name); count++) name = `name${count}`;
-    rows.push({ ...(isNamed && { name }), value: initial(form.root, schemaAt(rows.length), true) });
-  }, ":scope > .item:last-of-type :is(input, select, textarea, button)");
-  const draw = () => put(node, ...rows.map((row, index) => {
-    const inner = control(form, schemaAt(index), row.value, (next) => {
-      row.value = next;
-      report();
-    });
-    inner.setAttribute("aria-label", isNamed ? "Value" : `Item ${index + 1}`);
-    const name = make("input", { "aria-label": "Name", value: row.name, input: () => {
-      const isTaken = rows.some((other) => other !== row && other.name === name.value);
-      name.setCustomValidity(isTaken ? "Another entry has this name." : "");
-      if (isTaken) return;
-      row.name = name.value;
-      report();
-    } });
-    const remove = button("×", () => edit(() => rows.splice(index, 1), ":scope > .add"),
-      { class: "quiet", "aria-label": `Remove ${row.name ?? `item ${index + 1}`}` });
-    return make("div", { class: "item" }, isNamed ? name : make("span", { class: "index" }, index + 1), inner, remove);
-  }), rows.length < most && button(isNamed ? "Add entry" : "Add item", add, { class: "add" }));
-  draw();
-  return node;
-}
-
-/** One box for each of the listed values. @param {Choice[]} listed @param {unknown[]} value @param {Change} change */
-function ofSeveral(listed, value, change) {
-  const boxes = listed.map((one) => ({ ...one, box: make("input", { type: "checkbox" }) }));
-  for (const one of boxes) one.box.checked = value.some((each) => write(each) === write(one.value));
-  const report = () => change(boxes.filter(({ box }) => box.checked).map((one) => one.value));
-  return make("div", { class: "several", change: report }, ...boxes.map(({ box, label }) => make("label", {}, box, " ", label)));
-}
-
-/** @param {Choice[]} listed @param {unknown} value @param {Change} change */
-function ofChoices(listed, value, change) {
-  const node = make("select", { change: () => change(listed[Number(node.value)]?.value) },
-    make("option", { value: "", disabled: true }, "Choose…"), ...listed.map((one, index) => make("option", { value: index }, one.label)));
-  const index = listed.findIndex((one) => value !== undefined && write(one.value) === write(value));
-  node.value = index < 0 ? "" : String(index);
-  return node;
-}
-
-/** A choice of the kind, and the control of the chosen one. @param {Form} form @param {Schema[]} kinds @param {unknown} value @param {Change} change */
-function ofKinds(form, kinds, value, change) {
+export function fieldsOf(schema, propose, ...others) {
   const place = make("div");
-  /** @param {unknown} next */
-  const draw = (next) => {
-    const node = control(form, bare(kinds[Number(kind.value)]), next, change);
-    node.setAttribute("aria-label", "Value");
-    put(place, node);
+  const json = ofJson(undefined);
+  json.node.ariaLabel = "Arguments as JSON";
+  /** @type {Control} */
+  let form;
+  const draw = (/** @type {unknown} */ value) => {
+    form = control({ root: schema, depth: 0, counts: { left: MOST_CONTROLS, misfits: 0 }, propose }, schema, value);
+    put(place, form.node);
   };
-  const kind = make("select", { "aria-label": "Kind", change: () => {
-    const next = initial(form.root, bare(kinds[Number(kind.value)]), true);
-    draw(next);
-    change(next);
-  } }, ...kinds.map((one, index) => make("option", { value: index }, nameOf(one))));
-  kind.value = String(Math.max(0, kinds.findIndex((one) => value !== undefined && fits(form.root, one, value, 1))));
-  draw(value);
-  return make("div", { class: "kinds" }, kind, place);
+  const say = () => json.show(form.read());
+  place.addEventListener("input", say);
+  json.node.addEventListener("input", () => draw(json.read()));
+  draw(undefined);
+  say();
+  /** @type {[string, HTMLElement][]} */
+  const panels = [["Form", place], ["JSON", json.node], ...others];
+  const sets = panels.map(([, panel]) => make("fieldset", {}, panel)); // disabled where not seen, to block no call
+  const names = panels.map(([name], index) => button(name, () => choose(index)));
+  const choose = (/** @type {number} */ chosen) => {
+    for (const [index, set] of sets.entries()) set.hidden = set.disabled = index !== chosen;
+    for (const [index, name] of names.entries()) name.ariaPressed = String(index === chosen);
+  };
+  choose(0);
+  const choice = make("div", { class: "switch", role: "group", "aria-label": "Arguments" }, ...names);
+  return { node: make("div", { class: "fields" }, choice, ...sets), read: json.read };
 }
 
-/** @type {Maker} */
-function ofNumber(_form, schema, value, change) {
-  const { minimum: min, maximum: max } = schema;
-  const node = make("input", { type: "number", step: typeOf(schema) === "integer" ? 1 : "any", min, max, input: () => {
-    const text = node.value.replace(/^(-?)\./, "$10.");
-    if (!node.validity.badInput) change(text === "" ? undefined : parse(text));
-  } });
-  node.value = value === undefined ? "" : write(value);
-  return node;
-}
-
-/** @type {Maker} */
-function ofBoolean(_form, _schema, value, change) {
-  const node = make("input", { type: "checkbox", change: () => change(node.checked) });
-  [node.checked, node.indeterminate] = [value === true, value === undefined];
-  return node;
-}
-
-/** Formats that a browser has a field for, with the texts that it can show; any other text is typed. @type {Map<string, [string, RegExp]>} */
-const FORMATS = new Map([["date", ["date", /^\d{4}-\d\d-\d\d$/]], ["time", ["time", /^\d\d:\d\d:\d\dZ$/]],
-  ["date-time", ["datetime-local", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/]]]);
-
-/** @type {Maker} */
-function ofText(_form, schema, value, change) {
-  const [text, format, example] = [typeof value === "string" ? value : "", words(schema, "format"), list(schema.examples)[0]];
-  if (schema.contentEncoding === "base64" || /^(binary|byte|base64)$/.test(format)) return ofFile(schema, text, change);
-  const [type, shown] = FORMATS.get(format) ?? [];
-  if (!type || (text && !shown?.test(text))) {
-    const limits = { minlength: schema.minLength, maxlength: schema.maxLength };
-    const placeholder = example === undefined ? undefined : `e.g. ${typeof example === "string" ? example : write(example)}`;
-    const area = make("textarea", { rows: 1, placeholder, ...limits, spellcheck: "false", input: () => change(area.value) });
-    area.value = text;
-    return area;
+/**
+ * The control of a place. Without a value it begins with the default, or with what is needed.
+ * @param {Form} form @param {unknown} raw @param {unknown} value @returns {Control}
+ */
+function control(form, raw, value, isNeeded = true) {
+  const schema = form.counts.left-- > 0 && form.depth < MOST_DEPTH ? resolve(form.root, raw) : null;
+  const preset = isNeeded || schema?.default !== null ? schema?.default : undefined;
+  const given = value === undefined ? preset : value;
+  const kind = schema && narrowed(form.root, schema, isNeeded || given === null);
+  for (const type of kind ? [typeOf(kind), words(kind, "type")] : []) {
+    const made = kind && Object.hasOwn(MAKERS, type) && MAKERS[type]?.(form, kind, given);
+    if (made && (given === undefined || write(made.read()) === write(given))) return made;
   }
-  const title = type === "datetime-local" && "In your time zone; sent as UTC";
-  const node = make("input", { type, title, step: type === "date" ? undefined : 1, input: () => {
-    const sent = type === "time" ? `${node.value.padEnd(8, ":00")}Z` : type === "date" ? node.value : new Date(node.value || 0).toISOString();
-    change(node.value === "" ? undefined : sent.replace(".000Z", "Z"));
-  } });
-  const local = title && text ? Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000 : NaN;
-  node.value = Number.isNaN(local) ? text.replace(/Z$/, "") : new Date(local).toISOString().slice(0, 19);
-  return node;
+  form.counts.misfits++;
+  return ofJson(given);
 }
 
-/** @param {Schema} schema @param {string} value Base64. @param {Change} change */
-function ofFile(schema, value, change) {
-  const title = value && `${value.length} characters of Base64`;
-  const node = make("input", { type: "file", title, accept: words(schema, "contentMediaType"), change: () => {
-    const reader = new FileReader();
-    reader.onload = () => change(String(reader.result).split(",", 2)[1] ?? "");
-    reader.onerror = () => node.setCustomValidity(`It cannot be read: ${reader.error?.message}`);
-    if (node.files?.[0]) reader.readAsDataURL(node.files[0]);
-  } });
-  return node;
+/** The members of an object or an array: each with its name, its control and a button that removes it. @type {Maker} */
+function ofMembers(form, schema, value) {
+  const isArray = typeOf(schema) === "array";
+  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_CONTROLS);
+  const known = new Map(listed.map(([name, one]) => [name, resolve(form.root, one) ?? {}]));
+  const needed = new Set(list(schema.required));
+  const first = list(schema.prefixItems);
+  const [pattern = schema.additionalProperties] = Object.values(schema.patternProperties ?? {});
+  const other = isArray ? schema.items : pattern;
+  const isClosed = other === false || (other === undefined && known.size > 0);
+  const most = Math.min(Number(schema.maxItems ?? MOST_ITEMS), isClosed ? first.length : MOST_ITEMS);
+  const node = make("div", { class: "members", role: "group" });
+  /** @type {{ box: HTMLElement, name: HTMLInputElement, inner: Control }[]} */
+  let members = [];
+  const entries = () => members.map(({ name, inner }) => /** @type {Entry} */ ([name.value, inner.read()]));
+  /** @param {Entry} entry @param {number} index */
+  const memberOf = ([key, given], index) => {
+    const raw = known.get(key) ?? first[index] ?? other;
+    const one = resolve(form.root, raw) ?? {};
+    const isNeeded = needed.has(key);
+    const inner = control({ ...form, depth: form.depth + 1 }, raw, given, isNeeded);
+    const label = isArray ? `Item ${index + 1}` : known.has(key) ? words(one, "title") || key : "";
+    const about = words(one, "description");
+    inner.node.id ||= crypto.randomUUID();
+    inner.node.ariaLabel = label || "Value";
+    inner.node.ariaDescription = about;
+    const name = make("input", { "aria-label": "Name", required: true });
+    name.value = key;
+    name.addEventListener("input", () => {
+      const isTaken = members.some((member) => member.name !== name && member.name.value === name.value);
+      name.setCustomValidity(isTaken ? "Another entry has this name." : "");
+    });
+    const remove = button("×", () => edit(entries().toSpliced(index, 1), FIRST_ADDER), { class: "quiet" });
+    remove.ariaLabel = `Remove ${label || key}`;
+    const shown = label ? make("label", { for: inner.node.id, class: isNeeded && "needed" }, label) : name;
+    const code = !isArray && label && key !== label && make("code", {}, key);
+    const limits = hint(expected(form.root, one));
+    const head = make("div", { class: "head" }, shown, code, limits, !isNeeded && remove);
+    const proposed = inner.node instanceof HTMLInputElement && proposals(inner.node, key, form.propose);
+    const parts = [head, about && make("p", { class: "description" }, about), inner.node, proposed];
+    return { box: make("div", { class: "field" }, ...parts), name, inner };
+  };
+  const draw = (/** @type {Entry[]} */ next) => {
+    members = next.map(memberOf);
+    const absent = [...known.keys()].filter((name) => !next.some(([key]) => key === name));
+    const adders = absent.concat(next.length < most ? [""] : []).map((name) => {
+      const add = () => edit([...entries(), [name, undefined]], LAST_MEMBER);
+      return button(`Add ${name || "item"}`, add, { class: "add" });
+    });
+    put(node, ...members.map(({ box }) => box), make("div", { class: "controls" }, ...adders));
+    return absent;
+  };
+  /** @param {Entry[]} next @param {string} focused */
+  const edit = (next, focused) => {
+    draw(next);
+    changed(node);
+    /** @type {HTMLElement | null} */ (node.querySelector(focused))?.focus();
+  };
+  const begins = [...known].filter(([name, one]) => needed.has(name) || (one.default ?? null) !== null);
+  const fresh = begins.map(([name]) => /** @type {Entry} */ ([name, undefined]));
+  const given = Object.entries(isArray ? list(value) : isObject(value) ? value : {}).slice(0, MOST_ITEMS);
+  const absent = draw(value === undefined ? fresh : given);
+  form.counts.misfits += absent.filter((name) => needed.has(name)).length;
+  return { node, read: () => (isArray ? entries().map(([, one]) => one) : Object.fromEntries(entries())) };
 }
 
-/** @param {unknown} value @param {Change} change @param {Record<string, unknown>} [attributes] @returns {HTMLTextAreaElement} */
-export function ofJson(value, change, attributes = {}) {
-  const node = make("textarea", { class: "json", rows: 1, placeholder: "JSON", spellcheck: "false", ...attributes, input: () => {
+/** Elements report a change of their value as a field does. @param {Element} node */
+const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
+
+/** @param {HTMLInputElement} node @param {string} name @param {Propose | undefined} propose */
+function proposals(node, name, propose) {
+  if (!propose) return null;
+  const proposed = make("datalist", { id: crypto.randomUUID() });
+  const ask = async () => {
+    const { value } = node;
+    await new Promise((later) => setTimeout(later, 150)); // while a user types on
+    const values = node.value === value ? await propose(name, value).catch(() => []) : [];
+    if (node.value === value) put(proposed, ...values.slice(0, 100).map((each) => make("option", { value: each })));
+  };
+  node.setAttribute("list", proposed.id);
+  node.addEventListener("focus", ask);
+  node.addEventListener("input", ask);
+  return proposed;
+}
+
+function ofJson(/** @type {unknown} */ value) {
+  const node = make("textarea", { class: "json", placeholder: "JSON", required: true });
+  let last = value;
+  const show = (/** @type {unknown} */ next) => {
+    last = next;
+    node.value = write(next, 2);
+    node.setCustomValidity("");
+  };
+  node.addEventListener("input", () => {
     node.setCustomValidity("");
     try {
-      change(node.value.trim() ? parse(node.value) : undefined);
+      last = node.value.trim() ? parse(node.value) : undefined;
     } catch (error) {
-      node.setCustomValidity(error instanceof Error ? error.message : String(error));
+      node.setCustomValidity(/** @type {Error} */ (error).message);
       node.reportValidity();
     }
-  } });
-  node.value = value === undefined ? "" : write(value, 2);
-  return node;
+  });
+  show(value);
+  return { node, read: () => last, show };
 }
+
+/** What shows the values of a type. @type {Record<string, Maker>} */
+const MAKERS = {
+  object: ofMembers,
+  array: ofMembers,
+
+  choice(_form, schema, value) {
+    const listed = choices(schema) ?? [];
+    const sought = value === undefined && listed.length === 1 ? listed[0]?.value : value;
+    const at = listed.findIndex((one) => write(one.value) === write(sought));
+    const options = listed.map(({ label }, index) => make("option", { value: index, selected: index === at }, label));
+    const unchosen = make("option", { value: "", disabled: true, selected: at < 0 }, "Choose…");
+    const node = make("select", { required: true }, unchosen, ...options);
+    return { node, read: () => listed[node.selectedIndex - 1]?.value };
+  },
+
+  /** A choice of the kind, and the control of the chosen one. */
+  union(form, schema, value) {
+    const kinds = kindsOf(form.root, schema);
+    const place = make("div");
+    /** @type {Control} */
+    let inner;
+    /** @param {Schema | undefined} kind @param {unknown} given */
+    const draw = (kind, given) => {
+      const { misfits } = form.counts;
+      inner = control(form, kind, given);
+      inner.node.ariaLabel = "Value";
+      put(place, inner.node);
+      const fits = form.counts.misfits === misfits;
+      form.counts.misfits = misfits;
+      return fits;
+    };
+    const at = kinds.findIndex((kind) => draw(kind, value));
+    const options = kinds.map((kind, index) => make("option", { selected: index === at }, nameOf(kind)));
+    const choice = make("select", { "aria-label": "Kind" }, ...options);
+    choice.addEventListener("input", () => draw(kinds[choice.selectedIndex], undefined));
+    const node = make("div", { class: "kinds", role: "group" }, choice, place);
+    return at < 0 ? null : { node, read: () => inner.read() };
+  },
+
+  number(_form, schema, value) {
+    const { type, minimum: min, maximum: max } = schema;
+    const step = type === "integer" ? 1 : "any";
+    const node = make("input", { type: "number", required: true, step, min, max, value: write(value) });
+    const isExact = () => /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(node.value); // and keeps its digits
+    return { node, read: () => (isExact() ? parse(node.value) : node.value ? Number(node.value) : undefined) };
+  },
+
+  boolean(_form, _schema, value) {
+    const node = make("input", { type: "checkbox", checked: value === true });
+    return { node, read: () => node.checked };
+  },
+
+  time(_form, { format }, value) {
+    const type = format === "date-time" ? "datetime-local" : format;
+    const [zone, title, step] = format === "date" ? [""] : ["Z", "UTC", 1];
+    const node = make("input", { type, required: true, title, step, value: worded(value).replace(/Z$/, "") });
+    const text = () => node.value.replace(/(?<=^|T)\d\d:\d\d$/, "$&:00") + zone;
+    return { node, read: () => (node.value ? text() : undefined) };
+  },
+
+  file(_form, schema, value) {
+    let data = typeof value === "string" ? value : undefined;
+    const title = data && `${data.length} characters of Base64`;
+    const node = make("input", { type: "file", title, required: !data, accept: words(schema, "contentMediaType") });
+    node.addEventListener("change", async () => {
+      node.setCustomValidity("");
+      const read = await node.files?.[0]?.arrayBuffer().catch((error) => node.setCustomValidity(error.message));
+      if (read) data = /** @type {any} */ (new Uint8Array(read)).toBase64();
+      changed(node);
+    });
+    return { node, read: () => data };
+  },
+
+  string(form, schema, value) {
+    const { minLength: minlength, maxLength: maxlength, examples } = schema;
+    const [example] = list(examples);
+    const placeholder = example !== undefined && `e.g. ${worded(example)}`;
+    const attributes = { placeholder, minlength, maxlength, required: Boolean(minlength) };
+    const node = make(form.propose ? "input" : "textarea", attributes);
+    node.value = typeof value === "string" ? value : "";
+    return { node, read: () => node.value };
+  },
+
+  null: () => ({ node: make("code", {}, "null"), read: () => null }),
+  any: (_form, _schema, value) => ofJson(value),
+};

@@ -1,28 +1,24 @@
-// JSON in which no number changes: one that a browser would write differently, as 2.0 or an integer beyond 2^53, keeps its
-// text, where the browser can do that (ES2025).
+// JSON in which no number changes: one that a browser would write differently, as 2.0 or an integer beyond 2^53, keeps
+// its text, where the browser can do that (ES2025).
 const exact = /** @type {{ rawJSON?: (text: string) => unknown, isRawJSON?: (value: unknown) => boolean }} */ (JSON);
 
-/** @param {string} text @returns {unknown} */
+/** @param {string} text @returns {any} */
 export const parse = (text) =>
   JSON.parse(text, (/** @type {[string, unknown, { source?: string }?]} */ ...[, value, context]) => {
-    const text = typeof value === "number" ? context?.source : undefined;
-    return text !== undefined && text !== String(value) && exact.rawJSON ? exact.rawJSON(text) : value;
+    const source = typeof value === "number" ? context?.source : undefined;
+    return source !== undefined && source !== String(value) && exact.rawJSON ? exact.rawJSON(source) : value;
   });
 /** @param {unknown} value @param {number} [indent] */
 export const write = (value, indent) => JSON.stringify(value, null, indent) ?? "";
-/** @param {unknown} value */
-export const isNumber = (value) => typeof value === "number" || exact.isRawJSON?.(value) === true;
+/** A text as it is, anything else as JSON. @param {unknown} value */
+export const worded = (value) => (typeof value === "string" ? value : write(value));
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
-export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isNumber(value);
+export const isObject = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !exact.isRawJSON?.(value);
 /** The member of an object, never one that it inherits. @param {unknown} object @param {string} name */
 export const member = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
 
-/** @param {unknown} value A number of bytes, or what is sent as JSON. */
-export function bytes(value) {
-  const count = typeof value === "number" ? value : new TextEncoder().encode(write(value)).length;
-  return count < 1e3 ? `${count} B` : count < 1e6 ? `${(count / 1e3).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
-}
-
-/** @param {number} seconds */
-export const duration = (seconds) =>
+export const bytes = (/** @type {number} */ count) =>
+  count < 1e3 ? `${count} B` : count < 1e6 ? `${(count / 1e3).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
+export const duration = (/** @type {number} */ seconds) =>
   seconds < 1 ? `${(seconds * 1e3).toFixed(seconds < 0.01 ? 1 : 0)} ms` : `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;

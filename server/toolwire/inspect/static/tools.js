@@ -1,309 +1,177 @@
-// The tools, resources and prompts of the server: a list to search, and for each one its arguments, its call and its result.
-import { get, stream } from "./api.js";
-import { alerted, arrows, badge, branch, button, byId, controls, formOf, fragment, hint, make, put, tabs, tree, unique, visible } from "./dom.js";
-import { form, ofJson } from "./form.js";
-import { bytes, duration, isObject, member, write } from "./json.js";
-import { initial } from "./schema.js";
+// The tools, resources and prompts of the server: a list to search, and for each one its form and its result.
+import { get } from "./api.js";
+import { alerted, badge, button, byId, formOf, hint, make, put, tree, visible } from "./dom.js";
+import { fieldsOf } from "./form.js";
+import { member, worded, write } from "./json.js";
+import { run } from "./run.js";
 
 /**
- * @import { Prompt, PromptArgument, Resource, ResourceTemplate } from "toolwire"
- * @import { CallEvent, Finding, ListedTool, Question, State } from "./api.js"
+ * @import { PromptArgument } from "toolwire"
+ * @import { Finding, State } from "./api.js"
+ * @typedef {{ verb: string, path: string, schema: unknown, body?: object, ref?: string,
+ *   uriOf?: (values: unknown) => string }} Request What is asked of the server; it proposes values for a reference.
  * @typedef {{ name: string, title?: string, description?: string }} Named
- * @typedef {{ key: string, one: Named, findings: Finding[], panel: () => HTMLElement }} Item
+ * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node }} Item
+ *   The panel is kept, with its form and what was called.
  */
 
-const [MOST_LISTED, MOST_LOGS] = [500, 500];
+const MOST_LISTED = 500;
 const SNIPPETS = { command: "Command", python: "Python", typescript: "TypeScript" };
+const MARKS = { readOnlyHint: "good", destructiveHint: "bad", idempotentHint: "muted", openWorldHint: "muted" };
 
-/** @type {Map<string, Item[]>} */
-let sections = new Map();
-/** What each item shows, kept while its definition is the same: a filled form, a running call. @type {Map<string, { text: string, node: Node }>} */
-const panels = new Map();
+/** @type {Item[]} */
+let items = [];
 let chosen = "";
-const [search, list, detail] = ["search", "list", "detail"].map(byId);
+const [aside, search, list, detail] = ["aside", "search", "list", "detail"].map(byId);
 
-/** @param {State} state */
-function show({ tools: listed, resources, templates, prompts }) {
-  /** @param {string} key @param {Named} one @param {() => HTMLElement} panel @param {Finding[]} findings @returns {Item} */
-  const item = (key, one, panel, findings = []) => ({ key, one, findings, panel });
-  sections = new Map([
-    ["Tools", listed.map((one) => item(`tool/${one.tool.name}`, one.tool, () => toolPanel(one), one.findings))],
-    ["Resources", resources.map((one) => item(`resource/${one.uri}`, one, () => resourcePanel(one, one.uri)))],
-    ["Templates", templates.map((one) => item(`template/${one.uriTemplate}`, one, () => resourcePanel(one, one.uriTemplate)))],
-    ["Prompts", prompts.map((one) => item(`prompt/${one.name}`, one, () => promptPanel(one)))],
-  ]);
-  if (!chosen && !matchMedia("(max-width: 700px)").matches) chosen = [...sections.values()].flat()[0]?.key ?? "";
+const VARIABLES = /\{([+#./;?&]?)([^{}]*)\}/g;
+const namesIn = (/** @type {string} */ inside) => inside.split(",").map((name) => name.replace(/\*$|:\d+$/, ""));
+
+/** A URI template with values in it (RFC 6570). @param {string} template @param {unknown} values */
+const expanded = (template, values) =>
+  template.replace(VARIABLES, (_all, operator, inside) => {
+    const encode = /[+#]/.test(operator) ? encodeURI : encodeURIComponent;
+    const parts = namesIn(inside).flatMap((name) => {
+      const text = worded(member(values, name)).toWellFormed();
+      return text ? [(/[;?&]/.test(operator) ? `${name}=` : "") + encode(text)] : [];
+    });
+    const separator = operator.replace("?", "&").replace(/[+#]/, "") || ",";
+    return parts.length ? operator.replace("+", "") + parts.join(separator) : "";
+  });
+
+function schemaOf(/** @type {PromptArgument[]} */ texts) {
+  const properties = texts.map((one) => [one.name, { ...one, type: "string", minLength: 1 }]);
+  const required = texts.filter((one) => one.required).map((one) => one.name);
+  return { properties: Object.fromEntries(properties), required, additionalProperties: false };
+}
+
+/** @param {{ uri?: string, uriTemplate: string }} one A resource, or a template. @returns {Request} */
+function reading({ uri, uriTemplate: ref = uri ?? "" }) {
+  const variables = uri === undefined ? [...ref.matchAll(VARIABLES)] : [];
+  const texts = variables.flatMap(([, operator = "", inside = ""]) =>
+    namesIn(inside).map((name) => ({ name, required: !/[?&]/.test(operator) })),
+  );
+  return { verb: "Read", path: "read", schema: schemaOf(texts), ref, uriOf: (values) => uri ?? expanded(ref, values) };
+}
+
+/** What is asked of the server, by the kind of an item. @type {Record<string, (one: any) => Request>} */
+const KINDS = {
+  tool: ({ name: tool, inputSchema: schema }) => ({ verb: "Call", path: "call", schema, body: { tool } }),
+  resource: reading,
+  template: reading,
+  prompt({ name, arguments: texts = [] }) {
+    return { verb: "Get", path: "prompt", schema: schemaOf(texts), ref: name, body: { name } };
+  },
+};
+
+function show(/** @type {State} */ state) {
+  const known = new Map(items.map((item) => [item.href, item]));
+  const findingsOf = Map.groupBy(state.findings, (finding) => finding.tool);
+  items = Object.entries(KINDS).flatMap(([kind, requestOf]) =>
+    /** @type {any} */ (state)[`${kind}s`].map((/** @type {any} */ one) => {
+      const id = String(one.uri ?? one.uriTemplate ?? one.name).toWellFormed();
+      const href = `#tools/${kind}/${encodeURIComponent(id)}`;
+      const findings = (kind === "tool" && findingsOf.get(one.name)) || [];
+      const before = known.get(href);
+      const isSame = before && write([before.one, before.findings]) === write([one, findings]);
+      return isSame ? before : { kind, href, one, findings, request: requestOf(one) };
+    }),
+  );
+  choose("");
+}
+
+/** Shows what the page's address names, or else what was shown last. @param {string} href */
+function choose(href) {
+  if (href.startsWith("#tools/")) chosen = href;
+  if (!chosen && !matchMedia("(width <= 700px)").matches) chosen = items[0]?.href ?? "";
   drawList();
-  drawDetail();
+  const item = items.find((one) => one.href === chosen);
+  aside.parentElement.classList.toggle("open", item !== undefined);
+  if (item && item.panel?.parentNode !== detail) put(detail, (item.panel ??= panelOf(item)));
+  if (!item) put(detail, make("p", { class: "empty" }, "Nothing is chosen, or the server does not have it."));
 }
 
 function drawList() {
-  const focused = document.activeElement?.getAttribute("data-key");
-  put(list, ...[...sections].flatMap(([section, items]) => {
-    const matches = (/** @type {Item} */ { one }) =>
-      [one.name, one.title, one.description].join("\n").toLowerCase().includes(search.value.toLowerCase());
-    const found = items.filter(matches);
-    const rows = found.slice(0, MOST_LISTED).map(({ key, one, findings }) => make("li", {}, button(
-      make("b", {}, visible(one.name, 200)), () => select(key, true),
-      { "aria-current": key === chosen && "page", "data-key": key, class: "listed" },
-      findings.length > 0 && make("span", { class: "badge warn", title: "Findings" }, findings.length),
-      make("small", {}, visible(one.title ?? one.description ?? "", 200)))));
-    const more = found.length > MOST_LISTED && make("li", { class: "hint" }, `${found.length - MOST_LISTED} more: search for them`);
-    return items.length ? [make("h2", {}, section, " ", hint(found.length)), make("ul", {}, ...rows, more)] : [];
-  }));
-  if (!list.childElementCount) put(list, make("p", { class: "empty" }, "No tools, resources or prompts."));
-  for (const row of list.querySelectorAll("button")) if (row.dataset.key === focused) row.focus();
-}
-
-/** @param {string} key */
-function select(key, isClick = false) {
-  chosen = key;
-  drawList();
-  drawDetail();
-  if (isClick) location.hash = path();
-}
-
-/** The part of the page's address that leads here. */
-const path = () => ["tools", ...(chosen ? chosen.toWellFormed().split("/") : [])].map(encodeURIComponent).join("/");
-
-function drawDetail() {
-  const item = [...sections.values()].flat().find((one) => one.key === chosen);
-  byId("tools").classList.toggle("open", item !== undefined);
-  if (!item) return put(detail, make("p", { class: "empty" }, chosen ? "The server does not have this." : "Nothing is chosen."));
-  const text = write([item.one, item.findings]);
-  const known = panels.get(item.key);
-  const { node } = known?.text === text ? known : { node: item.panel() };
-  panels.set(item.key, { text, node });
-  if (detail.lastChild !== node) put(detail, button("← All", () => select("", true), { class: "back" }), node);
-}
-
-/**
- * An item: what it is, its form, and the place of its result.
- * @param {Named} one @param {Node[]} marks @param {Node | false} below @param {HTMLElement} entry @param {Node} output
- */
-const panelOf = (one, marks, below, entry, output) => make("div", {},
-  make("header", {}, make("h2", {}, one.name), one.title && one.title !== one.name && hint(one.title), ...marks,
-    one.description && make("p", { class: "description" }, one.description), below),
-  make("div", { class: "columns" }, entry, output));
-
-const outputOf = () =>
-  make("section", { class: "output", "aria-label": "Result" }, make("p", { class: "empty" }, "The result appears here."));
-/** @param {...(string | number | undefined | false | null)} texts */
-const said = (...texts) => make("p", { class: "hint", role: "status" }, ...texts);
-/** @param {{ html: string, result?: unknown, unreadable?: string }} event */
-const shown = ({ html, result, unreadable }) => make("div", { class: "output" }, fragment(html), unreadable && alerted(unreadable),
-  result !== undefined && make("details", {}, make("summary", { class: "hint" }, "JSON"), tree(branch(result))));
-
-/**
- * Fields for the members of a schema, and the same as JSON, each in step with the other.
- * @param {unknown} schema @param {...[string, HTMLElement]} others More tabs.
- */
-function fieldsOf(schema, ...others) {
-  const first = initial(schema, schema, true);
-  let value = isObject(first) ? first : {};
-  const place = make("fieldset");
-  const text = ofJson(value, (next = {}) => {
-    if (!isObject(next)) throw new Error("Arguments are an object.");
-    value = next;
-    draw();
-  }, { rows: 8, "aria-label": "Arguments as JSON" });
-  const draw = () => put(place, form(schema, value, (next) => {
-    value = isObject(next) ? next : {};
-    text.value = write(value, 2);
-    text.setCustomValidity("");
-  }));
-  draw();
-  const panels = /** @type {[string, HTMLElement][]} */ ([["Form", place], ["JSON", make("div", {}, text)], ...others]);
-  const { list } = tabs("Arguments", panels, (name) => {
-    [place.disabled, text.disabled] = [name !== "Form", name !== "JSON"]; // a field that is not seen blocks no call
+  const focused = document.activeElement?.getAttribute("href");
+  const matches = (/** @type {Item} */ { one }) =>
+    [one.name, one.title, one.description].join("\n").toLowerCase().includes(search.value.toLowerCase());
+  const drawn = [...new Set(items.map((item) => item.kind))].flatMap((kind) => {
+    const found = items.filter((item) => item.kind === kind && matches(item));
+    const hidden = Math.max(0, found.length - MOST_LISTED);
+    const more = hidden > 0 && make("p", { class: "hint" }, `${hidden} more: search for them`);
+    return [make("h2", {}, `${kind}s `, hint(found.length)), ...found.slice(0, MOST_LISTED).map(rowOf), more];
   });
-  return { node: make("div", { class: "fields" }, list, ...panels.map(([, panel]) => panel)), value: () => value };
+  put(list, ...drawn, !drawn.length && make("p", { class: "empty" }, "No tools, resources or prompts."));
+  for (const row of list.querySelectorAll("a")) if (row.getAttribute("href") === focused) row.focus();
 }
 
-/** @param {ListedTool} listed */
-function toolPanel({ tool, findings }) {
-  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool.annotations ?? {};
-  const marks = [readOnlyHint && badge("read-only", "good"), destructiveHint && !readOnlyHint && badge("destructive", "bad"),
-    idempotentHint && badge("idempotent"), openWorldHint && badge("open world")].filter((mark) => mark instanceof Node);
-  const lint = findings.length > 0 && make("details", { class: "findings" }, make("summary", {}, `Findings: ${findings.length}`),
-    make("ul", {}, ...findings.map(({ severity, message, rule, applies_to: hosts }) => make("li", {},
-      badge(severity, severity === "error" ? "bad" : "warn"), ` ${message} `, make("code", {}, rule), " ", hint(hosts.join(", "))))));
-  const schemas = tree(branch(tool.inputSchema, "inputSchema"), branch(tool.outputSchema ?? null, "outputSchema", 1));
-  const [fields, output, snippet] = [fieldsOf(tool.inputSchema, ["Schema", schemas]), outputOf(), make("div")];
-  /** @param {string} language */
-  const copy = async (language) => {
-    const text = (await get("snippets", { tool: tool.name, arguments: fields.value() }))[language];
-    const done = await navigator.clipboard.writeText(text).then(() => "Copied", () => "Copy it from here:");
-    put(snippet, said(done), make("pre", {}, text));
-  };
-  const copies = Object.entries(SNIPPETS).map(([language, label]) =>
-    button(label, () => copy(language).catch((error) => put(snippet, alerted(error))), { class: "quiet" }));
-  const [call, cancel] = [make("button", { class: "primary" }, "Call"), button("Cancel", () => {}, { hidden: true })];
-  const keydown = (/** @type {KeyboardEvent} */ event) =>
-    event.key === "Enter" && (event.ctrlKey || event.metaKey) && !call.disabled && entry.requestSubmit();
-  const entry = formOf({ keydown }, async () => {
-    [call.disabled, cancel.hidden] = [true, false];
-    await run(tool.name, fields.value(), output, cancel);
-    const hadFocus = document.activeElement === cancel;
-    [call.disabled, cancel.hidden] = [false, true];
-    if (hadFocus) call.focus();
-  }, fields.node, controls(call, cancel, make("span", { class: "copies" }, "Copy as ", ...copies)), snippet);
-  return panelOf(tool, marks, lint, entry, output);
+function rowOf(/** @type {Item} */ { href, one, findings }) {
+  const name = make("b", {}, visible(one.name, 200));
+  const count = findings.length > 0 && make("span", { class: "badge warn", title: "Findings" }, findings.length);
+  const about = make("small", {}, visible(one.title ?? one.description ?? "", 200));
+  return make("a", { href, class: "listed", "aria-current": href === chosen && "page" }, name, count, about);
 }
 
-/**
- * Calls a tool and shows what comes of it, until its end.
- * @param {string} tool @param {object} args @param {HTMLElement} output @param {HTMLButtonElement} cancel
- */
-async function run(tool, args, output, cancel) {
-  const [state, bar] = [said("Calling…"), make("progress", { "aria-label": "Progress" })];
-  const logs = make("ol", { role: "log", "aria-label": "Log", class: "logs", hidden: true });
-  const [questions, abort] = [make("div", { class: "output", "aria-live": "assertive" }), new AbortController()];
-  cancel.onclick = () => abort.abort();
-  put(output, state, bar, questions, logs);
-  /** @param {string} words @param {Node | false} [child] */
-  const end = (words, child = false) => {
-    put(state, words);
-    put(output, state, logs, child);
-  };
-  /** @param {CallEvent} event */
-  const take = (event) => {
-    switch (event.type) {
-      case "started":
-        cancel.onclick = () => get("cancel", { call: event.call }).catch(() => abort.abort());
-        break;
-      case "progress":
-        if (event.total) [bar.max, bar.value] = [event.total, event.progress];
-        put(state, event.progress, event.total && ` of ${event.total}`, event.message && ` · ${event.message}`);
-        break;
-      case "log": {
-        const look = /debug|info|notice/.test(event.level) ? "muted" : event.level === "warning" ? "warn" : "bad";
-        const text = typeof event.data === "string" ? event.data : write(event.data);
-        logs.append(make("li", {}, badge(event.level, look), " ", event.logger && `${event.logger}: `, text));
-        logs.hidden = false;
-        if (logs.childElementCount > MOST_LOGS) logs.firstElementChild?.remove();
-        logs.scrollTop = logs.scrollHeight;
-        break;
-      }
-      case "question": {
-        const card = questionCard(event);
-        questions.append(card);
-        if (output.parentElement?.contains(document.activeElement)) card.focus();
-        break;
-      }
-      case "withdrawn":
-        return questions.querySelector(`[data-question="${CSS.escape(event.question)}"]`)?.remove();
-      case "result": {
-        const word = member(event.result, "isError") === true ? "Error" : "Result";
-        return end(`${word} after ${duration(event.seconds)} · ${bytes(event.bytes)}`, shown(event));
-      }
-      case "failure":
-        return end("Failed", alerted(event.code ? `${event.message} (${event.code})` : event.message));
-      case "cancelled":
-        return end(`Cancelled after ${duration(event.seconds)}`);
-    }
-  };
-  try {
-    for await (const event of stream("call", { tool, arguments: args }, abort.signal)) take(event);
-    if (bar.isConnected) end("The call ended without a result.");
-  } catch (error) {
-    end(abort.signal.aborted ? "Cancelled" : "Failed", !abort.signal.aborted && alerted(error));
-  }
+/** What an item is, its form, and the place of its result. @param {Item} item */
+function panelOf({ one, request, findings }) {
+  const { verb, path, schema, ref, uriOf, body } = request;
+  /** @param {string} argument @param {string} value */
+  const propose = async (argument, value) => (await get("complete", { name: ref, argument, value })).values;
+  const fields = fieldsOf(schema, ref === undefined ? undefined : propose, ["Definition", tree(one)]);
+  const address = make("input", { required: true });
+  const fill = () => (address.value = uriOf?.(fields.read()) ?? "");
+  fields.node.addEventListener("input", fill);
+  fill();
+  const given = () => (uriOf ? { uri: address.value } : { ...body, arguments: fields.read() });
+  const output = make("section", { class: "output", "aria-label": "Result", tabindex: -1 });
+  put(output, make("p", { class: "empty" }, "The result appears here."));
+  const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, verb));
+  const parts = [fields.node, uriOf && make("label", {}, "URI", address), controls, path === "call" && copiesOf(given)];
+  const form = formOf({}, () => run(path, given(), output), ...parts);
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  const back = make("a", { href: "#tools/", class: "button back" }, "← All");
+  return make("div", {}, back, headOf(one, findings), make("div", { class: "columns" }, form, output));
 }
 
-/** What a tool asks its user: to fill in a form, or to open a page. @param {Question} question */
-function questionCard({ question, schema, message, url = "" }) {
-  const [fields, problem] = [schema ? fieldsOf(schema) : null, make("div")];
-  /** @param {"accept" | "decline" | "cancel"} action */
-  const answer = (action) =>
-    get("answer", { question, action, content: (action === "accept" && fields?.value()) || {} })
-      .then(() => card.remove(), (error) => put(problem, alerted(error)));
-  const link = url && /^https?:/.test(url) && make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open it");
-  const card = formOf({ class: "asking", tabindex: "-1", "data-question": question }, () => answer("accept"),
-    make("h3", {}, "The tool asks"), make("p", { class: "text" }, message), url && make("p", {}, make("code", {}, url), " ", link),
-    fields && fields.node, problem, controls(make("button", { class: "primary" }, "Accept"),
-      button("Decline", () => answer("decline")), button("Cancel the question", () => answer("cancel"))));
-  return card;
+/** @param {Named} one @param {Finding[]} findings */
+function headOf(one, findings) {
+  const marks = Object.entries(MARKS).filter(([key]) => member(member(one, "annotations"), key) === true);
+  const badges = marks.map(([key, look]) => badge(key.replace("Hint", ""), look));
+  const description = one.description && make("p", { class: "description" }, one.description);
+  const lint = findings.map(({ severity, where, problem, remedy, concerns }) => {
+    const look = badge(severity, severity === "error" ? "bad" : "warn");
+    return make("li", {}, look, ` ${problem}; ${remedy} `, make("code", {}, where), " ", hint(concerns));
+  });
+  const summary = make("summary", {}, `Findings: ${lint.length}`);
+  const folded = lint.length > 0 && make("details", { class: "findings" }, summary, ...lint);
+  return make("header", {}, make("h2", {}, one.name), ...badges, description, folded);
 }
 
-/**
- * An item whose form asks for one thing and shows it.
- * @param {Named} one @param {string} facts @param {Node[]} fields @param {string} verb @param {string} path @param {() => object} body
- */
-function readPanel(one, facts, fields, verb, path, body) {
-  const output = outputOf();
-  const entry = formOf({}, async () => {
-    put(output, said("Reading…"));
-    const answer = await get(path, body()).catch((error) => ({ failure: error }));
-    if (answer.failure !== undefined) put(output, alerted(answer.failure));
-    else put(output, said(`Result after ${duration(answer.seconds)} · ${bytes(answer.result)}`), shown(answer));
-  }, ...fields, controls(make("button", { class: "primary" }, verb)));
-  return panelOf(one, [hint(facts)], false, entry, output);
-}
-
-/**
- * Fields of text, with the values that the server proposes.
- * @param {PromptArgument[]} names @param {object} ref @param {(values: Record<string, string>) => void} change
- */
-function textFields(names, ref, change) {
-  /** @type {Map<string, HTMLInputElement>} */
-  const inputs = new Map();
-  return names.map(({ name, title, description, required }) => {
-    const proposals = make("datalist", { id: unique() });
-    let timer = 0;
-    const propose = async () => {
-      const { values } = await get("complete", { ref, argument: name, value: input.value }).catch(() => ({ values: [] }));
-      put(proposals, ...values.slice(0, 100).map((/** @type {string} */ value) => make("option", { value })));
+/** Buttons that copy a call as code. @param {() => object} given */
+function copiesOf(given) {
+  const place = make("div");
+  const buttons = Object.entries(SNIPPETS).map(([language, label]) => {
+    const copy = async () => {
+      const text = (await get("snippets", given()))[language];
+      put(place, make("pre", {}, text));
+      await navigator.clipboard.writeText(text);
+      place.prepend("Copied");
     };
-    const input = make("input", { list: proposals.id, required: required === true, focus: propose, input: () => {
-      change(Object.fromEntries([...inputs].map(([key, one]) => [key, one.value]).filter(([, value]) => value)));
-      clearTimeout(timer);
-      timer = setTimeout(propose, 150);
-    } });
-    inputs.set(name, input);
-    const label = make("label", {}, make("span", { class: required && "needed" }, title ?? name), input);
-    return make("div", { class: "field" }, label, proposals, description && make("p", { class: "description" }, description));
+    return button(label, () => copy().catch((error) => place.prepend(alerted(error))), { class: "quiet" });
   });
-}
-
-/** @param {Prompt} prompt */
-function promptPanel(prompt) {
-  let values = {};
-  const fields = textFields(prompt.arguments ?? [], { type: "ref/prompt", name: prompt.name }, (next) => (values = next));
-  return readPanel(prompt, "", fields, "Get", "prompt", () => ({ name: prompt.name, arguments: values }));
-}
-
-const VARIABLES = /\{([+#./;?&]?)([^{}]*)\}/g;
-/** @param {string} inside */
-const namesIn = (inside) => inside.split(",").map((name) => name.replace(/\*$|:\d+$/, ""));
-
-/** A URI template with texts in it (RFC 6570). @param {string} template @param {Record<string, string>} values */
-const expand = (template, values) => template.replace(VARIABLES, (_all, operator, inside) => {
-  const encode = /[+#]/.test(operator) ? encodeURI : encodeURIComponent;
-  const parts = namesIn(inside).filter((name) => Object.hasOwn(values, name))
-    .map((name) => (/[;?&]/.test(operator) ? `${name}=` : "") + encode(values[name] ?? ""));
-  return parts.length ? operator.replace("+", "") + parts.join(operator.replace("?", "&").replace(/[+#]/, "") || ",") : "";
-});
-
-/** @param {Resource | ResourceTemplate} one @param {string} uri */
-function resourcePanel(one, uri) {
-  const address = make("input", { required: true, value: uri });
-  const names = "uriTemplate" in one ? [...uri.matchAll(VARIABLES)].flatMap(([, , inside = ""]) => namesIn(inside)) : [];
-  const fill = (/** @type {Record<string, string>} */ values) => (address.value = expand(uri, values));
-  const fields = textFields(names.map((name) => ({ name })), { type: "ref/resource", uri }, fill);
-  const label = make("div", { class: "field" }, make("label", {}, "URI", address));
-  const facts = [one.mimeType, "size" in one && typeof one.size === "number" && bytes(one.size)].filter(Boolean).join(" · ");
-  return readPanel(one, facts, [...fields, label], "Read", "read", () => ({ uri: address.value }));
+  return make("div", { class: "copies" }, "Copy as ", ...buttons, place);
 }
 
 search.addEventListener("input", drawList);
-search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-  const first = list.querySelector("button");
-  if (!first || !["ArrowDown", "Enter"].includes(event.key)) return;
+aside.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  const stops = [search, ...list.querySelectorAll("a")];
+  const here = stops.indexOf(document.activeElement);
+  const to = event.key === "ArrowDown" ? stops[here + 1] : event.key === "ArrowUp" ? stops[here - 1] : undefined;
+  if (!to) return;
   event.preventDefault();
-  first.focus();
-  if (event.key === "Enter") first.click();
+  to.focus();
 });
-arrows(list, "button");
 
-export const tools = { show, select, path };
+export const tools = { show, choose };

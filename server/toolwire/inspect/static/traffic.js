@@ -1,17 +1,16 @@
-// Every message in both directions. Only the rows that are seen have elements, so that ten thousand of them stay usable.
-import { badge, branch, button, byId, controls, hint, make, put, step, tree } from "./dom.js";
-import { bytes, duration, isObject, member, write } from "./json.js";
+// Every message in both directions. Only the rows that are seen have elements, so that any number of them stays usable.
+import { badge, button, byId, hint, make, put, tree } from "./dom.js";
+import { bytes, duration, isObject, member, worded, write } from "./json.js";
 
 /**
  * @typedef {"client" | "server" | "stderr"} From
- * @typedef {"request" | "response" | "error" | "notification" | "note"} Kind
- * @typedef {{ number: number, at: number, from: From, kind: Kind, method: string, about: string, value: unknown, size: string,
- *   other?: Row | undefined }} Row The other is the response of a request, and the request of a response.
+ * @typedef {{ at: number, from: From, kind: string, method: string, about: string, value: unknown, text: string,
+ *   size: string, other?: Row | undefined }} Row The text is searched; the other is the request or the response.
  */
 
-const [ROW_PIXELS, MOST_ROWS] = [26, 10_000];
+const ROW_PIXELS = 26;
+const MOST_ROWS = 10_000;
 const MARKS = { client: "→", server: "←", stderr: "·" };
-const WORDS = { client: "client → server", server: "server → client", stderr: "" };
 
 /** @type {Row[]} */
 let rows = [];
@@ -21,30 +20,35 @@ let shown = [];
 let chosen;
 /** Requests without a response, by sender and id. @type {Map<string, Row>} */
 const waiting = new Map();
-const methods = new Set([""]);
-let [count, isDue] = [0, false];
-const [list, sheet, ...filters] = ["rows", "sheet", "text", "direction", "method"].map(byId);
+let isDue = false;
+const [list, sheet, search, direction] = ["rows", "sheet", "text", "direction"].map(byId);
 
-/** @param {From} from @param {number} at @param {Kind} kind @param {string} method @param {unknown} about @param {unknown} value @returns {Row} */
-const rowOf = (from, at, kind, method, about, value) =>
-  ({ number: ++count, at, from, kind, method, about: typeof about === "string" ? about : write(about), value, size: bytes(value) });
+/**
+ * @param {From} from @param {number} at @param {string} kind @param {string} method @param {unknown} about
+ * @param {unknown} value
+ */
+function rowOf(from, at, kind, method, about, value) {
+  const json = write(value);
+  const size = bytes(new TextEncoder().encode(json).length);
+  return { at, from, kind, method, about: worded(about), value, text: `${method} ${json}`.toLowerCase(), size };
+}
 
-/** @param {"client" | "server"} from @param {number} at @param {unknown} message */
-function ofMessage(from, at, message) {
-  const [id, method, params, error] = ["id", "method", "params", "error"].map((name) => member(message, name));
+/** @param {"client" | "server"} from @param {number} at @param {unknown} value @returns {Row} */
+function ofMessage(from, at, value) {
+  const [id, method, params, error] = ["id", "method", "params", "error"].map((name) => member(value, name));
   if (typeof method === "string") {
-    const about = ["name", "uri", "message", "data"].map((name) => member(params, name)).find((one) => one !== undefined);
-    const row = rowOf(from, at, id === undefined ? "notification" : "request", method, about ?? "", message);
-    if (id !== undefined) waiting.set(from + write(id), row);
-    return row;
+    const abouts = ["name", "uri", "message", "data"].map((name) => member(params, name));
+    const about = abouts.find((one) => one !== undefined);
+    const request = rowOf(from, at, id === undefined ? "notification" : "request", method, about, value);
+    if (id !== undefined) waiting.set(from + write(id), request);
+    return request;
   }
   const key = (from === "client" ? "server" : "client") + write(id);
-  const request = waiting.get(key);
-  const isError = error !== undefined || member(member(message, "result"), "isError") === true;
-  const about = error === undefined ? request?.about : `${write(member(error, "code"))} ${member(error, "message")}`;
-  const row = { ...rowOf(from, at, isError ? "error" : "response", request?.method ?? "", about ?? "", message), other: request };
-  if (request) request.other = row;
+  const other = waiting.get(key);
   waiting.delete(key);
+  const kind = error !== undefined || member(member(value, "result"), "isError") === true ? "error" : "response";
+  const row = { ...rowOf(from, at, kind, other?.method ?? "", error ?? other?.about, value), other };
+  if (other) other.other = row;
   return row;
 }
 
@@ -55,44 +59,23 @@ function rowsOf(event) {
   if (event.type !== "message") return [];
   const { entry } = event;
   const at = Date.parse(entry.at);
-  switch (entry.type) {
-    case "Message":
-      return [entry.message].flat().map((one) => ofMessage(entry.sender, at, one));
-    case "Started":
-      waiting.clear();
-      return [rowOf("stderr", at, "note", "server started", entry.command.join(" "), entry)];
-    case "Noise":
-      return [rowOf("server", at, "error", "no message", entry.text, entry)];
-    case "Ended":
-      return [rowOf("stderr", at, "note", "server ended", `${entry.reason}\n${entry.stderr}`, entry)];
-    default:
-      return [rowOf("stderr", at, "note", "recording ended", `after ${entry.max_bytes} bytes`, entry)];
-  }
+  if (entry.type === "Message") return [entry.message].flat().map((one) => ofMessage(entry.sender, at, one));
+  if (entry.type === "Noise") return [rowOf("server", at, "error", "no message", entry.text, entry)];
+  if (entry.type === "Started") waiting.clear();
+  const { command, reason } = /** @type {Record<string, any>} */ (entry);
+  return [rowOf("stderr", at, "note", entry.type, command?.join(" ") ?? reason, entry)];
 }
 
 /** @param {import("./api.js").PageEvent} event */
 function add(event) {
-  const added = rowsOf(event);
-  rows.push(...added);
-  shown.push(...added.filter(passes()));
-  for (const row of added) {
-    if (methods.has(row.method) || methods.size > 200) continue;
-    methods.add(row.method);
-    filters[2].append(make("option", { value: row.method }, row.method));
-  }
-  if (traffic.isLive && rows.length > MOST_ROWS * 1.1) {
-    rows = rows.slice(-MOST_ROWS);
-    shown = shown.filter((row) => row.number >= (rows[0]?.number ?? 0));
-  }
-  if (added.length) draw();
+  rows.push(...rowsOf(event));
+  if (traffic.isLive) rows.splice(0, rows.length - MOST_ROWS);
+  draw();
 }
 
-/** Whether a row passes the filters. @returns {(row: Row) => boolean} */
-function passes() {
-  const [text, from, name] = filters.map((filter) => filter.value);
-  const words = text.toLowerCase();
-  return (row) => (!from || row.from === from) && (!name || row.method === name) &&
-    (!words || row.method.toLowerCase().includes(words) || write(row.value).toLowerCase().includes(words));
+function filter() {
+  const text = search.value.toLowerCase();
+  shown = rows.filter((row) => row.text.includes(text) && (!direction.value || row.from === direction.value));
 }
 
 /** Draws the rows that are seen, at the next frame. */
@@ -101,6 +84,7 @@ function draw() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
+    filter();
     const wasAtEnd = list.scrollTop + list.clientHeight > sheet.offsetHeight - ROW_PIXELS;
     sheet.style.height = `${shown.length * ROW_PIXELS}px`;
     if (wasAtEnd && !chosen && traffic.isLive) list.scrollTop = list.scrollHeight;
@@ -108,70 +92,68 @@ function draw() {
     const seen = shown.slice(first, first + Math.ceil(list.clientHeight / ROW_PIXELS) + 20);
     put(sheet, ...seen.map((row, index) => element(row, first + index)));
     put(byId("count"), shown.length === rows.length ? `${rows.length} messages` : `${shown.length} of ${rows.length}`);
-    list.setAttribute("aria-activedescendant", chosen && seen.includes(chosen) ? `row-${chosen.number}` : "");
+    list.setAttribute("aria-activedescendant", sheet.querySelector("[aria-selected=true]")?.id ?? "");
   });
 }
 
-/** @param {number} at */
-const clock = (at) =>
-  Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(11, 23);
-/** @param {Row} row */
-const latency = (row) => (row.other ? duration(Math.abs(row.at - row.other.at) / 1000) : row.kind === "request" ? "…" : "");
+const clock = (/** @type {number} */ at) =>
+  at ? `${new Date(at).toLocaleTimeString("en-GB")}.${String(at % 1000).padStart(3, "0")}` : "";
+const latency = (/** @type {Row} */ { at, other, kind }) =>
+  other ? duration(Math.abs(at - other.at) / 1000) : kind === "request" ? "…" : "";
 
 /** @param {Row} row @param {number} index */
 function element(row, index) {
-  const aria = { role: "option", "aria-selected": row === chosen ? "true" : "false", "aria-posinset": index + 1, "aria-setsize": shown.length };
-  const what = make("span", { class: "what" }, make("b", {}, row.method || row.kind), " ", row.about.slice(0, 300));
-  const cells = { time: clock(row.at), mark: MARKS[row.from], what, took: latency(row), size: row.size };
-  const made = make("div", { id: `row-${row.number}`, ...aria, class: `row ${row.from} ${row.kind}`, click: () => choose(index) },
-    ...Object.entries(cells).map(([name, cell]) => (cell instanceof Node ? cell : make("span", { class: name }, cell))));
-  made.style.top = `${index * ROW_PIXELS}px`;
-  return made;
+  const node = make("div", { id: `row-${index}`, class: `row ${row.from} ${row.kind}`, role: "option" });
+  node.ariaSelected = String(row === chosen);
+  node.ariaPosInSet = String(index + 1);
+  node.ariaSetSize = String(shown.length);
+  const what = [make("b", {}, row.method || row.kind), " ", row.about.slice(0, 300)];
+  const cells = { time: [clock(row.at)], mark: [MARKS[row.from]], what, took: [latency(row)], size: [row.size] };
+  node.append(...Object.entries(cells).map(([name, parts]) => make("span", { class: name }, ...parts)));
+  node.addEventListener("click", () => choose(index));
+  node.style.top = `${index * ROW_PIXELS}px`;
+  return node;
 }
 
-/** @param {number} wanted */
-function choose(wanted) {
+function choose(/** @type {number} */ wanted) {
   const at = Math.max(0, Math.min(wanted, shown.length - 1));
-  const row = shown[at];
-  if (!row) return;
-  chosen = row;
-  const [top, bottom] = [at * ROW_PIXELS, (at + 1) * ROW_PIXELS - list.clientHeight];
-  list.scrollTop = Math.max(bottom, Math.min(list.scrollTop, top));
-  const { other } = row;
-  const goTo = (/** @type {Row} */ to) => {
-    if (!shown.includes(to)) for (const filter of filters) filter.value = "";
-    refilter();
-    choose(shown.indexOf(to));
-  };
+  chosen = shown[at];
+  if (!chosen) return;
+  const { value, other } = chosen;
+  list.scrollTop = Math.max((at + 1) * ROW_PIXELS - list.clientHeight, Math.min(list.scrollTop, at * ROW_PIXELS));
+  const previous = button("← Previous", () => choose(at - 1), { disabled: at === 0 });
+  const next = button("Next →", () => choose(at + 1), { disabled: at === shown.length - 1 });
+  const copy = button("Copy JSON", () => navigator.clipboard.writeText(write(value, 2)));
+  const controls = make("div", { class: "controls" }, previous, next, hint(`${at + 1} of ${shown.length}`), copy);
   const go = other && button(`Go to the ${other.kind === "request" ? "request" : "response"}`, () => goTo(other));
-  put(byId("message"), controls(button("← Previous", () => choose(at - 1), { disabled: at === 0 }),
-    button("Next →", () => choose(at + 1), { disabled: at === shown.length - 1 }), hint(`${at + 1} of ${shown.length}`),
-    button("Copy JSON", () => navigator.clipboard.writeText(write(row.value, 2)))), detailOf(row), go, other && detailOf(other));
+  put(byId("message"), controls, detailOf(chosen), go, other && detailOf(other));
   draw();
 }
 
-/** @param {Row} row */
-function detailOf(row) {
-  const took = row.other && row.kind !== "request" && `after ${latency(row)}`;
-  const facts = [WORDS[row.from], clock(row.at), row.size, took].filter(Boolean).join(" · ");
-  const body = isObject(row.value) && row.kind !== "note" ? tree(branch(row.value, undefined, 4)) : make("pre", {}, row.about);
-  return make("section", {}, make("h3", {}, row.method, " ", badge(row.kind, row.kind === "error" ? "bad" : "muted")), hint(facts), body);
+function goTo(/** @type {Row} */ row) {
+  if (!shown.includes(row)) search.value = direction.value = "";
+  filter();
+  choose(shown.indexOf(row));
 }
 
-function refilter() {
-  shown = rows.filter(passes());
-  draw();
+function detailOf(/** @type {Row} */ row) {
+  const took = row.kind !== "request" && row.other && `after ${latency(row)}`;
+  const facts = [row.from !== "stderr" && `from the ${row.from}`, clock(row.at), row.size, took].filter(Boolean);
+  const body = isObject(row.value) ? tree(row.value, 4) : make("pre", {}, row.about);
+  const kind = badge(row.kind, row.kind === "error" ? "bad" : "muted");
+  return make("section", {}, make("h3", {}, row.method, " ", kind), hint(facts.join(" · ")), body);
 }
 
 list.addEventListener("scroll", draw);
 new ResizeObserver(draw).observe(list);
-for (const filter of filters) filter.addEventListener("input", refilter);
+for (const input of [search, direction]) input.addEventListener("input", draw);
 byId("traffic").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-  const here = chosen ? shown.indexOf(chosen) : -1;
-  const to = step(event.key, here, Math.floor(list.clientHeight / ROW_PIXELS), shown.length);
-  if (to === here || (event.target instanceof Element && event.target.closest("input, select"))) return;
+  const page = Math.floor(list.clientHeight / ROW_PIXELS);
+  const steps = { Down: 1, Right: 1, Up: -1, Left: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  const step = member(steps, event.key.replace("Arrow", ""));
+  if (typeof step !== "number" || (event.target instanceof Element && event.target.closest("input, select"))) return;
   event.preventDefault();
-  choose(to);
+  choose((chosen ? shown.indexOf(chosen) : -1) + step);
 });
 
 export const traffic = { add, draw, isLive: false };

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ....errors import UsageError
-from ...local_page import OPTIONS, LocalPage
+from ...local_page import OPTIONS, local_page
 from ...open_client import command_of, loading_words
 from ...options import LOADING
 from .. import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    import anyio
-
     from ....inspect.traffic import Feed
     from ...options import Words
 
@@ -39,36 +36,38 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Serve the page until Ctrl-C."""
+    import anyio
+    from toolwire_client.waiting.main_thread import MainThread
+
     from ....inspect.traffic import Feed
 
-    names, is_ours = words.words, words.command is None
+    names, is_ours, feed, state = words.words, words.command is None, Feed(), dict[str, Any]()
     if is_ours and len(names) == 1 and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
-        return _until_ctrl_c(
-            LocalPage(feed, words.options, title=names[0], views=[_read(names[0], feed)], status="ended")
-        )
-    command = command_of(words, names)
-    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
-    target = names[0] if is_plain else None
-    facts: dict[str, Any] = {"title": " ".join(names or command), "command": command, "target": target}
-    page = LocalPage(Feed(), words.options, views=["tools", "traffic", "check"], **facts)
+        state = {"title": names[0], "views": [_read(names[0], feed)], "status": "ended"}
+    else:
+        command = command_of(words, names)
+        is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
+        state = {"title": " ".join(names or command), "views": ["tools", "traffic", "check"]}
+        state |= {"command": command, "target": names[0] if is_plain else None}
+    ended = anyio.Event()
 
-    async def work() -> None:
-        from importlib import import_module
+    async def serve() -> int:
+        async with local_page(feed, words.options, **state) as page, anyio.create_task_group() as tasks:
+            if page.state["command"]:
+                # In a thread, since its imports would delay the page.
+                session = await anyio.to_thread.run_sync(import_module, "toolwire.inspect.session")
+                page.server = session.InspectedServer(feed, page.state, "modern" if is_ours else "auto")
+                tasks.start_soon(page.server.run)
+            await ended.wait()
+            tasks.cancel_scope.cancel()
+        return 130
 
-        import anyio
-
-        # In a thread, since its imports would delay the page.
-        session = await anyio.to_thread.run_sync(import_module, "toolwire.inspect.session")
-        page.app.server = server = session.InspectedServer(command, target, page.app.feed, is_ours=is_ours)
-        await server.run()
-
-    return _until_ctrl_c(page, work)
+    return MainThread(ended.set, ended.set).run(serve)
 
 
 def _read(name: str, feed: Feed) -> str:
     """Add the events in the file *name* to *feed*, and return the view that shows them."""
-    import msgspec
     from toolwire_client.agent.transcript import BrokenTranscript, load
     from toolwire_client.pages.run_page import event_html
 
@@ -76,7 +75,7 @@ def _read(name: str, feed: Feed) -> str:
 
     try:
         for _, entry in read(name):
-            feed.add("message", msgspec.json.encode(entry))
+            feed.add("message", entry=entry)
     except BadRecording as problem:
         try:
             events = load(name)
@@ -87,24 +86,3 @@ def _read(name: str, feed: Feed) -> str:
                 feed.add("run", html=html)
         return "run"
     return "traffic"
-
-
-def _until_ctrl_c(page: LocalPage, work: Callable[[], Awaitable[object]] | None = None) -> int:
-    from toolwire_client.waiting.main_thread import MainThread
-
-    scopes: list[anyio.CancelScope] = []
-
-    async def serve() -> int:
-        import anyio
-
-        async with page.served():
-            with anyio.CancelScope() as scope:
-                scopes.append(scope)
-                await (work or anyio.sleep_forever)()
-        return 130
-
-    def end() -> None:
-        for scope in scopes:
-            scope.cancel()
-
-    return MainThread(end, end).run(serve)

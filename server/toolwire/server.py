@@ -143,12 +143,11 @@ class Server:
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
-        late = self._mounts and self._mounts.late
         if self._mounts is not None:
             tools = [*tools, *self._mounts.tools(tools)]
         if not self._settings.structured:
             tools = [tool.without_structured() for tool in tools]
-        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size, late=late)
+        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size, late=self._mounts)
 
     def _found(self) -> tuple[str, str]:
         from .identity import identify  # for a client that asks, and expensive for installed packages

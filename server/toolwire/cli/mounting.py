@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
     Mounted = tuple[list[str], str | None, dict[str, Any]]
     """A command, its name, and further options of `Server.mount`."""
-
-_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.*)", re.DOTALL)
 
 
 def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str], exclude: Sequence[str]) -> None:
@@ -45,12 +42,12 @@ def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str]
 
 def _typed(texts: Sequence[str]) -> Iterator[Mounted]:
     for text in texts:
-        found = _NAMED.fullmatch(text)
-        name, command = (found[1], found[2]) if found else (None, text)
-        words = words_of(command)
+        name, equals, command = text.partition("=")
+        is_named = equals and name.replace("-", "_").isidentifier()
+        words = words_of(command if is_named else text)
         if not words:
             raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
-        yield words, name, {}
+        yield words, name if is_named else None, {}
 
 
 def _configured(paths: Sequence[str]) -> Iterator[Mounted]:

@@ -79,8 +79,7 @@ def late(method: str, params: dict[str, Any], catalog: Catalog) -> tuple[Tool, d
     """
     if catalog.late is None:
         raise unknown_tool(params["name"], catalog.shown)
-    found: tuple[Tool, dict[str, Any]] = catalog.late.asked(method, params)
-    return found
+    return catalog.late, {"method": method, "params": params}
 
 
 def completions_of(catalog: Catalog) -> dict[str, Any]:

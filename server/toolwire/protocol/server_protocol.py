@@ -275,16 +275,16 @@ class ServerProtocol:
         name = params.get("name")
         if type(name) is not str:
             raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
-        tool = self._tools.get(name)
-        if tool is None:
-            from .lookup import late
-
-            return self._begin(request, params, origin, *late("tools/call", params, self._catalog))
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}
         elif type(arguments) is not dict and (self._strict_arguments or type(arguments) is not str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
+        tool = self._tools.get(name)
+        if tool is None:
+            from .lookup import late
+
+            return self._begin(request, params, origin, *late("tools/call", params, self._catalog))
         id = None if request.id is UNSET else request.id
         call = Call(id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host)
         if "_meta" in params:
@@ -352,8 +352,8 @@ class ServerProtocol:
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        if self._catalog.late is not None:
-            return self._begin(request, params, origin, *self._catalog.late.asked(request.method, params))
+        if (late := self._catalog.late) is not None:
+            return self._begin(request, params, origin, late, {"method": request.method, "params": params})
         kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
         pages = self._pages  # read before the catalog: a page of a catalog that `replace` has replaced is not kept

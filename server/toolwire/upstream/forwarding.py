@@ -7,7 +7,7 @@ questions of the other server go through the `Call` to its host, in whichever er
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
@@ -53,15 +53,13 @@ def forward(
     call: Call,
     connection: Connection,
     params: dict[str, Any],
-    on_stop: Callable[[], object] = lambda: None,
     waiting: Waiting = BLOCKING,
     opened: Callable[[RequestHandle], object] = lambda handle: None,
 ) -> dict[str, Any]:
     """Send the request with *params* that calls the tool of *call* over there, and return its result as it came.
 
-    Only for the thread that runs the call. *on_stop* is called, in addition to cancelling the request, if the call
-    ends before; it must not block. *waiting* is the way to wait for the response. *opened* gets the request, which may
-    log.
+    Only for the thread that runs the call. *waiting* is the way to wait for the response. *opened* gets the request,
+    which may log.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
@@ -75,7 +73,7 @@ def forward(
         on_log = partial(pass_on_log, call)
         with RequestHandle(connection, waiting, _Questions(call, connection), on_progress, on_log) as handle:
             opened(handle)
-            call.stop = partial(_stop, handle, on_stop)
+            call.stop = partial(handle.cancel, "the call was cancelled or ran out of time")
             if call.ended:
                 raise cancelled(call)
             params = _with_meta(call, connection, params)
@@ -118,11 +116,6 @@ def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> di
     return {**params, "_meta": meta} if meta else params
 
 
-def _stop(handle: RequestHandle, on_stop: Callable[[], object]) -> None:
-    handle.cancel("the call was cancelled or ran out of time")
-    on_stop()
-
-
 class _Questions(ElicitationHandler):
     """Passes questions that arrive on *connection* to the client that made *call*."""
 
@@ -152,8 +145,8 @@ class _Questions(ElicitationHandler):
         """Return the client's answers to the `inputRequests` of a modern server, of whatever method."""
         responses: dict[str, Any] = {}
         for name, request in requests.items() if isinstance(requests, dict) else [("", None)]:
-            match request:
-                case {"method": str(method), **more} if _is_no_form(params := more.get("params", {})):
+            match {"params": {}, **request} if isinstance(request, dict) else request:
+                case {"method": str(method), "params": dict(params)} if "requestedSchema" not in params:
                     responses[name] = self._call.host.ask(self._call, params, method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().responses({name: request}, tool)
@@ -165,7 +158,3 @@ class _Questions(ElicitationHandler):
         # A modern client's request has been answered with the question, so only its next one can report the end.
         if pending is not None and not self._call.origin.modern:
             pending.wake(NotAnswered("The question was withdrawn."))
-
-
-def _is_no_form(params: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(params, dict) and "requestedSchema" not in params

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from functools import cache, partial
 from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from .process_pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Collection, Container, Iterable, Iterator
 
     from toolwire_tools import Caller
 
@@ -81,14 +81,12 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
 
 
 def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
-    separator = settings.separator
     limited = _has_memory_limits(tools, settings)
-    pools: dict[Any, ProcessPool] = {}
-    for tool in tools:
-        if tool in wanted and (where := _where(tool, settings)) not in pools:
-            pools[where] = _pool(where, spec, settings, limited=limited)
+    pool_at = cache(partial(_pool, spec, settings, limited))
     return [
-        IsolatedTool(tool, pools[_where(tool, settings)], tool.name_with(separator)) if tool in wanted else tool
+        IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
+        if tool in wanted
+        else tool
         for tool in tools
     ]
 
@@ -104,7 +102,7 @@ def _where(tool: Tool, settings: Settings) -> Any:
     return settings.run_on[name]
 
 
-def _pool(where: Any, spec: WorkerSpec, settings: Settings, *, limited: bool) -> ProcessPool:
+def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
         start_one = partial(start_here, spec, limited)
@@ -161,72 +159,43 @@ def _import_path_of(thing: Any) -> str | None:
 
     *thing* must have a name at the top level of its module, or of the script that runs.
     """
-    for module in _modules(thing):
-        place = _place(module)
-        if place is None:
+    made_by = thing.func if isinstance(thing, partial) else thing
+    for module_name in (getattr(made_by, "__module__", None), type(made_by).__module__, "__main__"):
+        module = sys.modules.get(str(module_name))
+        if module is None or (place := _place(module)) is None:
             continue
-        names = [name for name, value in list(vars(module).items()) if _same(value, thing) and name.isidentifier()]
-        own = getattr(thing, "__name__", None)
-        for name in sorted(names, key=lambda name: name != own):
-            if module.__name__ != "__main__" or name in _names_in_script(module):
+        for name, value in list(vars(module).items()):
+            # Each access makes a new bound method.
+            is_same = value is thing or (type(value) is type(thing) is MethodType and value == thing)
+            if is_same and (module_name != "__main__" or name in _names_in_script(module)):
                 return f"{place}:{name}"
     return None
-
-
-def _modules(thing: Any) -> Iterator[ModuleType]:
-    """Yield the modules where *thing* may have a name, the likeliest first."""
-    while isinstance(thing, partial):
-        thing = thing.func
-    names = [getattr(thing, "__module__", None), type(thing).__module__, "__main__"]
-    for name in dict.fromkeys(name for name in names if isinstance(name, str)):
-        module = sys.modules.get(name)
-        if module is not None:
-            yield module
-
-
-def _same(value: object, thing: object) -> bool:
-    # Each access makes a new bound method.
-    return value is thing or (type(value) is type(thing) is MethodType and value == thing)
 
 
 def _place(module: ModuleType) -> str | None:
     """Return the target of *module*: its name if `load` finds it by that, or its file."""
     from importlib.machinery import PathFinder
 
-    spec = getattr(module, "__spec__", None)
-    name = module.__name__ if module.__name__ != "__main__" or spec is None else spec.name
-    file = getattr(module, "__file__", None)
-    file = os.path.realpath(file) if isinstance(file, str) and os.path.isfile(file) else None
-    if name != "__main__" and ("." in name or file is None):
-        return name
-    found = None if name == "__main__" else PathFinder.find_spec(name)
-    if found is not None and found.origin and os.path.realpath(found.origin) == file:
-        return name
-    return file if file is not None and file.endswith(".py") else None
+    name = getattr(getattr(module, "__spec__", None), "name", module.__name__)
+    file = os.path.realpath(getattr(module, "__file__", None) or "")
+    is_file = file.endswith(".py") and os.path.isfile(file)
+    if name == "__main__":
+        return file if is_file else None
+    found = None if "." in name else PathFinder.find_spec(name)
+    is_found = "." in name or (found is not None and os.path.realpath(found.origin or "") == file)
+    return file if is_file and not is_found else name
 
 
-def _names_in_script(module: ModuleType) -> set[str]:
-    """Return the names that a script defines, without those that exist only if it is run."""
+def _names_in_script(module: ModuleType) -> Collection[str]:
+    """Return the names that a script uses at its top level, without those that exist only if it is run."""
     import ast
 
-    file = getattr(module, "__file__", None)
-    if not isinstance(file, str):
-        return set()
-    with open(file, "rb") as source:
-        statements = ast.parse(source.read()).body
-    names = set()
-    for statement in statements:
-        if isinstance(statement, ast.If) and "'__name__'" in ast.dump(statement.test):
-            continue  # only if the file is run
-        for node in ast.walk(statement):
-            match node:
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                    names.add(name)
-                case ast.Name(id=name, ctx=ast.Store()):
-                    names.add(name)
-                case ast.alias():
-                    names.add((node.asname or node.name).partition(".")[0])
-    return names
+    with open(str(module.__file__), "rb") as source:
+        script = ast.parse(source.read())
+    script.body = [
+        part for part in script.body if not (isinstance(part, ast.If) and "'__name__'" in ast.dump(part.test))
+    ]
+    return compile(script, "", "exec").co_names
 
 
 _NOT_IMPORTABLE = "it cannot run in a process of its own: the process could not import it"

@@ -7,9 +7,8 @@ waits no longer, and the start goes on. The lists of the last start stay until t
 from __future__ import annotations
 
 import time
-from concurrent.futures import wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
-from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,6 @@ from .mounted_tool import MountedTool, problem_of, report_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
 
     from toolwire_client.async_client import Running
     from toolwire_client.protocol.events import LogEntry
@@ -80,7 +78,8 @@ class Mount:
         self.prefix = prefix
         self.tools: list[MountedTool] = []
         """Everything it lists, in the order of its lists."""
-        self.is_listed = False
+        self.listed: list[tuple[str, dict[str, Any]]] | None = None
+        """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
         settings = msgspec.structs.replace(
             settings, restart=True, on_log=self._log, on_list_changed=self._list_changed, log_level=None
@@ -114,9 +113,12 @@ class Mount:
 
     def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params* that calls *tool*; raises what `forward` raises."""
-        running = self.running
-        if running is None or running.connection.end is not None:
-            running = self._wait_until_ready(call)
+        starting = self.start(can_elicit(call.capabilities))
+        wait_for([starting], call, None)
+        try:
+            running = starting.result()
+        except ClientError as error:
+            raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
         self._request_logs(running, call)
         try:
             waiting = getattr(running.connection.transport, "waiting", BLOCKING)
@@ -140,14 +142,6 @@ class Mount:
         """End the server, for good."""
         run(self.client.close())
 
-    def _wait_until_ready(self, call: Call) -> Running:
-        wait_for([self.start(can_elicit(call.capabilities))], call, None)
-        assert self._starting is not None
-        try:
-            return self._starting.result()
-        except ClientError as error:
-            raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
-
     def _start(self, can_ask: bool) -> Running:
         client, end = self.client, self.client.end
         if end is not None and self.is_resting:
@@ -165,7 +159,8 @@ class Mount:
         except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
             failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
             if not isinstance(error, Closed):  # by `close`
-                log.warning(printable(f"{self.title} does not start: {error}"))
+                # Its stderr has been passed on already.
+                log.warning(printable(f"{self.title} does not start: {getattr(error, 'reason', error)}"))
             run(client.fail(failure))
             raise failure from None
         self.running = running
@@ -185,19 +180,15 @@ class Mount:
                 log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
                 continue
             tools += [self.tool(kind, entry) for entry in entries]
-        before, was_listed = [(tool.kind, tool.describe()) for tool in self.tools], self.is_listed
-        self.tools, self.is_listed = tools, True
-        if not was_listed or before != [(tool.kind, tool.describe()) for tool in tools]:
+        before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
+        self.tools, self.listed = tools, now
+        if now != before:
             if self.reports_names:
                 report_names(self.name, tools)
             self._changed()
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
-        return kept.of(kind, self.fixed(kind, page))
-
-    def fixed(self, kind: str, page: list[Any]) -> list[Any]:
-        """Return the entries of a *page* of the list of *kind* to read: of a server as it is, those that it sent."""
-        return page
+        return kept.of(kind, page)
 
     def _list_changed(self, what: str) -> None:
         with self._lock:
@@ -276,14 +267,15 @@ def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -
     Raises:
         Cancelled: if the call has ended.
     """
+    starts = [start for start in starts if not start.done()]
     if not starts:
         return
-    ended: SimpleQueue[Any] = SimpleQueue()
-    call.stop = partial(ended.put, call)
-    if not call.ended:  # else it may have been stopped before it could be
-        with call.host.pause(call):
-            in_daemon_thread(partial(wait, starts, seconds)).add_done_callback(ended.put)
-            ended.get()
+    deadline, stopped = Deadline(seconds), Future[None]()
+    call.stop = partial(stopped.set_result, None)
+    with call.host.pause(call):
+        for start in starts:
+            if not call.ended:
+                wait([start, stopped], deadline.left(), FIRST_COMPLETED)
     call.stop = None
     if call.ended:
         raise cancelled(call)

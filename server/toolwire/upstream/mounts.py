@@ -45,11 +45,14 @@ _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-class Mounts:
+class Mounts(Tool):
     """The mounted servers of one server, whose *catalog* they complete.
 
-    *changed* has the server make a new catalog; *sessions* are its clients.
+    As a tool, it answers requests for which they must be listed: a list, or what has an unknown name. *changed* has the
+    server make a new catalog; *sessions* are its clients.
     """
+
+    kind = "late"
 
     def __init__(
         self,
@@ -58,15 +61,16 @@ class Mounts:
         changed: Callable[[], None],
         sessions: Callable[[], list[Session]],
     ) -> None:
-        self.catalog = catalog
-        self.late = Late(self)
-        self.separator = settings.separator
+        super().__init__(lambda: None, name="list")
+        self._catalog = catalog
+        self._separator = settings.separator
         self._max_message_bytes = settings.max_message_bytes
         self._changed = changed
         self._sessions = sessions
-        self._mounts: list[tuple[Mount, Callable[[Tool], bool]]] = []
-        self.lock: LockedTools | None = None
-        self.refused: dict[str, str] = {}
+        self._mounts: dict[Mount, Callable[[Tool], bool]] = {}
+        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+        self._lock: LockedTools | None = None
+        self._refused: dict[str, str] = {}
         """Why tools are refused by the lock, by name."""
 
     def add(
@@ -111,19 +115,19 @@ class Mounts:
             max_message_bytes=self._max_message_bytes,
         )
         mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions)
-        self._mounts.append((mount, keep))
-        self.lock = lock or self.lock
+        self._mounts = {**self._mounts, mount: keep}  # others may be reading it
+        self._lock = lock or self._lock
         if eager:
             mount.start()
 
     def tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
-        taken = {(tool.kind, tool.name_with(self.separator)) for tool in own}
-        self.refused = {}
-        for mount, keep in self._mounts:
+        taken = {(tool.kind, tool.name_with(self._separator)) for tool in own}
+        self._refused = {}
+        for mount, keep in self._mounts.items():
             hidden = []
             for tool in self._allowed(mount):
-                key = tool.kind, tool.name_with(self.separator)
+                key = tool.kind, tool.name_with(self._separator)
                 is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
                 if key in taken or is_foreign:
                     hidden.append(key[1])
@@ -135,68 +139,54 @@ class Mounts:
                 log.rarely(f"taken {mount.name}", printable(what))
 
     def _allowed(self, mount: Mount) -> Sequence[Tool]:
-        if self.lock is None:
+        if self._lock is None:
             return mount.tools
-        allowed, refused = self.lock.checked(mount.tools)
-        self.refused |= {tool.name: tool.why for tool in refused}
+        allowed, refused = self._lock.checked(mount.tools)
+        self._refused |= {tool.name: tool.why for tool in refused}
         return allowed
 
     def close(self) -> None:
         """End all servers, for good."""
-        ends = [in_daemon_thread(mount.close) for mount, _ in self._mounts]
+        ends = [in_daemon_thread(mount.close) for mount in self._mounts]
         for end in ends:
             end.result()
 
-    def complete(self, call: Call, name: str | None, seconds: float | None) -> None:
+    def _complete(self, call: Call, name: str | None, seconds: float | None) -> None:
         """Wait until the servers are listed that may have *name*, or all, for at most *seconds*."""
-        mounts = [mount for mount, _ in self._mounts]
+        mounts = list(self._mounts)
         if name is not None:
             mounts = self._by_prefix(name) or [mount for mount in mounts if not mount.prefix]
         can_ask = can_elicit(call.capabilities)
-        missing = [mount for mount in mounts if not (mount.is_listed or mount.is_resting)]
+        missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
         wait_for([mount.start(can_ask) for mount in missing], call, seconds)
-        changing = [mount.reading for mount in mounts if mount.reading is not None and not mount.reading.done()]
-        wait_for(changing, call, CHANGE_PATIENCE_SECONDS)
+        wait_for([mount.reading for mount in mounts if mount.reading is not None], call, CHANGE_PATIENCE_SECONDS)
 
-    def of_uri(self, uri: str) -> list[MountedTool]:
+    def _of_uri(self, uri: str) -> list[MountedTool]:
         """Return what may read *uri*, which no list has: of the only server with resources, or those of its scheme."""
-        running = [(mount, mount.running) for mount, _ in self._mounts]
-        able = [mount for mount, each in running if each and "resources" in each.handshake.capabilities]
+        able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
         if len(able) > 1:  # one server has no business with the URIs of another
             start = uri.partition(":")[0] + ":"
             able = [mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)]
         return [mount.tool("resources", {"uri": uri}) for mount in able]
 
     def _by_prefix(self, name: str) -> list[Mount]:
-        joints = {self.separator, "_", "."}
-        named = [mount for mount, _ in self._mounts if mount.prefix]
-        return [mount for mount in named if name.startswith(tuple(mount.prefix + joint for joint in joints))]
+        joints = {self._separator, "_", "."}
+        return [
+            mount
+            for mount in self._mounts
+            if mount.prefix and name.startswith(tuple(mount.prefix + joint for joint in joints))
+        ]
 
     def _check_prefix(self, prefix: str) -> None:
-        for mount, _ in self._mounts:
+        for mount in self._mounts:
             shorter, longer = sorted((prefix, mount.prefix), key=len)
-            if shorter == longer or (shorter and longer.startswith(shorter + self.separator)):
+            if shorter == longer or (shorter and longer.startswith(shorter + self._separator)):
                 both = f"{mount.prefix!r} and {prefix!r}" if prefix else "two mounted servers without a name"
                 raise ValueError(f"{both}: tools of both could have the same name; give one another name")
-
-
-class Late(Tool):
-    """Answers requests for which the mounted servers must be listed: a list, or what has an unknown name."""
-
-    kind = "late"
-
-    def __init__(self, mounts: Mounts) -> None:
-        super().__init__(lambda: None, name="list")
-        self._mounts = mounts
-        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
 
     def news(self, host: Host, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no news."""
         return [name for name in changed if name in self._listed.get(host, ())]
-
-    def asked(self, method: str, params: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-        """Return itself, and the request as its arguments."""
-        return self, {"method": method, "params": params}
 
     def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Return the result of the request `arguments["method"]`, whose `params` are given, too.
@@ -207,12 +197,12 @@ class Late(Tool):
         call: Call = caller  # type: ignore[assignment]
         method, params = arguments["method"], arguments["params"]
         if (kind := LIST_METHODS.get(method)) is not None:
-            self._mounts.complete(call, None, LIST_PATIENCE_SECONDS)
+            self._complete(call, None, LIST_PATIENCE_SECONDS)
             self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
-            page = self._mounts.catalog().page(kind, params.get("cursor"))
+            page = self._catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
         name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)
-        self._mounts.complete(call, name if isinstance(name, str) else None, None)
+        self._complete(call, name if isinstance(name, str) else None, None)
         try:
             tool, given = self._found(method, params, modern=call.origin.modern)
         except RequestError as unknown:
@@ -220,21 +210,18 @@ class Late(Tool):
         return _continue(call, tool, given)
 
     def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
-        catalog = self._mounts.catalog()
+        catalog = self._catalog()
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
         if params["name"] not in catalog.by_name:
-            if (why := self._mounts.refused.get(params["name"])) is not None:
+            if (why := self._refused.get(params["name"])) is not None:
                 raise RequestError(INVALID_PARAMS, why)
             raise lookup.unknown_tool(params["name"], catalog.shown)
-        given = params.get("arguments")
-        if given is not None and not isinstance(given, dict | str):
-            raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
-        return catalog.by_name[params["name"]], given or {}
+        return catalog.by_name[params["name"]], params.get("arguments") or {}
 
     def _read_unlisted(self, params: dict[str, Any], call: Call, unknown: RequestError) -> dict[str, Any]:
         uri = params.get("uri")
-        for tool in self._mounts.of_uri(uri) if isinstance(uri, str) else ():
+        for tool in self._of_uri(uri) if isinstance(uri, str) else ():
             try:
                 return _continue(call, tool, {"uri": uri})
             except UpstreamError:

@@ -7,11 +7,10 @@ the same there: the conversation ends, and there is an exit status.
 from __future__ import annotations
 
 import signal
-import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone, signal_name
+from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone, TimedOut, signal_name
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.session.connection import Connection
@@ -28,7 +27,7 @@ from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
 from ..timers import Timers
-from .forwarding import METHODS, forward, pass_on_log
+from .forwarding import forward, pass_on_log
 from .worker_spec import NO_LIMIT, STALE
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from toolwire_client.waiting.base import Inbox
 
     from ..protocol.call import Call
-    from ..timers import Timer
     from .cluster.connections import NodeTransport
     from .guarded_process import GuardedProcess
 
@@ -67,9 +65,8 @@ class WorkerProcess(Connection):
 
     def __init__(self, start: Callable[[], GuardedProcess | NodeTransport], call: Call) -> None:
         self.idle_until = 0.0
-        self._changing = threading.Lock()
         self._call: Call | None = None
-        self._is_open = self._is_spent = False
+        self._was_sent = self._is_spent = False
         try:
             transport = start()
         except NotStarted as error:
@@ -77,17 +74,18 @@ class WorkerProcess(Connection):
         try:
             protocol = ClientProtocol("toolwire", "0")
             super().__init__(transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note)
-            if not self._declare(can_elicit(call.capabilities)):
-                raise ToolError(self._not_ready(call.tool.name))
-        except BaseException:  # for example, if the system allows no more threads
+            self._declare(can_elicit(call.capabilities))
+        except BaseException as error:  # for example, if the system allows no more threads
             transport.kill()
             transport.close()
+            if isinstance(error, ClientError):
+                raise ToolError(self._not_ready(call.tool.name, error)) from None
             raise
 
     @property
     def is_free(self) -> bool:
         """Whether it can take another call."""
-        return self.end is None and not self._is_spent and not self._is_open
+        return self.end is None and not self._is_spent
 
     @property
     def is_lost(self) -> bool:
@@ -105,19 +103,18 @@ class WorkerProcess(Connection):
             Cancelled: if the call has ended.
         """
         tool = call.tool
-        if (can_ask := can_elicit(call.capabilities)) is not self._can_ask and not self._declare(can_ask):
-            return None
-        has_name = METHODS[tool.kind] in ("tools/call", "prompts/get")
-        params = {"name": name, "arguments": arguments} if has_name else dict(arguments)
+        if (can_ask := can_elicit(call.capabilities)) is not self._can_ask:
+            try:
+                self._declare(can_ask)
+            except ClientError:
+                return None
+        params = {"name": name, "arguments": arguments} if tool.kind in ("tools", "prompts") else dict(arguments)
         if call.id is not None:
             params["_meta"] = {META_CALL_ID: call.id}
-        self._call, self._is_open = call, False
+        self._call, self._was_sent = call, False
         try:
-            result = forward(call, self, params, partial(self._stop, call), self.transport.waiting)
-            self._is_open = False
-            return result
+            return forward(call, self, params, self.transport.waiting)
         except UpstreamError as error:
-            self._is_open = False
             if tool.kind != "tools":
                 raise
             raise ToolError(f"The tool's process could not call {tool.name}: {error.message}.") from None
@@ -126,14 +123,13 @@ class WorkerProcess(Connection):
                 raise
             if call.ended:
                 raise cancelled(call) from None
-            if not self._is_open:
+            if not self._was_sent:
                 return None
             raise self._failure(call) from None
         finally:
-            if self._is_spent and call.ended:  # until `_stop` kills it, the tool may clean up
+            if self._is_spent:  # until it is killed, the tool may clean up
                 self.transport.exit_status(_COOPERATION_SECONDS)
-            with self._changing:
-                self._call = None
+            self._call = None
 
     def end_soon(self, seconds: float) -> Future[None]:
         """Let the idle process end by itself, within *seconds* or soon, and let go of it."""
@@ -147,7 +143,19 @@ class WorkerProcess(Connection):
     def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
         """As `Connection.begin`."""
         super().begin(request, inbox)
-        self._is_open = not self.transport.has_lost_input
+        self._was_sent = not self.transport.has_lost_input
+
+    def cancel(self, number: int, reason: str) -> bool:
+        """As `Connection.cancel`; it ends the process, too. Never blocks."""
+        if was_open := super().cancel(number, reason):
+            self._is_spent = True
+            may_clean_up = self._call is not None and self._call.tool.notices_cancellation
+            for seconds in (_COOPERATION_SECONDS if may_clean_up else 0.0, _STUBBORN_SECONDS):
+                try:
+                    TIMERS.after(seconds, self.transport.kill)
+                except RuntimeError:  # the system allows no more threads
+                    self.transport.kill()
+        return was_open
 
     def _report(self, progress: Progress) -> None:
         # Here, and not by way of the inbox: a tool that reports faster than the host reads has to wait, and its log
@@ -161,44 +169,18 @@ class WorkerProcess(Connection):
         elif isinstance(event, LogEntry) and event.source == "output" and self.transport.exit_status() is None:
             self.fail(BrokenRules("The tool wrote to a file descriptor that it had not opened."))
 
-    def _stop(self, call: Call) -> None:
-        """End *call*, if it still runs, and the process with it. Never blocks."""
-        with self._changing:
-            if self._call is call:
-                self._is_spent = True
-                if call.tool.notices_cancellation:
-                    self._kill_after(_COOPERATION_SECONDS)
-                else:
-                    self.transport.kill()
-                self._kill_after(_STUBBORN_SECONDS)
-
-    def _kill_after(self, seconds: float) -> Timer | None:
-        try:
-            return TIMERS.after(seconds, self.transport.kill)
-        except RuntimeError:  # the system allows no more threads
-            self.transport.kill()
-            return None
-
-    def _declare(self, can_ask: bool) -> bool:
-        """Declare whether the client can be asked; return whether the process responds, and so has loaded its tools."""
+    def _declare(self, can_ask: bool) -> None:
+        """Declare whether the client can be asked; return when the process responds, and so has loaded its tools."""
         self._can_ask = can_ask
         self.protocol.declare(can_ask=can_ask)
-        too_late = self._kill_after(_START_SECONDS)
-        try:
-            run(shake_hands(lambda: self, self.transport.waiting, Deadline(None), "legacy"))
-        except ClientError:
-            return False
-        finally:
-            if too_late is not None:
-                TIMERS.cancel(too_late)
-        return True
+        run(shake_hands(lambda: self, self.transport.waiting, Deadline(_START_SECONDS), "legacy"))
 
-    def _not_ready(self, name: str) -> str:
+    def _not_ready(self, name: str, error: ClientError) -> str:
         status = self.transport.exit_status()
         if status == STALE:
             return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
         ended = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
-        why = f"was not ready within {_START_SECONDS:g} seconds" if self.transport.was_killed else ended
+        why = f"was not ready within {_START_SECONDS:g} seconds" if isinstance(error, TimedOut) else ended
         return f"{name}: the tool's process {why}; see the server's log."
 
     def _failure(self, call: Call) -> ToolError:

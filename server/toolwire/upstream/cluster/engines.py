@@ -7,8 +7,7 @@ import os
 import socket
 import tempfile
 import threading
-from concurrent.futures import CancelledError, Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import CancelledError, Future
 from functools import cache, partial
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
@@ -18,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from toolwire_client.errors import NotStarted
 from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.install_command import install_command
 
 from ...protocol.in_flight import cancelled
 from ...settings import __version__
@@ -58,7 +58,7 @@ def engine(where: str | Executor) -> Engine:
         raise ValueError(f"{where!r} is no engine; write --run-on NAME={known}")
     package, extra, connect = _KINDS[kind]
     if find_spec(package) is None:
-        raise ValueError(f"{kind} needs the package {package}: pip install 'toolwire[{extra}]'")
+        raise ValueError(f"{kind} needs the package {package}: {install_command(f'toolwire[{extra}]')}")
     options = dict(parse_qsl(query))
     return Engine(f"{kind}:{place}", options, partial(connect, place, options))
 
@@ -78,7 +78,10 @@ class Engine:
     def __init__(self, name: str, options: dict[str, str], connect: Callable[[], Connected]) -> None:
         self.name = name
         self._listen = options.pop("listen", "")
-        self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
+        try:
+            self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
+        except ValueError as error:
+            raise ValueError(f"{name}: wait and idle are numbers of seconds ({error})") from None
         self._connect = connect
         self._connected: Future[Connected] | None = None  # which calls that wait for it share, also if it fails
         self._changing = threading.Lock()
@@ -187,18 +190,14 @@ class _Submitit:
         executor = AutoExecutor(folder.name, cluster=self._cluster)
         executor.update_parameters(**self._options)
         job = executor.submit(function, words)
-        future: Future[None] = Future()
+        future = in_daemon_thread(partial(_result, job, folder))
         future.add_done_callback(lambda future: job.cancel(check=False) if future.cancelled() else None)
-        threading.Thread(target=_settle, args=(future, job, folder), daemon=True).start()
         return future
 
 
-def _settle(future: Future[None], job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
-    with folder, suppress(InvalidStateError):  # it was cancelled
-        try:
-            future.set_result(job.result())
-        except Exception as error:
-            future.set_exception(error)
+def _result(job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+    with folder:
+        job.result()
 
 
 def _submitit(cluster: str, options: dict[str, str]) -> Connected:

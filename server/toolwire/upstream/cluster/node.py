@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import socket
 import threading
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,18 +42,26 @@ def job(words: dict[str, Any]) -> None:
     if words["version"] != __version__:
         raise RuntimeError(f"{here} has Toolwire {__version__}, the server {words['version']}")
     try:
-        with _connected(words["address"], words["secret"]) as connection:
-            worker = _Worker(msgspec.convert(words["spec"], WorkerSpec), connection)
-            try:
-                worker.start(worker.pass_on, worker.pass_on_end)
-                for kind, data in frames(connection):
-                    worker.send(data) if kind == DATA else worker.finish_input()
-            finally:
-                worker.kill()
-                worker.exit_status(_KILL_SECONDS)  # before its input is closed: it would end by itself, and log that
-                worker.close()
+        with socket.create_connection(words["address"], _HANDSHAKE_SECONDS) as connection:
+            connection.sendall(words["secret"][:SECRET_BYTES])
+            if not hmac.compare_digest(receive(connection, _HANDSHAKE_SECONDS), words["secret"][SECRET_BYTES:]):
+                raise ConnectionRefusedError("another program listens there")
+            keep_alive(connection)
+            _serve(msgspec.convert(words["spec"], WorkerSpec), connection)
     except (OSError, NotStarted) as error:
         raise RuntimeError(f"{here}: {error} (the server is at {words['address']})") from None
+
+
+def _serve(spec: WorkerSpec, connection: socket.socket) -> None:
+    worker = _Worker(spec, connection)
+    try:
+        worker.start(worker.pass_on, worker.pass_on_end)
+        for kind, data in frames(connection):
+            worker.send(data) if kind == DATA else worker.finish_input()
+    finally:
+        worker.kill()
+        worker.exit_status(_KILL_SECONDS)  # before its input is closed: it would end by itself, and log that
+        worker.close()
 
 
 class _Worker(GuardedProcess):
@@ -92,28 +99,12 @@ def frames(connection: socket.socket) -> Iterator[tuple[bytes, bytes]]:
             yield head[:1], file.read(int.from_bytes(head[1:]))
 
 
-def _connected(address: tuple[str, int], secret: bytes) -> socket.socket:
-    """Return a connection to the server that has made *secret*: each side shows the other its half."""
-    connection = socket.create_connection(address, _HANDSHAKE_SECONDS)
-    try:
-        connection.sendall(secret[:SECRET_BYTES])
-        if not hmac.compare_digest(receive(connection, _HANDSHAKE_SECONDS), secret[SECRET_BYTES:]):
-            raise ConnectionRefusedError("another program listens there")
-        return keep_alive(connection)
-    except BaseException:
-        connection.close()
-        raise
-
-
 def receive(connection: socket.socket, seconds: float) -> bytes:
     """Return the half of a secret that the peer sends. Raises an `OSError` if it takes longer than *seconds*."""
-    deadline = time.monotonic() + seconds
-    data = b""
-    while len(data) < SECRET_BYTES:
-        connection.settimeout(max(0.001, deadline - time.monotonic()))
-        if not (chunk := connection.recv(SECRET_BYTES - len(data))):
-            raise ConnectionRefusedError("the connection was closed")
-        data += chunk
+    connection.settimeout(seconds)
+    data = connection.recv(SECRET_BYTES)  # less than any packet may hold, so it comes in one piece
+    if len(data) < SECRET_BYTES:
+        raise ConnectionRefusedError("the connection was closed")
     return data
 
 

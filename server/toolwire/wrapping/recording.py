@@ -31,6 +31,7 @@ MAX_BYTES = 64 * 1024 * 1024
 """The default size at which a recording ends: about a day of a busy host."""
 
 _NOISE_BYTES = 2000
+_FIRST_LINE_BYTES = 4 * 1024 * 1024  # longer than any command
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -63,13 +64,20 @@ def read(path: str) -> list[tuple[int, Entry]]:
     entries = []
     for number, line in enumerate(lines, start=1):
         try:
-            entries += [(number, msgspec.convert(decode(line), Entry))] if line.strip() else []
-        except (DecodingError, msgspec.ValidationError) as error:
+            entries += [(number, _entry(line, number))] if line.strip() else []
+        except BadRecording:
             if number < len(lines) or not entries:
-                raise BadRecording(f"line {number} is not an entry of a recording: {error}") from None
+                raise
     if not entries:
         raise BadRecording("it has no entries")
     return entries
+
+
+def _entry(line: bytes, number: int) -> Entry:
+    try:
+        return msgspec.convert(decode(line), Entry)
+    except (DecodingError, msgspec.ValidationError) as error:
+        raise BadRecording(f"line {number} is not an entry of a recording: {error}") from None
 
 
 class Entries(ABC):
@@ -107,6 +115,7 @@ class Recording(Entries):
     After a failure, nothing more is written.
 
     Raises:
+        BadRecording: if it exists, and its first line is not an entry.
         OSError: if it cannot be written, or another process is writing it.
     """
 
@@ -120,7 +129,10 @@ class Recording(Entries):
         self.close = self._file.close
         try:
             lock(self._file.fileno(), Path(path))
-        except OSError:
+            if self._file.tell():
+                with open(path, "rb") as file:
+                    _entry(file.readline(_FIRST_LINE_BYTES), 1)
+        except (OSError, BadRecording):
             self.close()
             raise
         self._left = max_bytes - self._file.tell()

@@ -7,6 +7,7 @@ exchange with the same method and parameters, apart from `_meta`; ids and progre
 from __future__ import annotations
 
 from collections import deque
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,13 +18,12 @@ from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, en
 from toolwire_schemas.wire.messages import META_SERVER_INFO, META_SUBSCRIPTION_ID, Fault
 
 from . import object_in
+from .recording import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from toolwire_schemas.wire.messages import Frame, Id
-
-    from .recording import Entry
 
     Object = dict[str, Any]
 
@@ -34,14 +34,10 @@ _SHOWN = 3
 
 
 class Exchange(msgspec.Struct, eq=False):
-    """A request in *line* of a recording, and what the server sent for it.
-
-    `problem` says why there is no response; "" if there is one, or need not be one.
-    """
+    """A request in *line* of a recording, and the messages that the server sent for it."""
 
     line: int
     request: Object
-    problem: str = "the recording ends before it"
     steps: list[Object] = msgspec.field(default_factory=list)
 
     @property
@@ -64,11 +60,13 @@ def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
     """Return the exchanges in the *entries* of a recording, which come with their lines."""
     found: list[Exchange] = []
     unanswered: dict[Any, Exchange] = {}
-    for line, entry in entries:
-        if entry.type == "Started":
+    for line, entry in [*entries, (0, Entry(type="Ended"))]:
+        if entry.type in ("Started", "Ended"):
+            problem = f"The recording has no response: {entry.reason or 'the recording ends before it'}"
+            for exchange in unanswered.values():
+                if exchange.method != "subscriptions/listen":  # which ends with the server
+                    exchange.steps.append({"error": {"code": messages.INTERNAL_ERROR, "message": problem}})
             unanswered = {}
-        for exchange in unanswered.values() if entry.type == "Ended" else ():
-            exchange.problem = exchange.problem and entry.reason
         batch = entry.message if isinstance(entry.message, list) else [entry.message]
         for message in (member for member in batch if isinstance(member, dict)):
             (_sent if entry.sender == "client" else _received)(message, line, found, unanswered)
@@ -76,25 +74,22 @@ def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
 
 
 def _sent(message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]) -> None:
-    if "method" in message and _is_id(message.get("id")):
+    if message.get("method") == "notifications/cancelled":  # its request gets no response
+        unanswered.pop(_id(object_in(message, "params").get("requestId")), None)
+    elif "method" in message and (id := _id(message.get("id"))) is not None:
         found.append(Exchange(line, message))
-        unanswered[message["id"]] = found[-1]
-    elif message.get("method") == "notifications/cancelled":
-        id = object_in(message, "params").get("requestId")
-        if _is_id(id) and id in unanswered:
-            unanswered[id].problem = ""
+        unanswered[id] = found[-1]
 
 
 def _received(message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]) -> None:
     if "method" not in message:
-        if _is_id(message.get("id")) and (exchange := unanswered.pop(message["id"], None)) is not None:
-            exchange.steps.append(message)
-            exchange.problem = ""
-        return
-    token = object_in(message, "params").get("progressToken")
-    owners = (exchange for exchange in unanswered.values() if token is not None and _token(exchange.request) == token)
-    # Other messages name no request: they are taken for those of the last one.
-    if (owner := next(owners, found[-1] if found else None)) is not None:
+        owner = unanswered.pop(_id(message.get("id")), None)
+    else:
+        token = object_in(message, "params").get("progressToken")
+        owners = (each for each in unanswered.values() if token is not None and _token(each.request) == token)
+        # Other messages name no request: they are taken for those of the last one.
+        owner = next(owners, found[-1] if found else None)
+    if owner is not None:
         owner.steps.append(message)
 
 
@@ -109,8 +104,9 @@ class Replay:
         self._due = deque(exchange for exchange in recorded if exchange.method not in _ANY_TIME) if strictly else None
         self._report = report
         self._used: set[Exchange] = set()
-        self._asking: dict[Id, tuple[Object, deque[Object], Exchange]] = {}
-        self._questions = 0
+        self._asking: dict[Id, Iterator[Object]] = {}
+        """What follows each question that the client has not answered."""
+        self._ids = map("replay-{}".format, count(1))
 
     def receive(self, frame: Frame) -> list[bytes]:
         """Return what the server sends after *frame* of the client."""
@@ -121,19 +117,19 @@ class Replay:
         if not isinstance(message, dict):
             problem = frame.message if isinstance(frame, Fault) else "a replay takes single messages, each an object"
             return [messages.error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")]
-        if not _is_id(id := message.get("id")):
+        if (id := _id(message.get("id"))) is None:
             return []
         try:
             if isinstance(message.get("method"), str):
                 return self._answer(message)
-            return self._continue(*self._asking.pop(id)) if id in self._asking else []
+            return self._continue(self._asking.pop(id, iter(())))
         except (EncodingError, RecursionError):
             return [messages.error(id, messages.INTERNAL_ERROR, "Not replayed: it is nested too deeply")]
 
     def _answer(self, request: Object) -> list[bytes]:
         exchange = self._find(asked := Exchange(0, request))
         if isinstance(exchange, Exchange):
-            return self._continue(request, deque(exchange.steps), exchange)
+            return self._continue(_played(exchange, request))
         result = {} if asked.method == "ping" else self._welcome(request) if asked.method == "initialize" else None
         if result is not None:
             return [messages.response(request["id"], result)]
@@ -163,49 +159,46 @@ class Replay:
 
     def _welcome(self, request: Object) -> Object | None:
         """Return the result of `initialize` for a server that was recorded in the modern era."""
-        for exchange in self._recorded:
-            result = object_in(exchange.steps[-1], "result") if exchange.steps else {}
-            if exchange.method == "server/discover" and result:
-                version = object_in(request, "params").get("protocolVersion")
-                info = object_in(result, "_meta").get(META_SERVER_INFO, {"name": "replay", "version": ""})
-                told = {name: value for name, value in result.items() if name in ("capabilities", "instructions")}
-                known = version if version in messages.LEGACY_VERSIONS else messages.LATEST_LEGACY
-                return {**told, "protocolVersion": known, "serverInfo": info}
+        discovered = (each for each in self._recorded if each.method == "server/discover")
+        for result in (object_in(step, "result") for each in discovered for step in each.steps if "result" in step):
+            version = object_in(request, "params").get("protocolVersion")
+            info = object_in(result, "_meta").get(META_SERVER_INFO, {"name": "replay", "version": ""})
+            told = {name: value for name, value in result.items() if name in ("capabilities", "instructions")}
+            known = version if version in messages.LEGACY_VERSIONS else messages.LATEST_LEGACY
+            return {**told, "protocolVersion": known, "serverInfo": info}
         return None
 
-    def _continue(self, request: Object, steps: deque[Object], exchange: Exchange) -> list[bytes]:
-        """Return the *steps* of *exchange* up to the next one that the client answers, which continues it."""
+    def _continue(self, played: Iterator[Object]) -> list[bytes]:
+        """Return what is *played* up to the next question, whose answer continues it."""
         sent: list[bytes] = []
-        while steps:
-            message = steps.popleft()
+        for message in played:
             if "method" in message and "id" in message:
-                self._questions += 1
-                self._asking[id := f"replay-{self._questions}"] = request, steps, exchange
+                self._asking[id := next(self._ids)] = played
                 return [*sent, encode({**message, "id": id})]
-            if (translated := _translated(message, request)) is not None:
-                sent.append(encode(translated))
-        if exchange.problem and exchange.method != "subscriptions/listen":  # which ends with the server
-            problem = f"The recording has no response: {exchange.problem}"
-            sent.append(messages.error(request["id"], messages.INTERNAL_ERROR, problem))
+            sent.append(encode(message))
         return sent
 
 
-def _translated(message: Object, request: Object) -> Object | None:
-    """Return *message* with the ids of *request*; `None` for progress that its client does not want."""
-    if "method" not in message:
-        return {**message, "id": request["id"]}
-    params = object_in(message, "params")
-    if "progressToken" in params:
-        token = _token(request)
-        return None if token is None else {**message, "params": {**params, "progressToken": token}}
-    if META_SUBSCRIPTION_ID in (meta := object_in(params, "_meta")):
-        return {**message, "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}}}
-    return message
+def _played(exchange: Exchange, request: Object) -> Iterator[Object]:
+    """Yield the messages of *exchange* with the ids of *request*, without progress that its client does not want."""
+    token = _token(request)
+    for message in exchange.steps:
+        params = object_in(message, "params")
+        meta = object_in(params, "_meta")
+        if "method" not in message:
+            yield {"jsonrpc": "2.0", **message, "id": request["id"]}
+        elif META_SUBSCRIPTION_ID in meta:
+            yield {**message, "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}}}
+        elif "progressToken" not in params:
+            yield message
+        elif token is not None:
+            yield {**message, "params": {**params, "progressToken": token}}
 
 
 def _token(request: Object) -> Any:
     return object_in(object_in(request, "params"), "_meta").get("progressToken")
 
 
-def _is_id(value: Any) -> bool:
-    return type(value) is str or type(value) is int
+def _id(value: Any) -> Id | None:
+    """Return *value* if it can be the id of a request."""
+    return value if type(value) is str or type(value) is int else None

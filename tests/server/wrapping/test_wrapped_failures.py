@@ -258,6 +258,15 @@ def test_a_full_disk_ends_the_recording_and_not_the_traffic() -> None:
         assert process.stderr().count("/dev/full cannot be written, nothing more is recorded") == 1
 
 
+def test_a_file_that_is_no_recording_is_left_as_it_is(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text("def add(a: int) -> int:\n    return a\n")
+    with wrapped("--record", str(tools), server=("no-such-program",)) as process:
+        assert process.wait() == 2
+        assert f"{tools} is no recording, and is left as it is: line 1" in process.stderr()
+    assert tools.read_text() == "def add(a: int) -> int:\n    return a\n"
+
+
 def test_a_recording_that_another_process_writes_is_left_alone(tmp_path: Path) -> None:
     record = str(tmp_path / "record.jsonl")
     with opened("--record", record), wrapped("--record", record) as second:

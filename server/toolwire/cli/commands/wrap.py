@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ...log import LEVELS, configure
-from ...transport.stdio import NotConnected, claim
+from ...settings import settings_of
+from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..options import Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NoReturn
 
-    from ...wrapping.wrapping_server import WrappingServer
+    from ...settings import Settings
+    from ...wrapping.recording import Recording
     from ..options import Words
 
 COMMAND = Command(
@@ -51,34 +55,42 @@ COMMAND = Command(
 
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
+    from ...upstream.locking import LockedTools
+    from ...wrapping.session import WrappingSession
+
     if words.words or not words.command:
         raise UsageError("name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server")
     given = dict(words.options)
     configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
-    server = _server(words.command, given)
+    recording = _recording(given)
+    lock = LockedTools(given.pop("lock")) if "lock" in given else None
+    host, without = given.pop("for", "any"), given.pop("without", ())
+    settings = _settings(given, without)
     try:
         streams = claim()
     except NotConnected as error:
         raise UsageError(str(error)) from None
-    server.serve(streams)
+    more = {"host": host, "without": without, "lock": lock, "recording": recording}
+    serve(partial(WrappingSession, command=words.command, settings=settings, **more), settings, streams)
 
 
-def _server(command: list[str], given: dict[str, Any]) -> WrappingServer:
-    from ...upstream.locking import LockedTools
-    from ...wrapping.recording import MAX_BYTES, Recording
-    from ...wrapping.wrapping_server import WrappingServer
+def _recording(given: dict[str, Any]) -> Recording | None:
+    from ...wrapping.recording import MAX_BYTES, BadRecording, Recording
 
-    without, record = given.pop("without", ()), given.pop("record", None)
-    heartbeat, most = given.pop("heartbeat", 10.0), given.pop("max_record_bytes", MAX_BYTES)
+    name, most = given.pop("record", None), given.pop("max_record_bytes", MAX_BYTES)
     try:
-        recording = None if record is None else Recording(record, most)
+        return None if name is None else Recording(name, most)
     except OSError as error:
-        raise UsageError(f"{record} cannot be written: {(error.strerror or str(error)).lower()}") from None
-    given["lock"] = LockedTools(given["lock"]) if "lock" in given else None
-    given["host"] = given.pop("for", "any")
+        raise UsageError(f"{name} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    except BadRecording as problem:
+        raise UsageError(f"{name} is no recording, and is left as it is: {problem}") from None
+
+
+def _settings(given: dict[str, Any], without: Sequence[str]) -> Settings:
+    heartbeat = given.pop("heartbeat", 10.0)
     given["heartbeat_seconds"] = 0.0 if "heartbeat" in without else heartbeat
     given["strict_arguments"] = "arguments" in without
     given.setdefault("on_large_result", "resource")
     if "results" in without:
         given["max_result_bytes"] = 1 << 62
-    return WrappingServer(command, without=without, recording=recording, **given)
+    return settings_of(given)

@@ -131,6 +131,7 @@ def counted(number: int, what: str) -> str:
 
 def duration(seconds: float) -> str:
     """Return a duration in words."""
-    if seconds >= 60:
-        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    if seconds >= 59.95:
+        minutes, left = divmod(round(seconds), 60)
+        return f"{minutes} min {left} s"
     return f"{seconds:.1f} s" if seconds >= 0.9995 else f"{1000 * seconds:.3g} ms"

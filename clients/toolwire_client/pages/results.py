@@ -124,7 +124,7 @@ _SIGNS = (
     r"^#{1,6} \S",
     r"^ {0,3}(?:[-*]|\d+\.) \S",
     r"^```",
-    r"^\|?[ :|-]*-{3}[ :|-]*$",
+    r"^(?=.*---)[ :|-]+$",
     r"\]\(https?:",
     r"\*\*\S[^*\n]*\*\*",
 )
@@ -135,9 +135,11 @@ _MAX_MARKDOWN = 20_000  # a second of work for the worst of texts
 
 def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
     """Return *text* as it is laid out, or read as Markdown if it is that: by its type, or by two signs of it."""
-    signs = [any(sign.search(text, 0, _MAX_MARKDOWN) for sign in signs) for signs in (_STRONG, _WEAK)]
     shown = block(text, most)
-    if len(text) > min(most, _MAX_MARKDOWN) or not (mime == "text/markdown" or all(signs)):
+    if len(text) > min(most, _MAX_MARKDOWN):
+        return shown
+    signs = (any(sign.search(text) for sign in signs) for signs in (_STRONG, _WEAK))
+    if mime != "text/markdown" and not all(signs):
         return shown
     rendered = _markdown(text)
     return together(rendered, folded("As text", shown)) if rendered else shown

@@ -186,13 +186,15 @@ def _place(record: Run, run: Run) -> int | None:
     if fork := _fork(run):
         is_shared = 1 < fork.events <= len(record) and [*run[1 : fork.events]] == [*record[1 : fork.events]]
         return fork.events - 1 if is_shared else None
-    started, question = None, _question(run)
+    question = _question(run)
+    asking: dict[int, Recorded] = {}
     for place, event in enumerate(record):
         match event:
-            case events.CallStarted(params=params):
-                started = event if question in params.values() else None
-            case events.CallFinished() if started is not None and started.at <= run[0].at <= event.at:
-                return place
+            case events.CallStarted(call=call, params=params) if question and question in params.values():
+                asking[call] = event
+            case events.CallFinished(call=call) if (started := asking.pop(call, None)) is not None:
+                if started.at <= run[0].at <= event.at:
+                    return place
     return None
 
 

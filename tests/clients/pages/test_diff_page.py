@@ -27,7 +27,7 @@ def test_a_page_has_the_verdict_first_and_breaking_changes_before_others() -> No
         "Breaking",
         "gone",
         "New",
-        "Besides",
+        "Other",
     ]
     places = [page.text.index(part) for part in order]
     assert places == sorted(places)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.parsed_html import Parsed
-from toolwire_client.pages.markup import element, together
+from toolwire_client.pages.markup import duration, element, together
 from toolwire_schemas.output import printable
 
 
@@ -43,3 +43,18 @@ def test_addresses_that_run_or_leave_the_page_silently_are_left_out(address: str
 def test_links_to_the_web_and_pictures_in_the_page_are_kept() -> None:
     assert element("a", "x", href="https://example.com/?a=1&b=2") == '<a href="https://example.com/?a=1&amp;b=2">x</a>'
     assert element("img", src="data:image/png;base64,AA==") == '<img src="data:image/png;base64,AA==">'
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.0, "0 ms"),
+        (0.0015, "1.5 ms"),
+        (0.9996, "1.0 s"),
+        (59.9, "59.9 s"),
+        (59.96, "1 min 0 s"),
+        (119.7, "2 min 0 s"),
+    ],
+)
+def test_a_duration_is_rounded_to_what_a_clock_shows(seconds: float, expected: str) -> None:
+    assert duration(seconds) == expected

@@ -140,6 +140,8 @@ def test_huge_results_make_small_pages_that_say_what_is_left_out() -> None:
     many = result_html(texted(*map(str, range(10_000))))
     assert "9,800 more blocks" in many
     assert len(many) < 100_000
+    dashes = result_html(texted(*["-" * 20_000 + "x"] * 200))  # a pattern that tries every place takes minutes
+    assert "more characters" in dashes
 
 
 def test_deep_data_and_deep_markdown_are_cut() -> None:

@@ -132,6 +132,21 @@ def test_the_run_of_an_agent_that_was_called_as_a_tool_is_in_the_call(tmp_path: 
     assert Parsed(html).text.count("forty-two") >= 2
 
 
+def test_a_run_that_was_called_beside_another_call_is_in_its_own_call() -> None:
+    def at(second: int, event: Any) -> Any:
+        return type(event)(**{**fields(event), "at": AT + timedelta(seconds=second)})
+
+    outer = [at(0, events.Started()), at(0, events.QuestionAsked(content="Both?"))]
+    for call in (0, 1):
+        about: dict[str, Any] = {"call": call, "tool": "helper", "params": {"question": f"Part {call}?"}}
+        outer += [at(1, events.ActionChosen(thought="", **about)), at(1, events.CallStarted(**about))]
+    outer += [at(9, events.CallFinished(call=call, success=True, result=f"result {call}")) for call in (0, 1)]
+    inner = [[at(2, events.Started()), at(2, events.QuestionAsked(content=f"Part {call}?"))] for call in (1, 0)]
+    found = Parsed(run_html(outer, inner)).text
+    order = ["result 0", "run: Part 0?", "result 1", "run: Part 1?"]
+    assert [found.index(part) for part in order] == sorted(found.index(part) for part in order)
+
+
 def test_a_fork_says_where_it_starts_and_is_shown_where_it_leaves(tmp_path: Path) -> None:
     source = tmp_path / "run.jsonl"
     first = agent([act("add", a=1, b=2), final("three")], transcript=source)

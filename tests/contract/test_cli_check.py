@@ -162,6 +162,25 @@ def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
     assert ET.parse(xml).getroot().get("failures") == "0"
 
 
+def test_a_baseline_that_is_written_again_keeps_its_reasons(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    reason = {"case": "ids/null", "reason": "the SDK does it"}
+    known.write_text(json.dumps({"gaps": [reason, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8")
+    said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
+    gaps = json.loads(known.read_text("utf-8"))["gaps"]
+    assert gaps[0] == reason
+    assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
+
+
+def test_a_file_that_is_no_baseline_is_not_overwritten_by_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text("import toolwire\n", "utf-8")
+    status, _, err = said(capsys, *ONE, "--write-baseline", str(tmp_path / "tools.py"), "--", *STUBBORN)
+    assert (status, "tools.py is not a baseline" in err) == (2, True)
+    assert (tmp_path / "tools.py").read_text("utf-8") == "import toolwire\n"
+
+
 def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = said(capsys, "check", "--list", "--only", "batch/*")
     assert status == 0
@@ -236,9 +255,20 @@ def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
     assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith("### Contract of `stubborn 1`\n")
 
 
-def test_a_page_without_a_folder_for_it_is_refused_before_the_check(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = said(capsys, *ONE, "--html", "no/such.html", "--", "there-is-no-such-program")
-    assert (status, out, "--html no/such.html: there is no folder no" in err) == (2, "", True)
+@pytest.mark.parametrize(
+    ("option", "file", "reason"),
+    [
+        ("--html", "no/such.html", "there is no folder no"),
+        ("--junit", "no/such.xml", "there is no folder no"),
+        ("--write-baseline", "no/gaps.json", "there is no folder no"),
+        ("--badge", ".", "this is a folder, and no file"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_check(
+    capsys: pytest.CaptureFixture[str], option: str, file: str, reason: str
+) -> None:
+    status, out, err = said(capsys, *ONE, option, file, "--", "there-is-no-such-program")
+    assert (status, out, f"{option} {file}: {reason}" in err) == (2, "", True)
 
 
 def test_a_report_has_the_cost_of_each_tool(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

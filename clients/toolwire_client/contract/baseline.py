@@ -62,7 +62,8 @@ def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
     """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are kept."""
     found = [verdict for verdict in verdicts if verdict.outcome in ("fail", "warn", "known gap")]
     kept = [gap for gap in known if any(map(gap.covers, found))]
-    new = {verdict.case: Gap(verdict.case, "not looked into yet") for verdict in found if is_bad(verdict)}
+    unknown = [verdict for verdict in found if is_bad(verdict) and not any(gap.covers(verdict) for gap in kept)]
+    new = {verdict.case: Gap(verdict.case, "not looked into yet") for verdict in unknown}
     gaps = msgspec.to_builtins([*kept, *new.values()])
     return json.dumps({"gaps": gaps}, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,8 +1,8 @@
 """The rules of the contract cases: why each matters, an exchange that passes and one that fails, how to fix a server.
 
-Strategy. Only those who read a rule pay for the texts: `rules/` has them and `exchanges/` the recorded exchanges, one
-file for each area, read on demand. A text is a string or a list of strings, of which `@NAME` is a text of
-`rules/shared.json`, since many cases have the same cause.
+Strategy. `rules/` has the texts and `exchanges/` the recorded exchanges, one file for each area, read on demand. A text
+is a string or a list of strings, of which `@NAME` is a text of `rules/shared.json`, since many cases have the same
+cause.
 """
 
 from __future__ import annotations

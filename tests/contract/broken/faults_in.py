@@ -319,7 +319,7 @@ class DoesNotKnowPing(Answers):
 
 
 @fails("lifecycle/ping-before-initialize", "lifecycle/plain")
-class ServesNobodyWhoHasNotInitialized(Answers):
+class RequiresInitialize(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
         known = any(asked.get("method") == "initialize" for asked in self.asked.values())
         modern = MODERN in json.dumps(message.get("params"))
@@ -327,7 +327,7 @@ class ServesNobodyWhoHasNotInitialized(Answers):
 
 
 @fails("lifecycle/without-initialized", "lifecycle/pipelined")
-class ServesNobodyWhoHasNotSaidInitialized(Answers):
+class RequiresTheInitializedNotification(Answers):
     def __init__(self) -> None:
         super().__init__()
         self._ready = False

@@ -26,9 +26,9 @@ class AnswersTwice(Fault):
 
 
 @fails("jsonrpc/answers-asked")
-class AnswersWhatNobodyAsked(Fault):
+class SendsUnrequestedResponses(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
-        extra = {"jsonrpc": "2.0", "id": "nobody-asked", "result": {}}
+        extra = {"jsonrpc": "2.0", "id": "unrequested", "result": {}}
         return [message, extra] if self.method_of(message) == "tools/list" else message
 
 
@@ -178,7 +178,7 @@ class ListsToolsAsTheyCome(Lists):
 
 
 @fails("tools/portable")
-class HasToolsThatNobodyTakes(Lists):
+class ListsAToolThatClientsRefuse(Lists):
     def tools(self, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [*tools, {**tools[0], "name": "a name / with everything!", "inputSchema": {"type": "string"}}]
 

@@ -61,7 +61,8 @@ class ServerUnderTest:
 
     def send(self, message: bytes) -> None:
         """Send *message*, in the framing."""
-        self._timer.sent(message)
+        with self._changed:  # the thread that reads notes the responses
+            self._timer.sent(message)
         self.write(self.conversation.wrap(message))
 
     def write(self, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import shlex
 import sys
@@ -73,9 +74,11 @@ COMMAND = Command(
         Option("--fail-on must|should|advice", "exit with 1 if a rule of this severity fails (default: must)"),
         Option("--sdk", "count findings that come from the server's SDK (default: they are folded)"),
         Option("--baseline FILE", "known gaps with reasons; they do not count"),
-        Option("--write-baseline FILE", "write all gaps to FILE, with places for the reasons"),
+        Option(
+            "--write-baseline FILE", "write all gaps to FILE, with places for the reasons; reasons that it has are kept"
+        ),
         JSON,
-        Option("--events", "print each verdict as a line of JSON when it is decided, and then the report"),
+        Option("--events", "print each verdict as a line of JSON, with HTML, when it is decided, and then the report"),
         Option("--badge FILE", "also write an SVG picture of the verdict, for a README, to FILE"),
         Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
         HTML,
@@ -108,14 +111,17 @@ def run(words: Words) -> int:
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
         _need_target(words)
-    need_folders(options, "html", "markdown", "badge")
+    need_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
+    known = gaps or _gaps(options.get("write_baseline"), is_new=True)
     report = _checked(command, cases, gaps, options)
     if "replay" not in options:
-        _write_files(options, report, gaps)
+        _write_files(options, report, known)
     if _written(report, words):
         pass
     elif "events" in options:
-        _event(report=report.as_json())
+        from toolwire_client.pages.check_page import check_html
+
+        _event(report=report.as_json(), html=check_html(report))
     elif options.get("json"):
         say(as_json(report.as_json()))
     else:
@@ -169,7 +175,9 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
         number = next(numbers)
         line(number, total, f"{number}/{total} {verdict.case}")
         if "events" in options:
-            _event(verdict=verdict, number=number, total=total)
+            from toolwire_client.pages.check_page import verdict_html
+
+            _event(number=number, total=total, verdict=verdict, html=verdict_html(verdict))
 
     try:
         return check(
@@ -259,10 +267,11 @@ def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
     return None
 
 
-def _gaps(path: str | None) -> list[Gap]:
+def _gaps(path: str | None, *, is_new: bool = False) -> list[Gap]:
+    """Return the gaps in the file at *path*; one that *is_new* may be missing or empty."""
     from toolwire_client.contract.baseline import BadBaseline, read
 
-    if path is None:
+    if path is None or (is_new and not (os.path.exists(path) and os.path.getsize(path))):
         return []
     try:
         return read(Path(path).read_text("utf-8"))
@@ -270,14 +279,14 @@ def _gaps(path: str | None) -> list[Gap]:
         raise UsageError(f"{path} is not a baseline: {error}") from None
 
 
-def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -> None:
+def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) -> None:
     from toolwire_client.contract.baseline import write
     from toolwire_client.contract.report import as_junit
 
     if "junit" in options:
         Path(options["junit"]).write_text(as_junit(report), "utf-8")
     if "write_baseline" in options:
-        Path(options["write_baseline"]).write_text(write(report.verdicts, gaps), "utf-8")
+        Path(options["write_baseline"]).write_text(write(report.verdicts, known), "utf-8")
 
 
 def _written(report: Report, words: Words) -> bool:

@@ -7,6 +7,7 @@ events, and so reach the same state.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -130,6 +131,7 @@ class RunState:
         self._is_again = False
         self._has_result = False  # since the question
         self._asked_at = events.NEVER  # a person
+        self._forms: Counter[int] = Counter()  # open ones, by the numbers of the calls
         self._is_resumed = False
 
     @property
@@ -183,10 +185,16 @@ class RunState:
                 self._due = None if isinstance(decision, Retry) else self._consequence(decision)
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
-            case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
+            case events.ApprovalAsked() | events.UserAsked():
                 self._asked_at = self.now
-            case events.FormAnswered():
+            case events.ToolAsked(call=call):
+                if any(self._forms.values()):  # tools that run side by side may ask at once
+                    self._waited()
+                self._asked_at = self.now
+                self._forms[call] += 1
+            case events.FormAnswered(call=call):
                 self._waited()
+                self._forms[call] -= 1
             case events.Approved(params=params):
                 self._waited()
                 self._is_allowed = True
@@ -206,11 +214,12 @@ class RunState:
             case events.CallStarted(call=call) if isinstance(pending := self.conversation.pending, Action):
                 self.open[call] = self._ahead.pop(call, pending)
             case events.CallFinished(call=call):
+                self._forms.pop(call, None)
                 if self.open.pop(call, None) is None and call != self._number:
                     raise ValueError(f"call {call} has not started")
                 self._done[call] = event
                 if call == self._number:
-                    self._due = self._told()
+                    self._due = self._reported()
             case events.UserAnswered(content=content):
                 self._waited()
                 self.conversation.user_response(content)
@@ -266,11 +275,11 @@ class RunState:
         decision = self.conversation.next_queued()
         self._number, self._is_allowed, self._is_again = self._number + 1, False, False
         if self._number in self._done:
-            return self._told()
+            return self._reported()
         return None if decision is None or self._number in self.open else self._consequence(decision)
 
-    def _told(self) -> events.Recorded | None:
-        """Tell the model the result of the pending call, and return what follows from the next one."""
+    def _reported(self) -> events.Recorded | None:
+        """Report to the model the result of the pending call, and return what follows from the next one."""
         done = self._done.pop(self._number)
         note = self.conversation.protocol.language.together(done.note, self.words("again") if self._is_again else "")
         self.conversation.action_result(done.result, success=done.success, note=note)
@@ -320,7 +329,7 @@ class RunState:
 
     def _waited(self) -> None:
         self._since += self.now - self._asked_at
-        self._asked_at = self.now  # a tool may ask several questions at once
+        self._asked_at = self.now
 
     def _resume(self) -> None:
         self.has_ended, self._is_resumed = False, True
@@ -332,7 +341,7 @@ class RunState:
     def _remember_interruption(self) -> None:
         self._interrupted += self.open.values()
         self._is_allowed &= not self.open
-        self.open, self._ahead = {}, {}
+        self.open, self._ahead, self._forms = {}, {}, Counter()
 
     def _may_be_done(self, action: Action | Ask | None) -> bool:
         """Whether the call was interrupted, or is identical to one that was."""

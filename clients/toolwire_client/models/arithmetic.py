@@ -249,7 +249,8 @@ def _reply(
 ) -> ModelReply:
     is_native = bool(tools) or any(message.get("tool_calls") for message in messages)
     prompt = "\n".join(_text(message) for message in messages if message.get("role") in ("system", "developer"))
-    plan = _Plan(list(_listed(tools) if tools else _declared(prompt)))
+    known = list(_listed(tools) if tools else _declared(prompt))
+    plan = _Plan(known)
     assistant: Message = {}
     for message in messages:
         if message.get("role") == "assistant":
@@ -258,7 +259,8 @@ def _reply(
             for received in _received(message):
                 plan.receive(received, _call_in(assistant))
     must_end = is_native and not tools if reply_schema is None else b'"ACTION"' not in codec.encode(reply_schema)
-    step = plan.answer() if must_end else plan.next()
+    has_none = not known and not is_native  # a native request to end has no tools either
+    step = plan.answer() if must_end and not has_none else plan.next()
     if is_native and isinstance(step, Action):
         call = ToolCall(id=f"call{len(messages):05}", name=step.tool, arguments=step.params)
         return ModelReply(text=step.thought, tool_calls=(call,), finish_reason="tool_calls")

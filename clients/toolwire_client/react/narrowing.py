@@ -35,6 +35,8 @@ _WORDS = re.compile(rf"(?:\s|{_PARTS.pattern})+")
 _NUMBER = re.compile(r"(?<![\w.])(?:(?<!\d)-)?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?(?!\w|[.,]\d)", re.ASCII)
 _TERM = re.compile(r"[^\W_]+|(?<=\s)[^\w\s](?=\s)")
 """A word, or a sign on its own, as in `a + b`."""
+_MAX_DIGITS = 40
+"""Of a number, which is infinite otherwise."""
 _MIN_TERM = 4
 _MIN_ALIKE = 3
 _MAX_ENDING = 3
@@ -233,7 +235,8 @@ def _read_back(history: list[Message]) -> Iterator[ToModel | FromModel]:
 
 
 def _numbers(*texts: str) -> list[float]:
-    found = (each.replace(",", "") for text in texts for each in _NUMBER.findall(text[:_MAX_CHARS]))
+    written = (each for text in texts for each in _NUMBER.findall(text[:_MAX_CHARS]))
+    found = (each.replace(",", "") for each in written if len(each) <= _MAX_DIGITS)
     return [float(each) if "." in each else int(each) for each in found][:_MAX_VALUES]
 
 

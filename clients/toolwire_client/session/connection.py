@@ -75,14 +75,15 @@ class Connection:
             self._inboxes[number] = inbox
         self.send(message)
 
-    def cancel(self, number: int, reason: str) -> None:
-        """Cancel request *number* unless its response has arrived."""
+    def cancel(self, number: int, reason: str) -> bool:
+        """Cancel request *number* unless its response has arrived; return whether it had none."""
         with self._lock:
             if self._inboxes.pop(number, None) is None:
-                return
+                return False
         # MCP forbids cancelling the handshake; it ends with the process.
         if self.protocol.version is not None:
             self.send(self.protocol.cancelled(number, reason))
+        return True
 
     def is_open(self, number: int) -> bool:
         """Return whether request *number* has no response yet."""

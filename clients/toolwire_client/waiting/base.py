@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -164,16 +165,18 @@ def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> C
 
 def in_daemon_thread(work: Callable[[], T]) -> Future[T]:
     """Run *work* in a thread that does not keep the program from ending."""
-    from concurrent.futures import Future  # here, since most clients need no thread and the import takes time
+    # Here, since most clients need no thread and the import takes time.
+    from concurrent.futures import Future, InvalidStateError
 
     future: Future[T] = Future()
     context = copy_context()
 
     def do() -> None:
-        try:
-            future.set_result(context.run(work))
-        except BaseException as error:  # raised again by `result`
-            future.set_exception(error)
+        with suppress(InvalidStateError):  # it was cancelled
+            try:
+                future.set_result(context.run(work))
+            except BaseException as error:  # raised again by `result`
+                future.set_exception(error)
 
     threading.Thread(target=do, name="toolwire-client-work", daemon=True).start()
     return future

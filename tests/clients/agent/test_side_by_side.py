@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,13 +14,14 @@ from typing import Any
 import anyio
 import pytest
 from support.agent_scripts import BACKENDS, EVERYTHING, check_transcript, kinds, of, play, replayed
+from support.server_process import PATIENCE_SECONDS
 from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals, Budgets, Clock, Refuse, load
 from toolwire_client.agent.events import ActionChosen, ApprovalAsked, CallFinished, CallStarted, ToolAsked
 from toolwire_client.models import ScriptedModel
 from toolwire_client.pages.run_page import run_markdown
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
-from toolwire_tools import Context, tool_api, tools_of
+from toolwire_tools import AsyncContext, tool_api
 
 SERVER = '''
 import os
@@ -256,33 +258,54 @@ def test_a_limit_in_the_middle_leaves_the_calls_before_it_done_and_the_others_un
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_tools_that_ask_the_user_at_once_are_asked_one_after_the_other(backend: str) -> None:
-    asking: list[str] = []
+    clock, open_questions, most_open = Late(), set[str](), 0
 
     @tool_api(read_only=True)
-    def choose(context: Context, what: str) -> str:
-        """Ask the user."""
-        return context.ask(what, str)
+    async def first(context: AsyncContext) -> str:
+        """Ask the user at once."""
+        return await context.ask("One?", str)
+
+    @tool_api(read_only=True)
+    async def second(context: AsyncContext) -> str:
+        """Ask while the user reads the other question."""
+        while not open_questions:
+            await anyio.sleep(0)
+        return await context.ask("Two?", str)
 
     async def user(question: Any) -> Any:
-        asking.append(question.message)
-        assert len(asking) == 1  # no second question is open
+        nonlocal most_open
+        open_questions.add(question.message)
+        most_open = max(most_open, len(open_questions))
+        clock.now += 8
+        while len(of(ToolAsked, session.events)) < 2:
+            await anyio.sleep(0)
         await anyio.wait_all_tasks_blocked()
-        return {"answer": asking.pop()}
+        open_questions.remove(question.message)
+        return {"answer": question.message}
 
-    model = ScriptedModel(replies(("choose", {"what": "One?"}), ("choose", {"what": "Two?"})))
-    agent = Agent(model, tools_of(choose), protocol=NativeProtocol(), on_ask=user)
-    outcome = play(backend, lambda: agent.answer("Go!"))
+    model = ScriptedModel(replies(("first", {}), ("second", {})))
+    settings: Any = {"protocol": NativeProtocol(), "budgets": Budgets(seconds=5)}
+    session = Agent(model, [first, second], clock=clock, on_ask=user, **settings).session()
+
+    async def answered() -> Any:
+        with anyio.fail_after(PATIENCE_SECONDS):
+            return await session.answer("Go!")
+
+    outcome = play(backend, answered)
+    assert most_open == 1
     assert [text for _, text in results(model)] == ["One?", "Two?"]
     assert sorted(event.call for event in of(ToolAsked, outcome.transcript)) == [0, 1]
-    assert play(backend, lambda: replayed(outcome.transcript, protocol=NativeProtocol())) == outcome.transcript
+    assert (outcome.status, clock.now) == ("answered", 16)
+    assert "FinalForced" not in kinds(outcome.transcript)  # the time of the user does not count, also of both at once
+    assert play(backend, lambda: replayed(outcome.transcript, **settings)) == outcome.transcript
 
 
 PROGRAM = '''
-import os, sys, time
-from toolwire_client import Agent, Approvals
+import time
+from toolwire_client import Agent
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
-from toolwire_tools import Context, tool_api, tools_of
+from toolwire_tools import tool_api
 
 @tool_api(read_only=True)
 def look(name: str) -> str:
@@ -300,14 +323,25 @@ Agent(
 '''
 
 
+def received(fifo: Path) -> bytes:
+    """Return what is written to *fifo*; nothing if that does not happen in time."""
+    descriptor = os.open(fifo, os.O_RDWR)  # which does not wait for the writer
+    try:
+        return os.read(descriptor, 100) if select.select([descriptor], [], [], PATIENCE_SECONDS)[0] else b""
+    finally:
+        os.close(descriptor)
+
+
 @pytest.mark.process
 def test_a_run_that_was_killed_during_two_calls_goes_on_and_both_need_approval(tmp_path: Path) -> None:
     for name in "ab":
         os.mkfifo(tmp_path / name)
     (tmp_path / "program.py").write_text(PROGRAM)
     with subprocess.Popen([sys.executable, "program.py"], cwd=tmp_path) as process:
-        assert [(tmp_path / name).read_text() for name in "ab"] == ["yes", "yes"]  # both have started
-        process.send_signal(signal.SIGKILL)
+        try:
+            assert [received(tmp_path / name) for name in "ab"] == [b"yes", b"yes"]  # both have started
+        finally:
+            process.send_signal(signal.SIGKILL)
     path, made = tmp_path / "run.jsonl", []
 
     @tool_api(read_only=True)
@@ -325,7 +359,7 @@ def test_a_run_that_was_killed_during_two_calls_goes_on_and_both_need_approval(t
     outcome = agent.resume_sync(path)
     assert outcome.status == "answered"
     asked = [event.params["name"] for event in of(ApprovalAsked, outcome.transcript)]
-    assert asked == made == ["a", "b"] if done else ["c", "a", "b"]
+    assert asked == made == (["a", "b"] if done else ["c", "a", "b"])
     assert [call_id for call_id, _ in results(model)] == ["c", "a", "b"]
     again = play("asyncio", lambda: replayed(outcome.transcript, protocol=NativeProtocol(), approval=lambda _: True))
     assert again == outcome.transcript

@@ -14,6 +14,7 @@ import pytest
 from clients.languages.driving import (
     EVERY_TYPE,
     HERE,
+    VALUE,
     drive,
     echo,
     entries_of,
@@ -111,36 +112,12 @@ GONE = failed(
     exitStatus=7,
     stderr="last words\n",
 )
-VALUE = {
-    "text": 'a "text" with \u2028, é and 🙂',
-    "whole": 2**53 - 1,
-    "number": 0.1,
-    "flag": True,
-    "nothing": None,
-    "mode": "as usual",
-    "colour": "light green",
-    "level": 2,
-    "one_or_two": 1,
-    "words": ["a", ""],
-    "pair": [1, "one"],
-    "counts": {"a": 1, "b": 2},
-    "matrix": [[1, 2.5], []],
-    "place": {"x": 1, "y": 0},
-    "places": {"here": [{"x": 1, "y": 2}]},
-    "shape": {"type": "circle", "centre": {"x": 0, "y": 0}, "radius": 1},
-    "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
-    "maybe": None,
-    "either": [1, 2],
-    "options": {"type": "t", "func": None},
-    "day": "2026-11-23",
-    "anything": {"any": ["thing", None]},
-    "kebab-case": "k",
-    "später": 3,
-}
+MOST = 2**53 - 1  # the largest integer that JavaScript keeps
+NOT_AS_THE_OTHERS = {"whole": MOST, "place": {"x": 1, "y": 0}, "anything": {"deep": [None, MOST]}, "später": 3}
 LEAF = {"name": "leaf", "branches": [], "parent": None}
 NAMES_OF_QUESTION = {"auto": ["message", "schema", "signal", "tool"], "legacy": ["message", "schema", "signal"]}
 CAME = {
-    "every type": [VALUE, 0],
+    "every type": [{**VALUE, **NOT_AS_THE_OTHERS}, 0],
     "add": [3, 42],
     "names": ["class", {"items": [1, 2]}, "https://example.org/p"],
     "nothing": None,

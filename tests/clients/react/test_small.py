@@ -171,6 +171,7 @@ def calls(schema: Any) -> list[tuple[Any, ...]]:
         ("Can two numbers be added?", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
         ("Add 1,000 and 2 and 3.", [("add", 1000, 2), ("add", 2, 1000), ("add", 2, 3), ("add", 3, 2)]),
         ("Add 1.5 and 2.", [("add", None, None)]),
+        (f"Add 1{',000' * 120}.5 and 2 and 3.", [("add", 2, 3), ("add", 3, 2)]),
         ("Add 01.2.3 and 2026x.", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
     ],
 )

@@ -233,6 +233,8 @@ def _sendable(name: str, value: object) -> str:
 
 def _shown(url: str) -> str:
     parts = urlsplit(url)
+    if not parts.netloc:
+        return url.rpartition("@")[2]
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

@@ -45,7 +45,7 @@ const { tools } = client;
 print("revision", client.revision);
 
 const value: Value = {
-  text: 'a "text" with \u2028, é and 🙂',
+  text: "grün </script> \u2028",
   whole: 2 ** 53 - 1,
   number: 0.1,
   flag: true,
@@ -56,18 +56,18 @@ const value: Value = {
   one_or_two: 1,
   words: ["a", ""],
   pair: [1, "one"],
-  counts: { a: 1, b: 2 },
+  counts: { "a b": 1 },
   matrix: [[1, 2.5], []],
   place: { x: 1 },
-  places: { here: [{ x: 1, y: 2 }] },
-  shape: { type: "circle", centre: { x: 0 }, radius: 1 },
+  places: { home: [{ x: 3 }] },
+  shape: { type: "circle", centre: { x: 1 }, radius: 2.5 },
   tree: { name: "root", branches: [{ name: "leaf" }], parent: null },
   maybe: null,
   either: [1, 2],
-  options: { type: "t", func: null },
+  options: { type: "x", func: null },
   day: "2026-11-23",
-  anything: { any: ["thing", null] },
-  "kebab-case": "k",
+  anything: { deep: [null, 2 ** 53 - 1] },
+  "kebab-case": "kebab",
   später: 3,
 };
 const [first, second] = await tools.everyType({ value, times: 2 });

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS: list[dict[str, Any]] = [step for step in ACTION["runs"]["steps"] if "run" in step]
 QUICK = "--only\nids/zero\n--only\ntools/*\n--framing\nlines\n--era\nlegacy"
+BASH = shutil.which("bash") or "bash"
 _EXPRESSION = re.compile(r"\$\{\{ *(.+?) *\}\}")
 
 OLD = '''
@@ -72,6 +74,7 @@ class Job:
         self._git(folder, "clone", "-q", *words, "-b", "change", origin.as_uri(), os.fspath(self.workspace))
         self._git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")  # as GitHub allows
         (folder / "temp").mkdir()
+        self.programs: str | Path = os.environ["PATH"]
         self.outputs: dict[str, str] = {}
         self.log = self.summary = ""
 
@@ -87,7 +90,7 @@ class Job:
             file.write_text(json.dumps(payload) if name == "event.json" else "", "utf-8")
         env = {
             **filtered_environment(),
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{self.programs}",
             "HOME": os.fspath(self.folder),
             "GITHUB_ACTION_PATH": os.fspath(ROOT),
             "GITHUB_API_URL": api_url,
@@ -108,7 +111,7 @@ class Job:
             script = self.folder / "step.sh"
             script.write_text(step["run"], "utf-8")
             done = subprocess.run(
-                ["bash", "--noprofile", "--norc", "-eo", "pipefail", os.fspath(script)],
+                [BASH, "--noprofile", "--norc", "-eo", "pipefail", os.fspath(script)],
                 cwd=self.workspace,
                 env={**env, **own},
                 stdout=subprocess.PIPE,
@@ -166,14 +169,15 @@ def test_no_expression_is_part_of_a_script() -> None:
 def test_a_pull_request_gets_one_comment_which_the_next_run_updates(tmp_path: Path) -> None:
     job = Job(tmp_path, OLD, NEW)
     with GitHubApi() as api:
-        api.add("<!-- toolwire server -->\nof somebody else", login="a-visitor")
+        api.comments.append({"id": 1, "user": None, "body": None})
+        api.add("<!-- toolwire server -->\nof another user", login="a-visitor")
         assert job.run(api, target="my_tools.py") == 0
-        theirs, comment = api.comments
+        _, theirs, comment = api.comments
         first = comment["body"]
         assert job.run(api, target="my_tools.py", options=f"{QUICK}\n--skip\ntools/unknown") == 0
-        assert [each["id"] for each in api.comments] == [theirs["id"], comment["id"]]
+        assert [each["id"] for each in api.comments] == [1, theirs["id"], comment["id"]]
 
-    assert theirs["body"].endswith("of somebody else")
+    assert theirs["body"].endswith("of another user")
     assert first.startswith("<!-- toolwire server -->\n## Toolwire: server\n")
     assert f"since `{job.base[:12]}`" in first
     assert "**major**: 1 change breaks users." in first
@@ -190,6 +194,16 @@ def test_a_shallow_clone_gets_the_commit_of_the_base(tmp_path: Path) -> None:
     job = Job(tmp_path, OLD, NEW, depth=1)
     assert job.run(target="my_tools.py", comment="false") == 0
     assert "**major**: 1 change breaks users." in job.summary
+
+
+@pytest.mark.process
+def test_without_git_the_tools_are_not_compared(tmp_path: Path) -> None:
+    job = Job(tmp_path, OLD, NEW)
+    job.programs = tmp_path / "programs"
+    job.programs.mkdir()
+    assert job.run(target="my_tools.py", comment="false", fail_on_change="patch") == 0
+    assert "The base branch could not be read" in job.summary
+    assert "It keeps every rule" in job.summary
 
 
 @pytest.mark.process
@@ -254,13 +268,14 @@ def test_texts_of_a_hostile_server_stay_texts(tmp_path: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("api", "said"), [(GitHubApi(may_write=False), "::notice::"), (GitHubApi(status=500), "::warning::")]
+    ("about", "said"),
+    [({"may_write": False}, "::notice::"), ({"status": 500}, "::warning::"), ({"hangs_up": True}, "::warning::")],
 )
 def test_without_the_right_to_comment_the_summary_alone_has_the_report(
-    tmp_path: Path, api: GitHubApi, said: str
+    tmp_path: Path, about: dict[str, Any], said: str
 ) -> None:
     job = Job(tmp_path, OLD, NEW)
-    with api:
+    with GitHubApi(**about) as api:
         assert job.run(api, target="my_tools.py") == 0
     assert api.comments == []
     assert f"{said}Toolwire: the " in job.log

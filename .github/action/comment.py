@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 MAX_PAGES = 30
@@ -32,7 +33,7 @@ def main() -> None:
             print("::notice::Toolwire: the token may not comment, so the report is only in the summary of this job.")
         else:
             print(f"::warning::Toolwire: the comment could not be written: HTTP status {error.code}")
-    except (URLError, TimeoutError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:  # no connection, a broken one, or a response without JSON
         print(f"::warning::Toolwire: the comment could not be written: {type(error).__name__}")
 
 
@@ -45,7 +46,8 @@ def _earlier(comments: str, marker: str) -> int | None:
     for page in range(1, MAX_PAGES + 1):
         found = _ask("GET", f"{comments}?per_page=100&page={page}")
         for comment in found:
-            if comment["user"]["login"] == login and comment["body"].startswith(marker):
+            author, body = comment.get("user") or {}, comment.get("body") or ""  # both may be null
+            if author.get("login") == login and body.startswith(marker):
                 return int(comment["id"])
         if len(found) < 100:
             return None

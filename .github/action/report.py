@@ -90,14 +90,14 @@ def _compare(folder: Path, base: str, report: Path, server: list[str], fail_on: 
     diff, old, new, tree = (report / name for name in ("diff.md", "old.json", "new.json", "base"))
     if not _listed(folder, server, new):
         return False  # the check says why
-    asked = ("rev-parse", "--show-prefix")
-    within = subprocess.run([*GIT, *asked], cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False).stdout
     has_base = not _run(folder, *GIT, "cat-file", "-e", f"{base}^{{commit}}") or not _run(
         folder, *GIT, "fetch", "--no-tags", "--depth=1", "origin", base
     )
     if not has_base or _run(folder, *GIT, "worktree", "add", "--detach", f"{tree}", base):
         diff.write_text("The base branch could not be read: see the log of this job.\n", "utf-8")
         return False
+    asked = ("rev-parse", "--show-prefix")
+    within = subprocess.run([*GIT, *asked], cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False).stdout
     try:
         if not _listed(tree / within.rstrip("\n"), server, old):
             diff.write_text("The server of the base branch lists no tools, so no changes are shown.\n", "utf-8")

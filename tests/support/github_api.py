@@ -12,11 +12,13 @@ TOKEN = "a-token"
 
 
 class GitHubApi:
-    """The API. *may_write* is whether the token has the right `pull-requests: write`; *status* answers everything."""
+    """The API. *may_write*: the token has the right `pull-requests: write`; *status* is that of every response.
 
-    def __init__(self, *, may_write: bool = True, status: int | None = None) -> None:
+    With *hangs_up* it closes every connection without a response.
+    """
+
+    def __init__(self, *, may_write: bool = True, status: int | None = None, hangs_up: bool = False) -> None:
         self.comments: list[dict[str, Any]] = []
-        self.requests: list[str] = []
         api = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -30,7 +32,9 @@ class GitHubApi:
                 self._answer()
 
             def _answer(self) -> None:
-                api.requests.append(f"{self.command} {self.path}")
+                if hangs_up:
+                    self.close_connection = True
+                    return
                 length = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(length)) if length else None
                 if self.headers["Authorization"] != f"Bearer {TOKEN}":

@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry on this machine: takes spans by OTLP over HTTP, or refuses them, or never answers.
+"""A collector of OpenTelemetry on this machine: takes spans by OTLP over HTTP, or never answers.
 
 It decodes them with the message classes of `opentelemetry-proto` alone, not with the SDK that sent them.
 """
@@ -30,12 +30,10 @@ class ReceivedSpan:
 
 
 class Collector:
-    """The collector. *status* is that of its answers; with *hangs* it answers when it is closed."""
+    """The collector. With *hangs* it answers when it is closed."""
 
-    def __init__(self, status: int = 200, *, hangs: bool = False) -> None:
+    def __init__(self, *, hangs: bool = False) -> None:
         self.spans: list[ReceivedSpan] = []
-        self.bodies: list[bytes] = []
-        self.came = threading.Event()
         self._closing = threading.Event()
         collector = self
 
@@ -43,12 +41,10 @@ class Collector:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 assert self.path == "/v1/traces"
-                collector.bodies.append(body)
                 collector.spans += _spans(body)
-                collector.came.set()
                 if hangs:
                     collector._closing.wait()
-                self.send_response(status)
+                self.send_response(200)
                 self.end_headers()
                 self.wfile.write(ExportTraceServiceResponse().SerializeToString())
 

@@ -111,7 +111,11 @@ def model_of(options: dict[str, Any]) -> Model:
     def make() -> Model:
         try:
             return model_from_name(name, **settings)
-        except (ModelError, OSError) as error:
+        except OSError as error:
+            raise LoadError(
+                f"cannot open {error.filename}: {error.strerror}" if error.filename else str(error)
+            ) from None
+        except ModelError as error:
             raise LoadError(str(error)) from None
 
     return explained(name, make)

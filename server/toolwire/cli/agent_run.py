@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolwire_client import AsyncClient, Question
     from toolwire_client.agent import Outcome, Recorded, Session
 
-    from .local_page import LocalPage
+    from ..inspect.app import Page
     from .options import Words
 
 CANCELLED = 130
@@ -39,6 +39,7 @@ class AgentRun:
             if option in options and "tools" not in options:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
         need_folders(options, "html")
+        _name_ourselves_in_warnings()
         self._servers = ServersToStart(words)
         self._model = model_of(options)
         name_transcript(options)
@@ -56,7 +57,7 @@ class AgentRun:
         self._form_filler = Person(self._line_of_form, self._renderer.tell)
         self._is_running = self._is_ending = False
         self._note = ""
-        self._page = self._open_page() if "inspect" in options else None
+        self._page: Page | None = None
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -78,7 +79,7 @@ class AgentRun:
                         from toolwire_client.pages.run_page import event_html
 
                         if html := event_html(event, shown[-1] if shown else None):
-                            self._page.app.feed.add("run", html=html)
+                            self._page.feed.add("run", html=html)
                     await self._main.do(partial(self._renderer.show, event))
                     shown.append(event)
                     if isinstance(event, Ended):
@@ -119,8 +120,8 @@ class AgentRun:
         started_at = anyio.current_time()
         with anyio.CancelScope() as self._scope:
             async with AsyncExitStack() as stack:
-                if self._page is not None:
-                    await stack.enter_async_context(self._page.served())
+                if "inspect" in self._options:
+                    self._page = await stack.enter_async_context(self._open_page())
                 self.tools, trusted = await self._start_servers(stack)
                 if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
@@ -140,12 +141,12 @@ class AgentRun:
                     raise UsageError(str(error)) from None
         return CANCELLED
 
-    def _open_page(self) -> LocalPage:
+    def _open_page(self) -> AbstractAsyncContextManager[Page]:
         from ..inspect.traffic import Feed
-        from .local_page import LocalPage
+        from .local_page import local_page
         from .output import complain
 
-        return LocalPage(Feed(), self._options, complain, title="A run", views=["run"], status="ready")
+        return local_page(Feed(), self._options, complain, title="A run", views=["run"], status="ready")
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
         if self._servers.are_any:  # a package runner may have to fetch one first
@@ -236,3 +237,14 @@ class AgentRun:
             return ask(question)
 
         return await self._main.do(put)
+
+
+def _name_ourselves_in_warnings() -> None:
+    """Begin what the agent logs, such as that traces cannot be exported, with `toolwire: warning:`."""
+    import logging
+
+    logger = logging.getLogger("toolwire")
+    if not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("toolwire: warning: %(message)s"))
+        logger.addHandler(handler)

@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if sys.stdout is None:
+            raise Failed("standard output is closed; start it with one, such as > /dev/null", 2)
         status = _dispatch(words)
         sys.stdout.flush()  # so that a broken pipe is noticed here
     except (UsageError, LoadError) as error:
@@ -34,14 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(failure), failure.status)
     except KeyboardInterrupt:
         status = _INTERRUPTED
-    except BrokenPipeError:
-        # The reader has closed the pipe. Without this, Python reports an error when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
     except OSError as error:
-        if error.filename is None:
-            raise
-        return _complain(f"cannot open {error.filename}: {error.strerror}", 2)
+        from .output import failure_of
+
+        return _complain(*failure_of(error))
     if status == _INTERRUPTED and arguments is None:
         _end_by_interrupt()
     return status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import errno
 import json
 import os
 import shutil
@@ -43,8 +44,9 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
     lines: list[str] = []
     for tool in tools:
         name = printable(str(tool["name"]))
-        parts = [part.replace(" ", _UNBROKEN) if len(part) < 50 else part for part in signature(tool)]
-        first, *others = _wrapped(name + printable(" ".join(parts)), (columns or width()) - 8)
+        size = (columns or width()) - 8
+        parts = [part.replace(" ", _UNBROKEN) if len(part) < min(50, size) else part for part in signature(tool)]
+        first, *others = _wrapped(name + printable(" ".join(parts)), size)
         about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
         lines += [first.replace(name, marked(BOLD, name), 1), *(f"{' ' * 8}{line}" for line in others)]
         lines += [f"    {line}" for line in about if line]
@@ -206,21 +208,28 @@ def write_text(name: str, text: str) -> None:
         temporary.write_text(text, "utf-8", newline="\n")
         temporary.replace(name)
     except OSError as error:
-        raise Failed(f"{name} cannot be written: {(error.strerror or str(error)).lower()}", 2) from None
+        folder = Path(name).parent
+        why = (error.strerror or str(error)).lower() if folder.is_dir() else f"there is no folder {folder}"
+        raise Failed(f"{name} cannot be written: {why}", 2) from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def need_folders(options: dict[str, Any], *names: str) -> None:
-    """Refuse files for which there is no folder, before hours of work are written to them.
+    """Refuse files that cannot be written, before a long run whose results go there.
 
     Raises:
-        UsageError: if there is one among the options of these *names*.
+        UsageError: if an option of these *names* has a folder, a file without one, or a file that may not be written.
     """
     for name in names:
-        folder = Path(options.get(name, ".")).parent
-        if not folder.is_dir():
-            raise UsageError(f"--{name} {options[name]}: there is no folder {folder}")
+        path = Path(options.get(name, "-"))
+        option = f"--{name.replace('_', '-')} {path}"
+        if not path.parent.is_dir():
+            raise UsageError(f"{option}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise UsageError(f"{option}: this is a folder, and no file")
+        if str(path) != "-" and not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise UsageError(f"{option}: permission denied")
 
 
 def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
@@ -232,6 +241,23 @@ def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
         else:
             write_text(options[name], text)
     return any(options[name] == "-" for name in asked)
+
+
+def failure_of(error: OSError) -> tuple[str, int]:
+    """Return a sentence about a file that cannot be used, or about a full disk, and the exit status.
+
+    The sentence is empty if the reader of the output has gone.
+
+    Raises:
+        OSError: if it is another error.
+    """
+    if error.filename is not None:
+        return f"cannot open {error.filename}: {error.strerror}", 2
+    if error.errno not in (errno.EPIPE, errno.ENOSPC):
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python reports the error again, when it flushes stdout at exit
+    is_full = error.errno == errno.ENOSPC
+    return "the output cannot be written: no space is left on the device" if is_full else "", 1
 
 
 def as_json(value: Any) -> str:

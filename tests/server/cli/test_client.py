@@ -58,7 +58,7 @@ def test_a_client_that_is_not_current_is_reported_and_kept(
 def test_a_file_that_is_missing_is_not_current(command_line: CommandLine, tools: Path) -> None:
     checked = command_line("client", "python", "tools.py", "-o", "made.py", "--check")
     assert (checked.returncode, checked.stderr) == (1, "")
-    assert checked.stdout.startswith("made.py is not up to date")
+    assert checked.stdout == "made.py does not exist; leave out --check to write it.\n"
 
 
 def test_the_order_of_the_tools_changes_nothing(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
@@ -86,11 +86,18 @@ def test_the_tools_that_are_left_out_are_left_out_of_the_command_too(command_lin
 
 
 def test_a_file_that_is_not_ours_is_never_overwritten(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
-    (tmp_path / "main.py").write_text("print('by hand')\n")
-    done = command_line("client", "python", "tools.py", "-o", "main.py")
-    assert done.returncode == 2
-    assert "main.py exists and is no generated client" in done.stderr
-    assert (tmp_path / "main.py").read_text() == "print('by hand')\n"
+    by_hand = "from toolwire import tool_api\n"
+    (tmp_path / "main.py").write_text(by_hand)
+    for language in offered():
+        done = command_line("client", language, "tools.py", "-o", "main.py")
+        assert done.returncode == 2
+        assert "main.py exists and is no generated client" in done.stderr
+        assert (tmp_path / "main.py").read_text() == by_hand
+
+
+def test_a_client_gets_a_folder_of_its_own(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+    assert command_line("client", "go", "tools.py", "-o", "made/tools.go").stdout == "Wrote made/tools.go.\n"
+    assert (tmp_path / "made" / "tools.go").is_file()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +109,7 @@ def test_a_file_that_is_not_ours_is_never_overwritten(command_line: CommandLine,
         (["python", "tools.py", "--check"], "--check goes with -o FILE"),
         (["python", "tools.py", "--runtime", "embed"], "has no runtime"),
         (["python", "tools.py", "--runtime", "other"], "--runtime takes one of embed, import, only"),
-        (["python", "tools.py", "-o", "no/such/folder.py"], "cannot be written"),
+        (["python", "tools.py", "-o", "no/such/folder.py"], "cannot be written: there is no folder no/such"),
         (["python", "tools.py", "-o", "."], "is no file"),
         (["python", "tools.py", "-o", "/dev/full"], "is no file"),
     ],

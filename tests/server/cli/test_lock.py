@@ -69,7 +69,7 @@ def test_any_server_can_be_locked(command_line: CommandLine, tools: Path) -> Non
         (["a.json"], "name a target"),
         (["tools.py", "tools.py"], "tools.py: it is not a lock"),
         ([".", "tools.py"], "the lock . cannot be read: is a directory"),
-        (["missing/a.json", "tools.py"], "missing/a.json cannot be written: no such file or directory"),
+        (["missing/a.json", "tools.py"], "missing/a.json cannot be written: there is no folder missing"),
     ],
 )
 def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words: list[str], says: str) -> None:

@@ -220,11 +220,13 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["call", "tools.py"], 2, "name the tool to call: add, "),
         (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
         (["call", "tools.py", "add", "3"], 2, "name=value"),
+        (["call", "Calculater", "1/3"], 2, "did you mean 'Calculator'"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
         (["list", "https://example.com/mcp"], 2, "after --, as in `list -- COMMAND`"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["call", "Files", "write", "path=a", "--set", "Files.writable=true"], 1, "arguments.content: is missing"),
         (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
         (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
         (["call", "Files.write", "path=a"], 2, "write a tool of the bundled Files as Files:write"),
@@ -420,6 +422,21 @@ def test_progress_is_a_bar_on_a_terminal(folder: Path, monkeypatch: pytest.Monke
     written = on_a_terminal("call", "tools.py", "steps", cwd=folder)
     assert "[################........]  67%  step 2" in written
     assert written.endswith("\r\x1b[Kdone\r\n")
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+def test_output_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
+    command = [sys.executable, "-m", "toolwire", "list", "tools.py"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=-1, text=True, timeout=SECONDS)
+    told = "toolwire: the output cannot be written: no space is left on the device\n"
+    assert (done.returncode, done.stderr) == (1, told)
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], cwd=folder, stderr=-1, text=True, timeout=SECONDS
+    )
+    told = "toolwire: standard output is closed; start it with one, such as > /dev/null\n"
+    assert (closed.returncode, closed.stderr) == (2, told)
 
 
 @pytest.mark.process

@@ -165,7 +165,7 @@ def test_the_script_block_and_with_say_which_packages_there_are(tmp_path: Path) 
     ("source", "told"),
     [
         ("import no_such_module\n", "imports no_such_module, which the bundle would lack"),
-        ("def (:\n", "cannot be read"),
+        ("def (:\n", "line 1: "),
     ],
 )
 def test_a_file_that_would_not_work_elsewhere_is_refused(tmp_path: Path, source: str, told: str) -> None:
@@ -268,12 +268,14 @@ def test_what_the_registry_would_refuse_is_refused_at_once(url: str, name: str |
         (["tools.py", "--icon", "tools.py"], "a PNG image, which tools.py is not"),
         (["tools.py", "-o", "x.zip"], "ends in .mcpb"),
         (["tools.py", "--add", "nothing.csv"], "nothing.csv"),
+        (["tools.py", "broken.py"], "broken.py, line 1: "),
         (["no_module"], "no module 'no_module' to pack"),
         (["notes.txt", "--author", "me"], "notes.txt cannot be packed: its name must end in .py, .yaml or .yml"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_remedy(command_line: CommandLine, words: list[str], told: str) -> None:
     (command_line.folder / "tools.py").write_text("def add(a: int) -> int:\n    return a\n")
+    (command_line.folder / "broken.py").write_text("def add(:")
     (command_line.folder / "notes.txt").touch()
     done = command_line("pack", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n"), told in done.stderr) == (2, "", 1, True), done.stderr

@@ -55,7 +55,7 @@ def test_the_contract_cases_are_exported_with_the_schemas(command_line: CommandL
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "no command of schema ''. Known: list, show, export, bundle, reply"),
+        ([], "say what to do: list, show, export, bundle, reply; as in `schema show tool`"),
         (["reply"], "usage: toolwire schema reply TARGET... [--strict]"),
         (["list", "--strict"], "--strict goes with schema reply"),
         (["list", "--cases"], "--cases goes with schema export"),
@@ -65,7 +65,7 @@ def test_the_contract_cases_are_exported_with_the_schemas(command_line: CommandL
         (["show", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["bundle", "tool", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["export"], "usage: toolwire schema export DIR"),
-        (["export", __file__], f"cannot open {__file__}: File exists"),
+        (["export", __file__], f"{__file__} is no folder: name one, new or not"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_what_can(command_line: CommandLine, words: list[str], told: str) -> None:

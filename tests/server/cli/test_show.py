@@ -38,6 +38,19 @@ SEARCH = {
     ("columns", "lines"),
     [
         (
+            40,
+            [
+                "search(text: str, fields:",
+                '        list[Literal["title", "body"]] =',
+                '        ["title"],',
+                "        limit: int | None = None,",
+                "        near?: {x: float, y?: Any})",
+                "        -> int",
+                "    Find passages.",
+                "ping()",
+            ],
+        ),
+        (
             80,
             [
                 'search(text: str, fields: list[Literal["title", "body"]] = ["title"],',

@@ -48,7 +48,7 @@ def test_the_page_of_a_transcript_is_that_of_the_run_itself(command_line: Comman
 
 
 def test_a_page_of_a_run_hides_secrets(command_line: CommandLine, folder: Path) -> None:
-    secret = "nobody-may-see-this"
+    secret = "do-not-show-this"
     words = (*ASK[:1], f"How much is 1 + 2? {secret}", *ASK[2:], "--html", "run.html")
     command_line(*words, cwd=folder, MY_API_KEY=secret)
     text = (folder / "run.html").read_text("utf-8")
@@ -69,6 +69,8 @@ def test_a_page_can_go_to_standard_output(command_line: CommandLine, folder: Pat
         (("transcript", "none.jsonl"), "cannot open none.jsonl"),
         (("transcript", "tools.py"), "tools.py, line 2, is not an event of a transcript"),
         (("transcript", "tools.py", "--html", "no/run.html"), "--html no/run.html: there is no folder no"),
+        (("transcript", "tools.py", "--html", "tools.py"), "tools.py is a transcript, which the page would overwrite"),
+        (("transcript", "tools.py", "--markdown", "."), "--markdown .: this is a folder"),
         ((*ASK, "--html", "no/run.html"), "--html no/run.html: there is no folder no"),
     ],
 )

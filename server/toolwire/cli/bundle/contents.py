@@ -186,7 +186,9 @@ def _imports(file: str) -> Iterator[tuple[str, bool]]:
     with open(file, "rb") as source:
         try:
             waiting: list[tuple[ast.AST, bool]] = [(ast.parse(source.read()), False)]
-        except (SyntaxError, ValueError) as error:
+        except SyntaxError as error:
+            raise LoadError(f"{file}, line {error.lineno}: {error.msg}") from None
+        except ValueError as error:
             raise LoadError(f"{file} cannot be read: {error}") from None
     while waiting:
         node, is_optional = waiting.pop()

@@ -70,17 +70,22 @@ def run(words: Words) -> int:
 
 
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
-    spellings = (name,) if target is None else (name, name.replace(".", "_", 1))  # of a toolkit's method
+    spellings = [name]
+    if target is not None:
+        spellings += [name.replace(".", "_", 1), f"{target}_{name}"]  # of a toolkit's method, of a bundled one's
     for spelling in spellings:
         for tool in tools:
             if tool.name == spelling:
                 return tool
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import (
+        closest,
+        unknown_name,
+    )  # only a mistake needs it, and all that comes with it
 
     problem = unknown_name("tool", name, [tool.name for tool in tools])
     if target is not None and load.parse(target).is_bundled and (why := bundled.why_not(target, name)):
         problem = why
-    elif len(tools) == 1:
+    elif len(tools) == 1 and not closest(name, [tools[0].name]):
         argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")
         problem += f"; if that is an argument, give its name: {quote(f'{argument}={name}')}"
     raise UsageError(problem)

@@ -233,7 +233,7 @@ def _git_user() -> str:
     git = shutil.which("git")
     name = git and subprocess.run([git, "config", "user.name"], stdout=-1, text=True, check=False).stdout.strip()
     if not name:
-        raise UsageError("a bundle names its author: --author NAME")
+        raise UsageError("a bundle names its author, and Git has no user.name: add --author NAME")
     return name
 
 

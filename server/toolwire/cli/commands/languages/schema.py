@@ -58,6 +58,8 @@ def run(words: Words) -> int:
 def _answer(words: Words) -> str:
     what, *rest = [*words.words, *(words.command or ())] or [""]
     usages = {usage.split()[2]: usage for usage in reversed(COMMAND.usage)}
+    if not what:
+        raise UsageError(f"say what to do: {', '.join(reversed(usages))}; as in `schema show tool`")
     if what not in usages:
         raise UsageError(unknown_name("command of schema", what, reversed(usages)))
     is_strict = words.options.get("strict", False)
@@ -88,6 +90,8 @@ def _listed() -> str:
 
 
 def _export(folder: Path, *, with_cases: bool) -> str:
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder: name one, new or not")
     files = dict(files_to_export(with_cases=with_cases))
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -35,6 +35,8 @@ def run(words: Words) -> int:
     if not words.words or words.command is not None:
         raise UsageError("name a transcript: toolwire transcript FILE")
     need_folders(words.options, "html", "markdown")
+    for name in set(words.words) & {words.options.get("html"), words.options.get("markdown")}:
+        raise UsageError(f"{name} is a transcript, which the page would overwrite: name another file")
     try:
         (*_, last), *others = (sessions(name) for name in words.words)
     except BrokenTranscript as error:

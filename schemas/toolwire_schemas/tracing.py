@@ -120,7 +120,8 @@ def _provider(service: str, exporter: str, report: Callable[[str], object]) -> T
     global _flusher  # one process has one provider
     protocol = next(filter(None, map(os.environ.get, _PROTOCOLS)), "http/protobuf")
     if (exporter, protocol) != ("otlp", "http/protobuf"):
-        raise ValueError(f"Toolwire exports by otlp and http/protobuf alone, not by {exporter} and {protocol}")
+        name = "protocol http/protobuf" if exporter == "otlp" else "exporter otlp"
+        raise ValueError(f"Toolwire has only the {name}, not {protocol if exporter == 'otlp' else exporter}")
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: service}))
@@ -160,7 +161,7 @@ class _Flusher:
         """Report *record*, and let nothing else handle it."""
         if not self._has_reported:
             self._has_reported = True
-            self._report(f"traces: {record.getMessage()[:500]} (later failures are not logged)")
+            self._report(f"traces: {_worded(record.getMessage())} (later failures are not logged)")
         if record.name.startswith("opentelemetry.exporter"):  # and not a queue that was full once
             self._has_failed = True
             self._done.set()
@@ -171,3 +172,12 @@ class _Flusher:
             self._wanted.clear()
             self._provider.force_flush()
             self._done.set()
+
+
+def _worded(problem: str) -> str:
+    """Return what OpenTelemetry logs, without the chain of exceptions of a connection that fails."""
+    import re
+
+    if reason := re.search(r"\[Errno -?\d+\] [^'\")]+", problem):
+        return f"the collector cannot be reached: {reason[0]}"
+    return problem[:500]

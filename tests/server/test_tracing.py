@@ -32,7 +32,7 @@ from toolwire import Context, Server
 from toolwire.errors import RequestError
 from toolwire_client import connect
 from toolwire_schemas.tracing import with_context
-from toolwire_tools import prompt, resource
+from toolwire_tools import prompt, resource, tool_api
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -73,10 +73,11 @@ def test_failures_have_the_error_types_of_the_convention(spans: InMemorySpanExpo
     def broken() -> int:
         raise ZeroDivisionError("secret 1")
 
+    @tool_api(timeout_seconds=0.05)
     def slow() -> None:
         threading.Event().wait(PATIENCE_SECONDS)
 
-    with Server([broken, slow], timeout_seconds=0.05) as server:
+    with Server([broken, slow]) as server:
         server.call("broken")
         server.call("slow")
         with pytest.raises(RequestError):
@@ -431,6 +432,8 @@ def test_a_dead_collector_is_one_line_and_holds_up_neither_calls_nor_the_exit(tm
         lines = process.stderr().splitlines()
     assert len(lines) == 1, lines
     assert lines[0].startswith("toolwire: warning: traces: ")
+    assert "Max retries exceeded" not in lines[0]
+    assert hangs or "the collector cannot be reached: [Errno" in lines[0]
 
 
 @pytest.mark.process
@@ -451,8 +454,8 @@ def test_without_the_extra_one_line_names_the_command_and_serving_goes_on(tmp_pa
 @pytest.mark.parametrize(
     ("variables", "problem"),
     [
-        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "not by otlp and grpc"),
-        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "not by zipkin and http/protobuf"),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "Toolwire has only the protocol http/protobuf, not grpc"),
+        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "Toolwire has only the exporter otlp, not zipkin"),
         ({"OTEL_BSP_MAX_QUEUE_SIZE": "0"}, "max_queue_size must be a positive integer"),
     ],
 )

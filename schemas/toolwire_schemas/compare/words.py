@@ -21,7 +21,7 @@ WHOM: dict[Concerns, str] = {
     "models": "models",
     "people": "people",
 }
-HEADINGS: dict[Level, str] = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Besides"}
+HEADINGS: dict[Level, str] = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Other"}
 
 
 def sentence(changes: Sequence[Change]) -> str:

@@ -44,7 +44,7 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
     found: list[Finding] = []
     size = 0
     for place, entry in enumerate(entries):
-        name = _name(entry, place)
+        name = shown_name(entry, place)
         try:
             size += _size(entry)
             found += [Finding(name, *finding) for finding in _about(entry)]
@@ -54,7 +54,8 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
     return sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity))
 
 
-def _name(entry: Any, place: int) -> str:
+def shown_name(entry: Any, place: int) -> str:
+    """Return the name of the *entry* at *place* of a `tools/list` in findings: `#1` for the first, if it has none."""
     name = entry.get("name") if isinstance(entry, dict) else None
     return name if isinstance(name, str) and name else f"#{place + 1}"
 

@@ -3671,7 +3671,7 @@ export interface ToolChange {
     | 'tasks-changed'
     | 'more-changes'
   /**
-   * The version step that this change requires alone: `major` breaks somebody, `unknown` may do so, `minor` and `patch` do not.
+   * The version step that this change requires alone: `major` breaks users, `unknown` may break them, `minor` and `patch` do not.
    */
   level: 'patch' | 'minor' | 'unknown' | 'major'
   /**

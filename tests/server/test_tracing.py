@@ -423,7 +423,8 @@ for line in sys.stdin:
 def test_a_dead_collector_is_one_line_and_holds_up_neither_calls_nor_the_exit(tmp_path: Path, hangs: bool) -> None:
     with Collector(hangs=True) as collector:
         url = collector.url if hangs else "http://127.0.0.1:9"
-        small = {"SCHEDULE_DELAY": "1", "MAX_QUEUE_SIZE": "4", "MAX_EXPORT_BATCH_SIZE": "4"}
+        size = "4" if hangs else "2048"  # only a collector that hangs fills the queue: its line would be the first here
+        small = {"SCHEDULE_DELAY": "1", "MAX_QUEUE_SIZE": size, "MAX_EXPORT_BATCH_SIZE": "4"}
         small = {f"OTEL_BSP_{name}": value for name, value in small.items()}
         with served(tmp_path, environment(url, **small), "serve", "my_tools.py") as process:
             for id in range(300):

@@ -379,10 +379,11 @@ def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path,
 
 
 @pytest.mark.process
-def test_a_call_of_the_only_tool_needs_no_name() -> None:
+def test_a_call_of_the_only_tool_needs_no_name_and_of_a_toolkit_no_prefix() -> None:
     for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
         assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"
-    assert "no tool 'now'. Known: Clock_now" in run("call", "Clock", "now", "zone=UTC").stderr
+    assert json.loads(run("call", "Clock", "now", "zone=UTC").stdout)["zone"] == "UTC"
+    assert "no tool 'mow'. Known: Clock_now" in run("call", "Clock", "mow", "zone=UTC").stderr
     assert "no tool 'zone=UTC'" in run("call", "Clock", "zone=UTC").stderr
 
 

@@ -107,11 +107,9 @@ class LineOutput:
         while len(self._rest) > _MAX_LINE:
             self._output.line(self._rest[:_MAX_LINE])
             self._rest = self._rest[_MAX_LINE:]
-        self._output.flush()
 
     def end(self) -> None:
         """Write what is left without a line's end."""
         if self._rest:
             self._output.line(self._rest)
-            self._output.flush()
             self._rest = ""

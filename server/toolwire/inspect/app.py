@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import anyio
 import msgspec
-from msgspec import defstruct
-from msgspec.structs import asdict
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -34,9 +32,8 @@ MAX_BODY_BYTES = 32 * 1024 * 1024
 
 _POSTS = ("call", "answer", "read", "prompt", "complete", "snippets", "check", "restart")
 """Methods of the inspected server."""
-_FILES = {
-    file.name: file for file in (*Path(__file__).with_name("static").iterdir(), Path(*pages.__path__, "style.css"))
-}
+_STATIC = Path(__file__).with_name("static")
+_FILES = {file.name: file for file in (*_STATIC.iterdir(), Path(*pages.__path__, "style.css"))}
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _LINES = "application/x-ndjson"
 
@@ -91,8 +88,8 @@ async def _called(method: Callable[..., Awaitable[Any]], request: Request) -> Re
         if len(body) > MAX_BODY_BYTES:
             raise HTTPException(413, f"the body has more than {MAX_BODY_BYTES} bytes")
     parameters = [(name, kind) for name, kind in get_type_hints(method).items() if name != "return"]
-    given = msgspec.convert(decode(bytes(body)), defstruct("Body", parameters, forbid_unknown_fields=True))
-    answer = await method(**asdict(given))
+    given = msgspec.convert(decode(bytes(body)), msgspec.defstruct("Body", parameters, forbid_unknown_fields=True))
+    answer = await method(**msgspec.structs.asdict(given))
     return _Events(answer) if callable(answer) else _json(answer)
 
 

@@ -47,16 +47,17 @@ class Guard:
             HTTPException: if it is not answered; its headers say where to go instead.
         """
         start, slash, rest = request.scope["path"].removeprefix("/").partition("/")
-        is_ticket = _is_same(start, self._ticket)
-        if not (is_ticket or _is_same(start, self._token)):
+        given = start.encode(errors="replace")
+        is_ticket, is_page = (secrets.compare_digest(given, own.encode()) for own in (self._ticket, self._token))
+        if not (is_ticket or is_page):
             raise HTTPException(404, "not found")
-        is_post, given = request.method == "POST", {name: value.lower() for name, value in request.headers.items()}
-        if given.get("host") not in self._hosts:
+        is_post, headers = request.method == "POST", {name: value.lower() for name, value in request.headers.items()}
+        if headers.get("host") not in self._hosts:
             raise HTTPException(403, f"this page answers only at {self._hosts[0]}: forward the same port")
-        is_foreign = is_post and given.get("sec-fetch-site", "same-origin") != "same-origin"
-        if is_foreign or given.get("origin", "http://" + self._hosts[0]).removeprefix("http://") not in self._hosts:
+        is_foreign = is_post and headers.get("sec-fetch-site", "same-origin") != "same-origin"
+        if is_foreign or headers.get("origin", "http://" + self._hosts[0]).removeprefix("http://") not in self._hosts:
             raise HTTPException(403, "requests of other sites are refused")
-        if is_post and given.get("content-type", "").partition(";")[0].strip() != "application/json":
+        if is_post and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise HTTPException(415, "the body must be application/json")
         if request.method not in ("GET", "POST"):
             raise HTTPException(405, "only GET and POST are answered")
@@ -64,7 +65,3 @@ class Guard:
             self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
             raise HTTPException(303, headers={"location": f"/{self._token}/"})
         return str(rest)
-
-
-def _is_same(given: str, secret: str) -> bool:
-    return secrets.compare_digest(given.encode(errors="replace"), secret.encode())

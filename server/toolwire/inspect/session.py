@@ -26,17 +26,19 @@ from toolwire_client.pages.results import result_html
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_schemas.lint.audit import audit, shown_name
+from toolwire_schemas.output import printable
 
+from .. import log
 from ..upstream.guarded_process import guarded
 from ..wrapping.recording import Recorder
 from .snippets import snippets
 from .traffic import Feed, Traffic
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectSendStream
     from toolwire_client.protocol.events import LogEntry
-    from toolwire_client.session.elicitation import Answer, Question
+    from toolwire_client.session.elicitation import Question
     from toolwire_client.session.handshake import Era
+    from toolwire_client.waiting.base import Inbox
 
     from ..upstream.guarded_process import GuardedProcess
 
@@ -45,8 +47,7 @@ Work = Callable[[Feed], Awaitable[None]]
 """Adds events to a feed until its end."""
 
 _LIST_SECONDS = 30.0
-_PAUSE_SECONDS = 0.2
-"""Between two readings of the lists, for a server that reports changes without end."""
+_PAUSE_SECONDS = 0.2  # between two readings of the lists, for a server that reports changes without end
 MAX_OPEN = 100
 
 _current: ContextVar[Feed | None] = ContextVar("current", default=None)
@@ -58,14 +59,12 @@ class InspectedServer:
     def __init__(self, feed: Feed, state: Object, era: Era) -> None:
         self._feed, self._state, self._command, self._traffic = feed, state, state["command"], Traffic(feed)
         self._open: list[Feed] = []  # of requests of the page
-        self._questions: dict[str, tuple[Question, MemoryObjectSendStream[Any]]] = {}
+        self._questions: dict[str, tuple[Question, Inbox]] = {}
         self._check: GuardedProcess | None = None
         self._soon, self._changed = loop_scheduler(), anyio.Event()
         self._settings = ClientSettings(
             launch=self._launch, era=era, on_ask=self._ask, on_log=self._log, on_list_changed=self._wake
         )
-
-    # --- its life ---
 
     async def run(self) -> None:
         """Start the server, again for `restart`, and read its lists whenever they change, until cancelled."""
@@ -92,11 +91,10 @@ class InspectedServer:
         except (ClientError, OSError) as error:
             self._tell("ended", str(error))
 
-    async def restart(self) -> Object:
+    async def restart(self) -> None:
         """Start the server, again if it runs; calls that are open fail."""
         self._tell("starting")
         self._life.cancel()
-        return {}
 
     def _launch(self) -> Recorder:
         process = guarded(self._command, env=dict(os.environ), show_stderr=self._traffic)
@@ -106,6 +104,8 @@ class InspectedServer:
         self._soon(lambda: self._changed.set())
 
     def _tell(self, status: str, problem: str = "", server: Object | None = None) -> None:
+        if problem not in ("", self._state["problem"]):
+            log.warning(printable(problem))
         self._state.update(status=status, problem=problem, server=server)
         self._feed.add("status", status=status, problem=problem)
 
@@ -120,22 +120,19 @@ class InspectedServer:
         for feed in [*self._open] if entry.source == "server" else ():
             self._soon(partial(feed.add, "log", level=entry.level, logger=entry.logger, data=entry.data))
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: Question) -> Any:
         # A legacy server does not say which call asks, and the client lets any request wait for the answer.
         feed = _current.get() or (self._open[-1] if self._open else None)
         if feed is None:
             return NoAnswer.DISMISSED
-        id, (sink, answers) = secrets.token_hex(8), anyio.create_memory_object_stream[Any](1)
-        self._questions[id] = question, sink
+        id, answers = secrets.token_hex(8), OnEventLoop().inbox()
+        self._questions[id] = question, answers
         try:
             feed.add("question", question=id, message=question.message, schema=question.schema, url=None)
-            answer: Answer = await answers.receive()
-            return answer
+            return await answers.next(None)
         finally:
             if self._questions.pop(id, None) is not None:
                 feed.add("withdrawn", question=id)
-
-    # --- its lists ---
 
     async def _read_lists(self, client: AsyncClient) -> str:
         """Read all lists into the state, and return what is wrong with them."""
@@ -149,22 +146,17 @@ class InspectedServer:
                 lists[name] = []
                 problems.append(f"{name}: {error}")
         findings = await anyio.to_thread.run_sync(audit, lists["tools"])
+        tools = enumerate(lists["tools"])
         lists["tools"] = [
-            {**(entry if isinstance(entry, dict) else {}), "name": shown_name(entry, place)}
-            for place, entry in enumerate(lists["tools"])
+            {**(tool if isinstance(tool, dict) else {}), "name": shown_name(tool, n)} for n, tool in tools
         ]
         self._state.update(lists, findings=findings)  # all at once: the page may ask in between
         return "; ".join(problems)
 
-    def _schema(self, tool: str, member: str) -> Any:
-        return next((each.get(member) for each in self._state["tools"] if each["name"] == tool), None)
-
-    # --- what the page asks ---
-
     async def call(self, tool: str, arguments: Object) -> Work:
         """Call a tool."""
-        send = partial(self._ready().call_tool, tool, arguments)
-        return partial(self._request, send, self._schema(tool, "outputSchema"))
+        schema = next((each.get("outputSchema") for each in self._state["tools"] if each["name"] == tool), None)
+        return partial(self._request, partial(self._ready().call_tool, tool, arguments), schema)
 
     async def read(self, uri: str) -> Work:
         """Read a resource."""
@@ -194,14 +186,13 @@ class InspectedServer:
         finally:
             self._open.remove(feed)
 
-    async def answer(self, question: str, answer: Object | NoAnswer) -> Object:
+    async def answer(self, question: str, answer: Object | NoAnswer) -> None:
         """Answer an open question, with fields that fit its form."""
         if question not in self._questions:
             raise ClientError("this question is no longer open")
         if isinstance(answer, dict) and (wrong := misfit(answer, self._questions[question][0])):
             raise ClientError(wrong)
-        self._questions.pop(question)[1].send_nowait(answer)
-        return {}
+        self._questions.pop(question)[1].put(answer)
 
     async def complete(self, name: str, argument: str, value: str) -> Object:
         """Return the values that the server proposes for an argument of a prompt or a URI template."""
@@ -209,7 +200,7 @@ class InspectedServer:
 
     async def snippets(self, tool: str, arguments: Object) -> Object:
         """Return texts that make a call again."""
-        return snippets(tool, arguments, self._schema(tool, "inputSchema"), self._state["target"], self._command)
+        return snippets(tool, arguments, self._state["target"], self._command)
 
     async def check(self, only: list[str], destructive: bool) -> Work:
         """Check the server against the contract, and add the verdicts."""

@@ -17,7 +17,7 @@ import msgspec
 from toolwire_client.waiting.event_loop import loop_scheduler
 from toolwire_schemas.output import Output
 
-from ..wrapping.recording import Entries, Entry
+from ..wrapping.recording import Entries
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -90,19 +90,11 @@ class Traffic(Entries, Output):
         super().__init__()
         self._feed, self._soon = feed, loop_scheduler()
 
-    def _keep(self, entry: Entry) -> None:
-        try:
-            line = msgspec.json.encode(entry)
-            problem = f"a message of {len(line):,} bytes" if len(line) > MAX_MESSAGE_BYTES else ""
-        except (ValueError, RecursionError) as error:
-            problem = str(error)
-        if problem:
-            line = msgspec.json.encode(Entry(type="Noise", at=entry.at, text=f"[not kept: {problem}]"))
+    def _keep(self, line: bytes) -> None:
+        if len(line) > MAX_MESSAGE_BYTES:
+            raise ValueError(f"a message of {len(line):,} bytes")
         self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))
 
     def line(self, text: str) -> None:
         """Add a line of the server's stderr."""
         self._soon(partial(self._feed.add, "stderr", text=self._redactor.text(text)))
-
-    def flush(self) -> None:
-        """Do nothing: a line is shown at once."""

@@ -103,10 +103,14 @@ class Entries(ABC):
     def add(self, **members: Any) -> None:
         """Add an entry, its texts without secrets. Never raises."""
         hidden = {name: value if name == "message" else self._redactor.value(value) for name, value in members.items()}
-        self._keep(Entry(**hidden))
+        try:
+            self._keep(msgspec.json.encode(Entry(**hidden)))
+        except (ValueError, RecursionError) as error:
+            self._keep(msgspec.json.encode(Entry(type="Noise", text=f"[not kept: {error}]")))
 
     @abstractmethod
-    def _keep(self, entry: Entry) -> None: ...
+    def _keep(self, line: bytes) -> None:
+        """Keep the entry in *line*; a `ValueError` refuses it."""
 
 
 class Recording(Entries):
@@ -137,18 +141,17 @@ class Recording(Entries):
             raise
         self._left = max_bytes - self._file.tell()
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, line: bytes) -> None:
         with self._writing:
             if self._left <= 0:
                 return
             try:
-                line = msgspec.json.encode(entry) + b"\n"
-                if len(line) > self._left:
-                    line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes)) + b"\n"
+                if len(line) >= self._left:
+                    line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes))
                     log.warning(f"{self._path} has reached {self._max_bytes} bytes: nothing more is recorded")
                     self._left = 0
-                self._left -= self._file.write(line)
-            except (OSError, ValueError, RecursionError) as error:
+                self._left -= self._file.write(line + b"\n")
+            except (OSError, ValueError) as error:
                 log.error(f"{self._path} cannot be written, nothing more is recorded: {error}")
                 self._left = 0
 

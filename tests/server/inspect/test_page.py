@@ -99,7 +99,7 @@ def test_a_question_is_answered_on_the_page(tmp_path: Path, era: str) -> None:
         assert status == 409
         assert member in problem
         content = {member: 3 if era == "modern" else "I"}
-        assert page.post("answer", question=id, answer=content) == {}
+        assert page.post("answer", question=id, answer=content) is None
         result = response.until(type="result")
         assert str(content[member]) in json.dumps(result["result"]["content"])
         assert page.refused("answer", question=id, answer=content) == (409, "this question is no longer open")
@@ -184,7 +184,7 @@ def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Pa
         state = page.get("state")
         assert (state["status"], state["server"]) == ("ended", None)
         assert page.refused("call", tool="add", arguments={"a": 1})[0] == 409
-        assert page.post("restart") == {}
+        assert page.post("restart") is None
         assert events.until(type="status", status="ready")["problem"] == ""
         assert page.call("add", a=1)[-1]["result"]["structuredContent"] == {"result": 2}
 
@@ -197,7 +197,7 @@ def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path
         assert page.get("state")["status"] == "starting"
         assert page.refused("call", tool="echo", arguments={}) == (409, "the server is starting")
         (tmp_path / "wait").unlink()
-        assert page.post("restart") == {}
+        assert page.post("restart") is None
         assert page.ready()["status"] == "ready"
         assert page.tools() == ["echo"]
 
@@ -205,21 +205,24 @@ def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path
 def test_a_restart_fails_the_open_calls(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "hang") as page:
         with page.open("POST", "call", {"tool": "hang", "arguments": {}}) as response:
-            assert page.post("restart") == {}
+            assert page.post("restart") is None
             assert response.until(type="failure")["message"] == "the client was closed"
         assert page.ready()["status"] == "ready"
 
 
-def test_the_page_shows_why_a_server_does_not_start(tmp_path: Path) -> None:
-    code = "import sys; print('no database', file=sys.stderr); sys.exit(4)"
-    with inspected("--", sys.executable, "-c", code) as (page, _):
+def test_the_page_and_the_terminal_show_why_a_server_does_not_start(tmp_path: Path) -> None:
+    code = "import sys; print('no \x1bdatabase', file=sys.stderr); sys.exit(4)"
+    with inspected("--", sys.executable, "-c", code) as (page, process):
         state = page.ready()
         assert state["status"] == "ended"
         assert "exit status 4" in state["problem"]
         assert state["tools"] == []
         with page.open("GET", "events") as events:
-            assert events.until(type="stderr")["text"] == "no database"
-            assert "no database" in events.until(type="status", status="ended")["problem"]
+            assert events.until(type="stderr")["text"] == "no \x1bdatabase"
+            assert "no \x1bdatabase" in events.until(type="status", status="ended")["problem"]
+        assert process.stderr is not None
+        assert "the server ended with exit status 4" in process.stderr.readline()
+        assert process.stderr.readline() == "no \\u001bdatabase\n"
 
 
 def test_a_list_that_fails_leaves_the_others(tmp_path: Path) -> None:
@@ -340,7 +343,7 @@ def test_the_texts_of_a_call_keep_how_the_target_is_loaded(tmp_path: Path) -> No
     with inspected("--adopt", str(tmp_path / "tools.py")) as (page, _):
         assert page.ready()["title"] == str(tmp_path / "tools.py")
         command = page.post("snippets", tool="add", arguments={"a": 1})["command"]
-        assert command.startswith("toolwire call add a=1 -- ")
+        assert command.startswith("toolwire call add '{\"a\":1}' -- ")
         assert command.endswith(f"--adopt -- {tmp_path / 'tools.py'}")
 
 

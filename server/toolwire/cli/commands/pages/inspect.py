@@ -81,8 +81,7 @@ def _read(name: str, feed: Feed) -> str:
             events = load(name)
         except BrokenTranscript as error:
             raise UsageError(f"{name} is no recording ({problem}) and no transcript ({error})") from None
-        for before, event in zip([None, *events], events, strict=False):
-            if html := event_html(event, before):
-                feed.add("run", html=html)
+        for html in filter(None, map(event_html, events, [None, *events])):
+            feed.add("run", html=html)
         return "run"
     return "traffic"

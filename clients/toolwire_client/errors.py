@@ -41,14 +41,16 @@ class ServerGone(ClientError):
 
     `exit_status` is negative for a signal, as in `subprocess`, and `None` if the process still runs
     with its output closed. `stderr` holds the last lines it wrote there, and `noise` the last lines of its output that
-    were not messages.
+    were not messages. `has_read` is false if it is known that it did not read all that was sent, or
+    that nothing was.
     """
 
-    def __init__(self, exit_status: int | None, stderr: str, noise: str = "") -> None:
-        super().__init__(exit_status, stderr, noise)
+    def __init__(self, exit_status: int | None, stderr: str, noise: str = "", has_read: bool = True) -> None:
+        super().__init__(exit_status, stderr, noise, has_read)
         self.exit_status = exit_status
         self.stderr = stderr
         self.noise = noise
+        self.has_read = has_read
 
     def __str__(self) -> str:
         return with_output(self.reason, self.stderr, self.noise)

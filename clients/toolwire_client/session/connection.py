@@ -149,7 +149,7 @@ class Connection:
         try:
             self._read(b"\n")  # the last line may lack its newline
         finally:
-            self.fail(ServerGone(gone.exit_status, gone.stderr, self.noise()))
+            self.fail(ServerGone(gone.exit_status, gone.stderr, self.noise(), gone.has_read))
 
     def _take(self, event: Event) -> None:
         match event:

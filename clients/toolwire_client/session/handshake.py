@@ -2,7 +2,7 @@
 
 Strategy. The modern revision needs no handshake, so `server/discover` goes first; any failure of it leads to the
 `initialize` of the legacy revisions. Legacy servers may end, hang or misbehave after an unknown first request: then a
-new process gets `initialize` only.
+new process gets `initialize` only, except if the first one has ended without reading the request.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ async def shake_hands(
         return await ready(_initialize)
     try:
         return await ready(_discover_or_initialize)
-    except (RequestFailed, ServerGone, TimedOut):
-        if deadline.left() == 0:
+    except (RequestFailed, ServerGone, TimedOut) as error:
+        if deadline.left() == 0 or (isinstance(error, ServerGone) and not error.has_read):  # the probe was no reason
             raise
     return await ready(_initialize)
 

@@ -222,7 +222,7 @@ class ServerProcess:
             status = self.exit_status(LAST_SECONDS)
             if status is not None and self._process.stderr is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
-            self._on_end(ServerGone(status, self.stderr_tail()))
+            self._on_end(ServerGone(status, self.stderr_tail(), has_read=self._writer.is_read))
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
@@ -297,7 +297,7 @@ class PipeWriter:
         self._stop = stop
         self._changed = threading.Condition()
         self._rest = bytearray()
-        self._finished = False
+        self._finished = self._is_used = False
         self.has_dropped = False
         """Whether data was dropped."""
         self._thread: threading.Thread | None = None
@@ -305,11 +305,25 @@ class PipeWriter:
         if self._is_nonblocking:
             os.set_blocking(sink.fileno(), False)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether something was sent, and the other end has read it all, as far as the system says that."""
+        try:
+            import fcntl
+            import termios
+
+            with self._changed:
+                unread = any(fcntl.ioctl(self._sink.fileno(), termios.FIONREAD, bytes(4)))
+        except (ImportError, OSError, ValueError):  # the sink is closed
+            unread = False
+        return self._is_used and not (unread or self.has_dropped)
+
     def send(self, data: bytes) -> None:
         """Write *data*, or drop it if the other end is closed."""
         with self._changed:
             if self._finished:
                 return
+            self._is_used = True
             if not self._rest:
                 data = self._not_written_at_once(data)
                 if not data:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import ask
-from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, TimedOut, connect
+from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, ServerGone, TimedOut, connect
 
 pytestmark = pytest.mark.process
 
@@ -42,6 +42,18 @@ def test_an_answer_to_the_probe_that_is_of_no_use_leads_to_the_old_handshake(fac
 def test_a_server_that_is_led_astray_by_the_probe_is_started_afresh(face: str) -> None:
     """As servers are that settle on the era of the first request."""
     assert ask(face, fake("SettlesOnTheFirst"), version) == "2025-06-18"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing says whether a pipe was read")
+@pytest.mark.parametrize(("line", "starts"), [("pass", 1), ("time.sleep(0.1)", 1), ("sys.stdin.readline()", 2)])
+def test_only_a_server_that_has_read_the_probe_is_started_afresh(
+    face: str, tmp_path: Path, line: str, starts: int
+) -> None:
+    diary = tmp_path / "diary"
+    script = f"import sys, time; open({str(diary)!r}, 'a').write('started '); {line}; sys.exit(3)"
+    with pytest.raises(ServerGone, match="exit status 3"):
+        ask(face, connect([sys.executable, "-IS", "-c", script]), version)
+    assert diary.read_text() == "started " * starts
 
 
 def test_a_server_that_is_stuck_by_the_probe_is_started_afresh_also_without_a_limit(

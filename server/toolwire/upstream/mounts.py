@@ -12,7 +12,7 @@ from toolwire_client.async_client import ClientSettings
 from toolwire_client.transport.child_process import server_environment
 from toolwire_client.waiting.base import in_daemon_thread
 from toolwire_schemas.output import printable
-from toolwire_schemas.wire.messages import INVALID_PARAMS
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
 from toolwire_tools import Tool
 
 from .. import log
@@ -40,6 +40,9 @@ announced as a change of the list."""
 
 CHANGE_PATIENCE_SECONDS = 1.0
 """How long a list, or an unknown name, waits for lists that have just changed."""
+
+META_WHOLE = "toolwire/whole"
+"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start."""
 
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -197,7 +200,10 @@ class Mounts(Tool):
         call: Call = caller  # type: ignore[assignment]
         method, params = arguments["method"], arguments["params"]
         if (kind := LIST_METHODS.get(method)) is not None:
-            self._complete(call, None, LIST_PATIENCE_SECONDS)
+            must_be_whole = META_WHOLE in params.get("_meta", ())
+            self._complete(call, None, None if must_be_whole else LIST_PATIENCE_SECONDS)
+            if must_be_whole and (missing := [mount.title for mount in self._mounts if mount.listed is None]):
+                raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
             self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
             page = self._catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page

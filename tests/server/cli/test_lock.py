@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -60,6 +61,20 @@ def test_any_server_can_be_locked(command_line: CommandLine, tools: Path) -> Non
     serve = ["--", sys.executable, "-P", "-m", "toolwire", "serve", "tools.py"]
     assert command_line("lock", "tools.lock.json", *serve).returncode == 0
     assert "up to date" in command_line("lock", "tools.lock.json", "tools.py").stdout
+
+
+def test_nothing_is_written_unless_every_mounted_server_starts(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
+    serve = f"there={shlex.join([sys.executable, '-P', '-m', 'toolwire', 'serve', 'tools.py'])}"
+    words = ["lock", "tools.lock.json", "tools.py", "--mount", serve]
+    refused = command_line(*words, "--mount", f"broken={sys.executable} -c 1/0")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    told = "tools.lock.json is not written: the list lacks the tools of the mounted server broken"
+    assert refused.stderr.endswith(f"toolwire: {told}\n")
+    assert refused.stderr.count("ZeroDivisionError") == 1
+    assert not (tmp_path / "tools.lock.json").exists()
+    assert command_line(*words).stdout == "Locked 2 tools in tools.lock.json.\n"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from ...errors import Failed, UsageError
-from ..open_client import client_of, limit_of
+from ..open_client import client_of, is_mounting, limit_of
 from ..options import EXCLUDE, INCLUDE, LOADING, Option
 from ..output import counted, show, table, write_text
 from . import Command
 
 if TYPE_CHECKING:
+    from toolwire_client import Client
+    from toolwire_client.waiting.deadline import Deadline
     from toolwire_schemas.compare.lock import Lock
 
     from ..options import Words
@@ -49,6 +51,8 @@ def run(words: Words) -> int:
     old = read_lock(name) if os.path.exists(name) else None
     limit = limit_of(words)
     with client_of(words, targets, limit=limit) as client:
+        if is_mounting(words.options):
+            _need_all_mounts(name, client, limit)
         entries = client.list_entries(timeout_seconds=limit.left())
     try:
         new = locked(entries)
@@ -60,6 +64,17 @@ def run(words: Words) -> int:
         show(f"Locked {counted(len(new.tools), 'tool')} in {name}.")
         return 0
     return 0 if is_known else 1
+
+
+def _need_all_mounts(name: str, client: Client, limit: Deadline) -> None:
+    from toolwire_client import RequestFailed
+
+    from ...upstream.mounts import META_WHOLE
+
+    try:
+        client.request("tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left())
+    except RequestFailed as error:
+        raise Failed(f"{name} is not written: {error.message}") from None
 
 
 def _show_changes(name: str, old: Lock, entries: list[object]) -> bool:

@@ -18,6 +18,8 @@ FIXES = {
 }
 """What wrapping does, by the name that switches it off, as the summary counts it: once, and more often."""
 
+COUNTED = {**FIXES, "lock": ("tool refused", "tools refused")}
+
 GEMINI = ("gemini", "gemini-cli", "vertex")
 DIALECTS_OF = {
     **dict.fromkeys(("any", *GEMINI), "gemini"),

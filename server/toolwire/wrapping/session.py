@@ -17,6 +17,7 @@ import threading
 from collections import Counter
 from concurrent.futures import wait
 from functools import partial
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,9 +39,10 @@ from ..protocol.lifecycle import Identity, can_elicit
 from ..protocol.server_protocol import Catalog
 from ..runtime.heartbeat import heartbeat
 from ..runtime.session import Session
+from ..transport.stdio import leave
 from ..upstream.guarded_process import guarded
 from ..upstream.mount import Mount
-from . import FIXES, object_in
+from . import COUNTED, object_in
 from .host_rules import HostTool, fixed, well_formed
 from .recording import Recorder
 
@@ -129,6 +131,7 @@ class WrappingSession(Session):
         self._identity.instructions = handshake.instructions
         self._identity._info = {"name": self._command[0], "version": "", **handshake.server_info}
         allowed, refused = (tools, []) if self._lock is None else self._lock.checked(tools)
+        self.fix_counts["lock"] = max(self.fix_counts["lock"], len(refused))
         catalog = _Catalog(fixed(allowed, self._host_name, self.without, self.fix_counts), handshake.capabilities)
         for tool in refused:
             catalog.by_name.setdefault(tool.name, tool)
@@ -271,9 +274,13 @@ class WrappingSession(Session):
         self._count_orphans()
         self.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
         self.fix_counts["results"] = getattr(self.in_flight._large, "made", 0)
-        done = [f"{count} {texts[count > 1]}" for name, texts in FIXES.items() if (count := self.fix_counts[name])]
+        done = [f"{count} {texts[count > 1]}" for name, texts in COUNTED.items() if (count := self.fix_counts[name])]
         if self._wrapped.running is None:
-            log.info(printable(f"{self._wrapped.name}: it did not run"))
+            is_missing = which(self._command[0]) is None
+            why = ", since there is no such program, or it may not be run" if is_missing else ""
+            log.info(printable(f"{self._wrapped.name}: it did not run{why}"))
+            if is_missing:
+                leave(1)
         else:
             name = self._identity.server_info()["name"]
             log.info(printable(f"{name}: {', '.join(done) or 'nothing had to be done'}"))

@@ -334,10 +334,18 @@ def test_malformed_messages_are_answered_as_by_any_server(line: bytes) -> None:
         assert [answer.get("id") for answer in answers] in ([None, "after"], [1, "after"], ["after"])
 
 
-def test_without_messages_nothing_is_started() -> None:
-    with wrapped(server=("no-such-program",)) as process:
+def test_without_messages_nothing_is_started(tmp_path: Path) -> None:
+    with wrapped(server=("mkdir", str(tmp_path / "started"))) as process:
         assert process.hang_up() == []
         assert process.wait() == 0
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_program_that_does_not_exist_is_named_also_without_messages() -> None:
+    with wrapped(server=("no-such-program",)) as process:
+        assert process.hang_up() == []
+        assert process.wait() == 1
+        assert "no-such-program: it did not run, since there is no such program" in process.stderr()
 
 
 def test_mistakes_on_the_command_line_are_sentences() -> None:

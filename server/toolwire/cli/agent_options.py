@@ -220,10 +220,7 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
             left = max(_MIN_SECONDS, left - spent_seconds)
         limits["final_seconds"] = min(_FINAL * left, _MAX_FINAL_SECONDS)
         limits["seconds"] = left - limits["final_seconds"]
-    try:
-        return Budgets(**limits)
-    except ValueError as error:
-        raise UsageError(f"the limits are too small: {error}") from None
+    return Budgets(**limits)
 
 
 def approvals_of(options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any) -> Approvals:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,8 @@ class AgentRun:
         self._servers = ServersToStart(words)
         self._model = model_of(options)
         name_transcript(options)
-        budgets_of(options)  # refuses limits that are too small before a server starts
         self._is_one_question = is_one_question
+        self._patterns = [(name, pattern) for name in ("allow", "deny") for pattern in options.get(name, ())]
         self._answers: list[str] = options.get("answer", [])
         # A program that reads events cannot answer.
         self.is_attended = is_attended() and not options.get("json")
@@ -65,7 +66,7 @@ class AgentRun:
 
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
         """Show a run of the agent, and return its outcome."""
-        from toolwire_client.agent.events import Ended, outcome_of
+        from toolwire_client.agent.events import Ended, ToolsListed, outcome_of
 
         if self._note:
             self.tell(self._note)
@@ -81,6 +82,8 @@ class AgentRun:
                         if html := event_html(event, shown[-1] if shown else None):
                             self._page.feed.add("run", html=html)
                     await self._main.do(partial(self._renderer.show, event))
+                    if isinstance(event, ToolsListed):
+                        self._name_idle_patterns([tool["name"] for tool in event.tools])
                     shown.append(event)
                     if isinstance(event, Ended):
                         return outcome_of(event, shown)
@@ -88,6 +91,13 @@ class AgentRun:
             self._is_running = False
             self._main.soon(self._renderer.rest)
         raise AssertionError("every run ends with Ended")
+
+    def _name_idle_patterns(self, tools: list[str]) -> None:
+        """Show which of `--allow` and `--deny` match none of the *tools*, once: later lists may have others."""
+        patterns, self._patterns = self._patterns, []
+        for option, pattern in patterns:
+            if not any(fnmatchcase(tool, pattern) for tool in tools):
+                self.tell(f"--{option} {pattern} matches no tool; the tools are {', '.join(tools) or 'none'}")
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""

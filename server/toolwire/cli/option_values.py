@@ -33,6 +33,13 @@ def seconds(text: str) -> float:
     return number
 
 
+def time_limit(text: str) -> float:
+    """Accept a number of seconds above 0."""
+    if (limit := seconds(text)) == 0:
+        raise ValueError("more than 0 seconds, such as 30 or 0.5")
+    return limit
+
+
 def number(text: str) -> float:
     """Accept a finite number, not negative."""
     try:
@@ -62,8 +69,17 @@ def setting(text: str) -> str:
     return text
 
 
+def engine(text: str) -> str:
+    """Accept `NAME=ENGINE`."""
+    name, _, place = text.partition("=")
+    if not (name and place):
+        raise ValueError("NAME=ENGINE, as in cluster=dask:tcp://HOST:8786")
+    return text
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "JSON": json_object,
+    "NAME=ENGINE": engine,
     "NUMBER": count,
     "SECONDS": seconds,
     "SETTING": setting,
@@ -71,9 +87,9 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def reader_of(metavar: str) -> Callable[[str], Any]:
-    """Return what reads the values of an option by its *metavar*, unless the option says it itself."""
-    return _READERS.get(metavar, str)
+def reader_of(flag: str, metavar: str) -> Callable[[str], Any]:
+    """Return what reads the values of the option *flag*, unless it says it itself."""
+    return time_limit if flag.endswith("timeout") else _READERS.get(metavar, str)
 
 
 def no_option(flag: str, known: list[str]) -> str:

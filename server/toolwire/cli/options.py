@@ -69,7 +69,7 @@ class Option(msgspec.Struct, frozen=True):
         if self.convert is None:
             from .option_values import reader_of  # most servers get no such option
 
-            return reader_of(self.metavar)(text)
+            return reader_of(self.flag, self.metavar)(text)
         return self.convert(text)
 
 

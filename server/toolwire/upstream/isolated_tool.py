@@ -97,7 +97,8 @@ def _where(tool: Tool, settings: Settings) -> Any:
     if name == "process" or not isinstance(name, str):
         return name
     if name not in settings.run_on:
-        remedy = f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine"
+        only = f"; it has only {', '.join(map(repr, settings.run_on))}" if settings.run_on else ""
+        remedy = f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine{only}"
         raise RegistrationError(f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy)
     return settings.run_on[name]
 

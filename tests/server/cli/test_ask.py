@@ -307,6 +307,16 @@ def test_the_tools_of_all_servers_are_offered(command_line: CommandLine, folder:
 
 
 @pytest.mark.process
+def test_patterns_that_match_no_tool_are_named_once(command_line: CommandLine, folder: Path) -> None:
+    words = ["--approve", "all", "--allow", "ad*", "--allow", "mul", "--deny", "x?"]
+    done = command_line("chat", *OFFLINE, *words, cwd=folder, stdin="3 + 4?\nand times 2?\n")
+    assert done.stdout == "3 + 4 = 7\n7 * 2 = 14\n"
+    named = [line for line in done.stderr.splitlines() if "matches no tool" in line]
+    tools = "the tools are add, multiply, wait, book"
+    assert named == [f"  --{option} matches no tool; {tools}" for option in ("allow mul", "deny x?")]
+
+
+@pytest.mark.process
 def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) -> None:
     done = command_line(
         "chat", *OFFLINE, "--approve", "all", cwd=folder, stdin="3 + 4?\n\nand times 2?\n/quit\n5 + 5?\n"
@@ -325,7 +335,7 @@ def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) ->
         (["chat", "x", *OFFLINE], "`toolwire ask` takes one"),
         (["ask", "x", *OFFLINE, "--approve", "some"], "one of ask, reads, all"),
         (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], "takes servers, or else yes or no"),
-        (["ask", "x", *OFFLINE, "--timeout", "0"], "more than 0"),
+        (["ask", "x", *OFFLINE, "--timeout", "0"], "--timeout takes more than 0 seconds, such as 30 or 0.5, not '0'"),
         (["ask", "x", *OFFLINE, "--server", "cat 'x"], "no closing quotation"),
         (["ask", "x", *OFFLINE, "--server", ""], "a server's command is missing"),
         (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot open none.json"),

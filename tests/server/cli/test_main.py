@@ -168,6 +168,8 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
     ("words", "told"),
     [
         (["call", "tools.py", "add", "--a", "3"], "arguments of the tool are given as a=VALUE"),
+        (["list", "--with", "x"], "list has no option --with: that is one of serve; a server's command, with"),
+        (["replay", "--html", "x"], "replay has no option --html: that is one of ask, chat, transcript, check"),
         (["call"], "name a target, or a server's command"),
         (["call", "--"], "command is missing"),
         (["list"], "a target"),

@@ -424,7 +424,8 @@ REFUSED = [
     ("there=dask", "'dask' is no engine; write --run-on NAME=dask:tcp://HOST:PORT"),
     ("there=celery:x", "'celery:x' is no engine"),
     ("elsewhere=dask:local", "it runs in 'there', which this server does not have; add --run-on there=dask:tcp://"),
-    ("there", "'' is no engine; write --run-on NAME=dask:tcp://HOST:PORT"),
+    ("elsewhere=dask:local", "or there=process for this machine; it has only 'elsewhere'"),
+    ("there", "--run-on takes NAME=ENGINE, as in cluster=dask:tcp://HOST:8786, not 'there'"),
 ]
 
 
@@ -433,6 +434,13 @@ def test_an_engine_that_does_not_exist_is_refused_at_the_start(tmp_path: Path, o
     with served(tmp_path, TOOLS, "--run-on", option) as process:
         assert process.wait() == 2
         assert reason in process.stderr()
+
+
+def test_an_engine_that_no_tool_runs_in_is_named(tmp_path: Path) -> None:
+    with serving(tmp_path, "process", "--run-on", "ther=dask:local") as process:
+        process.ask(request("ping"))
+
+        assert "--run-on ther=… has no effect: no tool has runs_in='ther'" in process.stderr_so_far()
 
 
 def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
 from ...loading.targets import load, parse
-from ...log import LEVELS, configure
+from ...log import LEVELS, configure, warning
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
 from ..options import EXCLUDE, INCLUDE, LOADING, Option, one_of
@@ -115,6 +115,9 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     loading = partial(_tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts))
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
+    for name in settings["run_on"]:
+        if all(tool.runs_in != name for tool in tools):
+            warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
     identity: dict[str, Any] = {"name": name_of(targets)}
     if "toolwire_tools.fastmcp" in sys.modules:
         from toolwire_tools.fastmcp.tools import identity_of

@@ -94,6 +94,7 @@ class Job:
             "HOME": os.fspath(self.folder),
             "GITHUB_ACTION_PATH": os.fspath(ROOT),
             "GITHUB_API_URL": api_url,
+            "GITHUB_GRAPHQL_URL": f"{api_url}/graphql",
             "GITHUB_EVENT_NAME": event,
             "GITHUB_EVENT_PATH": os.fspath(files["event.json"]),
             "GITHUB_OUTPUT": os.fspath(files["output"]),
@@ -166,9 +167,10 @@ def test_no_expression_is_part_of_a_script() -> None:
 
 
 @pytest.mark.process
-def test_a_pull_request_gets_one_comment_which_the_next_run_updates(tmp_path: Path) -> None:
+@pytest.mark.parametrize("login", ["github-actions[bot]", "an-app[bot]"])
+def test_a_pull_request_gets_one_comment_which_the_next_run_updates(tmp_path: Path, login: str) -> None:
     job = Job(tmp_path, OLD, NEW)
-    with GitHubApi() as api:
+    with GitHubApi(login=login) as api:
         api.comments.append({"id": 1, "user": None, "body": None})
         api.add("<!-- toolwire server -->\nof another user", login="a-visitor")
         assert job.run(api, target="my_tools.py") == 0

@@ -14,11 +14,19 @@ TOKEN = "a-token"
 class GitHubApi:
     """The API. *may_write*: the token has the right `pull-requests: write`; *status* is that of every response.
 
-    With *hangs_up* it closes every connection without a response.
+    With *hangs_up* it closes every connection without a response. The token is that of *login*.
     """
 
-    def __init__(self, *, may_write: bool = True, status: int | None = None, hangs_up: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        may_write: bool = True,
+        status: int | None = None,
+        hangs_up: bool = False,
+        login: str = "github-actions[bot]",
+    ) -> None:
         self.comments: list[dict[str, Any]] = []
+        self._login = login
         api = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -54,16 +62,16 @@ class GitHubApi:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = Thread(target=self._server.serve_forever, daemon=True)
 
-    def add(self, body: str, login: str = "github-actions[bot]") -> dict[str, Any]:
-        """Add a comment of *login*, and return it."""
-        comment = {"id": 1000 + len(self.comments), "body": body, "user": {"login": login}}
+    def add(self, body: str, login: str | None = None) -> dict[str, Any]:
+        """Add a comment of *login*, by default that of the token, and return it."""
+        comment = {"id": 1000 + len(self.comments), "body": body, "user": {"login": login or self._login}}
         self.comments.append(comment)
         return comment
 
     def _made(self, method: str, path: str, body: Any, may_write: bool) -> tuple[int, Any]:
         refused = 403, {"message": "Resource not accessible by integration"}
-        if method == "GET" and path == "/user":
-            return refused  # as for every token of a job
+        if (method, path, body) == ("POST", "/graphql", {"query": "{viewer{login}}"}):
+            return 200, {"data": {"viewer": {"login": self._login}}}
         if found := re.fullmatch(r"/repos/owner/project/issues/7/comments\?per_page=100&page=(\d+)", path):
             page = int(found[1]) - 1
             return 200, self.comments[page * 100 : page * 100 + 100]

@@ -78,6 +78,8 @@ def call(id: Any, params: dict[str, Any]) -> None:
         case "flood":
             for _ in range(given["count"]):
                 send(method="notifications/tools/list_changed")
+        case "deep":
+            given = json.loads("[" * 500 + "]" * 500)
         case "ask":
             form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
             send(id="q", method="elicitation/create", params={"message": "Who?", "requestedSchema": form})

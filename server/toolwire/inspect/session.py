@@ -18,7 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import msgspec
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.contract.cases.named_rules import structure_fault
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
@@ -27,6 +26,7 @@ from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_schemas.lint.audit import audit, shown_name
 from toolwire_schemas.output import printable
+from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
 from ..upstream.guarded_process import guarded
@@ -142,7 +142,8 @@ class InspectedServer:
         for name, read in reads.items():
             try:
                 lists[name] = [getattr(entry, "raw", entry) for entry in await read(timeout_seconds=_LIST_SECONDS)]
-            except (BrokenRules, RequestFailed, TimedOut) as error:
+                encode(lists[name])  # what is nested too deeply for the page is an error of this list
+            except (BrokenRules, EncodingError, RequestFailed, TimedOut) as error:
                 lists[name] = []
                 problems.append(f"{name}: {error}")
         findings = await anyio.to_thread.run_sync(audit, lists["tools"])
@@ -178,7 +179,7 @@ class InspectedServer:
         try:
             result: Object = (await send(on_progress=progress)).raw
             seconds, problem = time.perf_counter() - start, structure_fault(schema, result)
-            problems, size = [problem] if problem else [], len(msgspec.json.encode(result))
+            problems, size = [problem] if problem else [], len(encode(result))
             html = await anyio.to_thread.run_sync(partial(result_html, result, problems=problems))
             feed.add("result", seconds=seconds, bytes=size, result=result, html=html, problems=problems)
         except (ClientError, ValueError) as error:
@@ -217,7 +218,7 @@ class InspectedServer:
         try:
             while isinstance(data := await arrived.next(None), bytes):
                 *lines, rest = (rest + data).split(b"\n")
-                for event in map(msgspec.json.Decoder(Object).decode, lines):
+                for event in map(decode, lines):
                     feed.add("report" if "report" in event else "verdict", **event)
                     if "report" in event:
                         return

@@ -26,8 +26,7 @@ MAX_EVENTS, MAX_BYTES = 10_000, 32 * 1024 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """The longest message that is kept: one must not push out all others."""
 
-_BATCH = 250
-"""The number of events that are written at once."""
+_BATCH = 250  # events that are written at once
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
 """Writes what was read, and `Html` as text."""

@@ -202,6 +202,16 @@ def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path
         assert page.tools() == ["echo"]
 
 
+def test_what_is_nested_too_deeply_fails_its_list_or_call_alone(tmp_path: Path) -> None:
+    deep = {"uri": "a:b", "name": "deep", "_meta": json.loads('{"a":' * 500 + "1" + "}" * 500)}
+    with foreign_page(tmp_path, "deep", resources=[deep]) as page:
+        state = page.get("state")
+        assert (page.tools(), state["resources"]) == (["deep"], [])
+        assert state["problem"].startswith("resources: nested more than 200 levels deep")
+        assert page.call("deep")[-1]["message"].startswith("nested more than 200 levels deep")
+        assert page.ready()["status"] == "ready"
+
+
 def test_a_restart_fails_the_open_calls(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "hang") as page:
         with page.open("POST", "call", {"tool": "hang", "arguments": {}}) as response:

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
-from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.call import Call
 from .process_pool import ProcessPool
-from .worker_spec import WorkerSpec, stamp, start_here
+from .worker_spec import WorkerSpec, start_here
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator
+    from collections.abc import Collection, Container
 
     from toolwire_tools import Caller
 
@@ -48,14 +47,11 @@ def _is_wanted(tool: Tool, settings: Settings) -> bool:
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 
-def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()) -> list[Tool]:
-    """Return *tools*, which `load` has returned for the arguments in *loading*.
-
-    Those to be isolated run in processes that load the same. *sources* are the loaded files that may change.
-    """
+def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings) -> list[Tool]:
+    """Return *tools*, which `load` has returned for *loading*; those to be isolated run in processes that load it."""
     if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
-    spec = _spec(loading, tools, settings, sources)
+    spec = _spec(loading, tools, settings)
     return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], spec, settings)
 
 
@@ -81,8 +77,8 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
 
 
 def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
-    limited = _has_memory_limits(tools, settings)
-    pool_at = cache(partial(_pool, spec, settings, limited))
+    _warn_of_memory_limits(tools, settings)
+    pool_at = cache(partial(_pool, spec, settings))
     return [
         IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
         if tool in wanted
@@ -103,50 +99,29 @@ def _where(tool: Tool, settings: Settings) -> Any:
     return settings.run_on[name]
 
 
-def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> ProcessPool:
+def _pool(spec: WorkerSpec, settings: Settings, where: Any) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
-        start_one = partial(start_here, spec, limited)
-        return ProcessPool(start_one, settings.max_processes, end_seconds=end_seconds)
+        return ProcessPool(partial(start_here, spec), settings.max_processes, end_seconds=end_seconds)
     from .cluster.engines import engine
 
     there = engine(where)
     path = [entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))]
-    spec = msgspec.structs.replace(spec, path=path, sources={})  # a copy of a file has another stamp
+    spec = msgspec.structs.replace(spec, path=path)
     start = partial(there.start, spec)
     return ProcessPool(start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds)
 
 
-def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
-    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
+def _warn_of_memory_limits(tools: list[Tool], settings: Settings) -> None:
+    is_limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
     # Windows has no RLIMIT_AS; macOS accepts and ignores it.
-    if limited and sys.platform in ("win32", "darwin"):
+    if is_limited and sys.platform in ("win32", "darwin"):
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
-        return False
-    return limited
 
 
-def _things(found: Any) -> Iterator[Any]:
-    if isinstance(found, list | tuple):
-        for thing in found:
-            yield from _things(thing)
-    else:
-        yield found
-
-
-def _is_made_of(tool: Tool, thing: Any) -> bool:
-    function = tool.function
-    owner = getattr(function, "__self__", None)
-    if thing is tool or thing is function or thing is owner or thing is type(owner):
-        return True
-    if isinstance(thing, type):
-        return tool.name_with(".").startswith(f"{thing.__name__}.")
-    # A container of tools, such as an executor of actions.
-    return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
-
-
-def _target(tool: Tool, things: Any) -> str:
-    thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
+def _target(tool: Tool, thing: Any) -> str:
+    if isinstance(thing, list | tuple):
+        return _target(tool, next(one for one in thing if any(tool.name == other.name for other in tools_of(one))))
     found = _import_path_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
         found = _import_path_of(thing.function)
@@ -174,17 +149,12 @@ def _import_path_of(thing: Any) -> str | None:
 
 
 def _place(module: ModuleType) -> str | None:
-    """Return the target of *module*: its name if `load` finds it by that, or its file."""
-    from importlib.machinery import PathFinder
-
+    """Return the target of *module*: its file, or its name if that is within a package, or it has no file."""
     name = getattr(getattr(module, "__spec__", None), "name", module.__name__)
     file = os.path.realpath(getattr(module, "__file__", None) or "")
-    is_file = file.endswith(".py") and os.path.isfile(file)
-    if name == "__main__":
-        return file if is_file else None
-    found = None if "." in name else PathFinder.find_spec(name)
-    is_found = "." in name or (found is not None and os.path.realpath(found.origin or "") == file)
-    return file if is_file and not is_found else name
+    if "." not in name and file.endswith(".py") and os.path.isfile(file):
+        return file
+    return None if name == "__main__" else name
 
 
 def _names_in_script(module: ModuleType) -> Collection[str]:
@@ -205,10 +175,9 @@ _AT_THE_TOP = (
 )
 
 
-def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, sources: Iterable[str] = ()) -> WorkerSpec:
+def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings) -> WorkerSpec:
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
-    stamps = {path: stamp(path) for path in sources}
     lives = any(tool.lifespan is not None for tool in tools)
     return WorkerSpec(
         **loading,
@@ -216,14 +185,9 @@ def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, source
         settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
         | {"max_result_bytes": _most_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
-        sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
         log_level=level,
         log_as_json=as_json,
     )
-
-
-_MAX_SOURCES = 400
-"""How many files, the last changed, a worker compares: a command line on Linux has room for some 128 KiB of them."""
 
 
 def _folder() -> str:

@@ -31,7 +31,7 @@ from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import LIST_METHODS
 from .forwarding import BLOCKING, forward
-from .mounted_tool import MountedTool, problem_of, report_names
+from .mounted_tool import MountedTool, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,17 +43,14 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
 
 _LIST_SECONDS = 60.0
-_MAX_ENTRIES = 10_000  # of all lists
-_MAX_ENTRY_BYTES = 256 * 1024  # the largest known tools take some 30 KiB
 _MAX_LIST_BYTES = 4 * 1024 * 1024
-"""Beyond any of these limits, entries are left out: all lists together must fit into a response."""
+"""Beyond this, entries are left out: all lists together must fit into a response."""
 
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
-_CHANGE_SECONDS, _IDLE_SHARE = 0.2, 9
-"""The least time between two readings of the lists, and how many times longer than the last reading it is at least: a
-server that never stops changing them costs little."""
+_CHANGE_SECONDS = 0.2
+"""The least time between two readings of the lists: a server that never stops changing them costs little."""
 
 
 class Mount:
@@ -62,8 +59,6 @@ class Mount:
     *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log messages of no call.
     """
 
-    reports_names = True
-    """Whether to log which of its tools some hosts refuse."""
     kind = "mounted"
 
     def __init__(
@@ -183,8 +178,6 @@ class Mount:
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
         self.tools, self.listed = tools, now
         if now != before:
-            if self.reports_names:
-                report_names(self.name, tools)
             self._changed()
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
@@ -200,7 +193,6 @@ class Mount:
         if last is not None:
             last.exception()
         time.sleep(max(0.0, self._next_reading - time.monotonic()))
-        started = time.monotonic()
         with self._lock:
             self._is_reading_due = False
         try:
@@ -208,8 +200,7 @@ class Mount:
                 self._read_lists(self.running)
         except Exception as error:  # the outer edge of a thread
             log.warning(printable(f"the lists of {self.title} cannot be read: {error}"))
-        now = time.monotonic()
-        self._next_reading = now + max(_CHANGE_SECONDS, _IDLE_SHARE * (now - started))
+        self._next_reading = time.monotonic() + _CHANGE_SECONDS
 
     # Log messages
 
@@ -247,11 +238,9 @@ class _Kept:
     def of(self, kind: str, page: list[Any]) -> list[Any]:
         kept = []
         for entry in page:
-            is_full = len(self._keys) >= _MAX_ENTRIES
-            problem = "there are too many" if is_full else problem_of(entry, kind, self._keys)
-            size = 0 if problem else len(encode(entry))
-            if size > min(_MAX_ENTRY_BYTES, self.left):
-                problem = "it or the list is too large"
+            problem = problem_of(entry, kind, self._keys)
+            if problem is None and (size := len(encode(entry))) > self.left:
+                problem = "the list is too large"
             if problem is None:
                 self.left -= size
                 kept.append({name: value for name, value in entry.items() if value is not None})

@@ -17,16 +17,12 @@ from toolwire_client.protocol.results import (
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
 from toolwire_schemas.json_schema.lossless import readings
 from toolwire_schemas.lint.audit import about_members
-from toolwire_schemas.lint.portability import lint
-from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_tools import ArgumentsError, Tool, ToolError
 from toolwire_tools.resources.uri_template import UriTemplate
 
-from .. import log
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from toolwire_tools import Caller
 
@@ -40,7 +36,6 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "resourceTemplates": (ResourceTemplate, "resource template"),
     "prompts": (PromptDescription, "prompt"),
 }
-_MAX_FINDINGS = 5
 _NUMBERS = (int, float, bool)
 
 
@@ -71,15 +66,6 @@ def key_of(kind: str, entry: dict[str, Any]) -> str:
     """Return what calls name an entry of the list of *kind* by: its name or URI."""
     key: str = entry[{"resources": "uri", "resourceTemplates": "uriTemplate"}.get(kind, "name")]
     return key
-
-
-def report_names(server: str, tools: Iterable[MountedTool]) -> None:
-    """Log which tools of *server* some hosts refuse, for their names or schemas."""
-    found = [f"{finding}"[:500] for tool in tools if tool.kind == "tools" for finding in tool.lint()]
-    if found:
-        more = f"; {len(found) - _MAX_FINDINGS} more, see toolwire list --lint" if len(found) > _MAX_FINDINGS else ""
-        text = f"of the mounted server {server}: {'; '.join(found[:_MAX_FINDINGS])}{more}"
-        log.rarely(f"findings {server}", printable(text))
 
 
 _TEMPLATE = Tool(lambda: None, name="template")
@@ -120,16 +106,6 @@ class MountedTool(Tool):
     def origin(self) -> str:
         """The mounted server, for messages."""
         return f"the mounted server {self._server}"
-
-    def lint(self) -> list[Any]:
-        """Return what some hosts refuse."""
-        try:
-            found = lint(self.name, self._schema, self._description and self._description.get("outputSchema"))
-        except RecursionError:
-            return []
-        return [
-            each for each in found if each.severity == "error" or (each.severity, each.where) == ("warning", "name")
-        ]
 
     def without_structured(self) -> Tool:
         """As `Tool.without_structured`."""

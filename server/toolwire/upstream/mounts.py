@@ -154,11 +154,8 @@ class Mounts(Tool):
         for end in ends:
             end.result()
 
-    def _complete(self, call: Call, name: str | None, seconds: float | None) -> None:
-        """Wait until the servers are listed that may have *name*, or all, for at most *seconds*."""
-        mounts = list(self._mounts)
-        if name is not None:
-            mounts = self._by_prefix(name) or [mount for mount in mounts if not mount.prefix]
+    def _complete(self, call: Call, mounts: list[Mount], seconds: float | None) -> None:
+        """Wait until *mounts* are listed, for at most *seconds*."""
         can_ask = can_elicit(call.capabilities)
         missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
         wait_for([mount.start(can_ask) for mount in missing], call, seconds)
@@ -201,17 +198,23 @@ class Mounts(Tool):
         method, params = arguments["method"], arguments["params"]
         if (kind := LIST_METHODS.get(method)) is not None:
             must_be_whole = META_WHOLE in params.get("_meta", ())
-            self._complete(call, None, None if must_be_whole else LIST_PATIENCE_SECONDS)
-            if must_be_whole and (missing := [mount.title for mount in self._mounts if mount.listed is None]):
+            mounts = list(self._mounts)
+            self._complete(call, mounts, None if must_be_whole else LIST_PATIENCE_SECONDS)
+            if must_be_whole and (missing := [mount.title for mount in mounts if mount.listed is None]):
                 raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
             self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
             page = self._catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
         name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)
-        self._complete(call, name if isinstance(name, str) else None, None)
+        mounts = self._by_prefix(str(name)) or [mount for mount in self._mounts if name is None or not mount.prefix]
+        self._complete(call, mounts, None)
         try:
             tool, given = self._found(method, params, modern=call.origin.modern)
         except RequestError as unknown:
+            for mount in mounts:
+                if name is not None and mount.listed is None:
+                    reason = f"{name}: {mount.title} does not run: {mount.client.end}"
+                    raise RequestError(INTERNAL_ERROR, reason) from None
             return self._read_unlisted(params, call, unknown)
         return _continue(call, tool, given)
 

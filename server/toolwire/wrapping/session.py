@@ -301,7 +301,6 @@ class _Catalog(Catalog):
 class _Mount(Mount):
     """The wrapped server, as a mount."""
 
-    reports_names = False
     kind = "wrapped"
 
     def __init__(self, session: WrappingSession, name: str) -> None:

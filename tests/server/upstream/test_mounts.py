@@ -135,7 +135,7 @@ def test_one_that_does_not_start_affects_no_other(
     server.mount(foreign.command, "there")
 
     assert names(server)[:2] == ["own", "there_echo"]
-    with pytest.raises(RequestError):
+    with pytest.raises(RequestError, match=r"broken_tool: .* broken does not run: .* exit status 1;(.|\n)* licence"):
         server.call("broken_tool")
 
     logged = capfd.readouterr().err
@@ -220,7 +220,7 @@ def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(
         {**tool("hints"), "annotations": {"readOnlyHint": "yes"}},
         {**tool("icons"), "icons": [3]},
         {**tool("odd")},
-        {**tool("large"), "description": "x" * 300_000},
+        {**tool("large"), "description": "x" * 5_000_000},
     ]
     foreign = Foreign(tmp_path / "odd", tools=[odd, *wrong, {**tool("null"), "title": None}])
     server.mount(foreign.command, "t")
@@ -234,23 +234,11 @@ def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(
 def test_a_list_without_an_end_is_cut(
     server: Server, foreign: Foreign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mount_module, "_MAX_ENTRIES", 3)
+    monkeypatch.setattr(mount_module, "_MAX_LIST_BYTES", 160)
     foreign.list(tools=[tool(f"t{number}") for number in range(10)])
     server.mount(foreign.command, "there")
 
     assert names(server) == ["own", "there_t0", "there_t1", "there_t2"]
-
-
-def test_names_that_hosts_refuse_are_reported(
-    server: Server, foreign: Foreign, capfd: pytest.CaptureFixture[str]
-) -> None:
-    foreign.list(tools=[tool("a b"), tool("x" * 60)])
-    server.mount(foreign.command, "there")
-
-    assert len(names(server)) == 3
-    logged = capfd.readouterr().err
-    assert "'there_a b', name" in logged
-    assert "66 characters" in logged
 
 
 # Calls

@@ -79,6 +79,10 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     name: str = OWN_NAME
     version: str = OWN_VERSION
 
+    @property
+    def wanted_level(self) -> str | None:
+        return self.log_level if self.on_log is not None else None
+
 
 class Running(msgspec.Struct, frozen=True, eq=False):
     """A server that was started and got ready; it may have ended since."""
@@ -136,7 +140,6 @@ class AsyncClient(ServerDetails):
         self._restart_turn.put(self)
         self._running: Running | None = None
         self._failure: ClientError | None = None  # of the last start
-        self._log_level = settings.log_level if settings.on_log is not None else None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
 
@@ -316,7 +319,7 @@ class AsyncClient(ServerDetails):
 
         Raises what `request` raises.
         """
-        self._log_level = level
+        self.settings = msgspec.structs.replace(self.settings, log_level=level)
         running = await self.ready(Deadline(timeout_seconds))
         if running.connection.protocol.is_modern:  # the level is part of each request
             running.connection.protocol.set_log_level(level)
@@ -388,8 +391,8 @@ class AsyncClient(ServerDetails):
         connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
-            if self._log_level is not None and "logging" in handshake.capabilities:
-                set_level = connection.protocol.request("logging/setLevel", {"level": self._log_level})
+            if settings.wanted_level is not None and "logging" in handshake.capabilities:
+                set_level = connection.protocol.request("logging/setLevel", {"level": settings.wanted_level})
                 connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
 
@@ -397,8 +400,8 @@ class AsyncClient(ServerDetails):
         settings = self.settings
         can_ask = settings.on_ask is not None
         protocol = settings.protocol(settings.name, settings.version, can_ask=can_ask)
-        if self._log_level is not None:
-            protocol.set_log_level(self._log_level)
+        if settings.wanted_level is not None:
+            protocol.set_log_level(settings.wanted_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
             self._connection = Connection(

@@ -23,7 +23,6 @@ from toolwire_client.waiting.deadline import Deadline
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import encode
 from toolwire_tools import ToolError
-from toolwire_tools.context.context import LEVELS
 
 from .. import log
 from ..protocol import log_messages
@@ -76,9 +75,7 @@ class Mount:
         self.listed: list[tuple[str, dict[str, Any]]] | None = None
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
-        settings = msgspec.structs.replace(
-            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed, log_level=None
-        )
+        settings = msgspec.structs.replace(settings, restart=True, on_log=self._log, on_list_changed=self._list_changed)
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
         self._changed = changed
@@ -86,7 +83,6 @@ class Mount:
         self._lock = Lock()
         self._starting: Future[Running] | None = None
         self._open: dict[Call, RequestHandle] = {}
-        self._log_level: str | None = None
         self.reading: Future[None] | None = None
         """The latest reading of its lists after a change."""
         self._is_reading_due = False
@@ -114,7 +110,6 @@ class Mount:
             running = starting.result()
         except ClientError as error:
             raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
-        self._request_logs(running, call)
         try:
             waiting = getattr(running.connection.transport, "waiting", BLOCKING)
             opened = partial(self._open.__setitem__, call)
@@ -145,7 +140,6 @@ class Mount:
             log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
         on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
         client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
-        self._log_level = None
         try:
             running = run(client.ready(Deadline(None)))
             if running.connection.protocol.is_modern:
@@ -203,15 +197,6 @@ class Mount:
         self._next_reading = time.monotonic() + _CHANGE_SECONDS
 
     # Log messages
-
-    def _request_logs(self, running: Running, call: Call) -> None:
-        """Have a legacy server send the log messages that the client of *call* wants."""
-        wanted, connection = log_messages.wanted_by(call), running.connection
-        level = None if wanted is None else LEVELS[wanted]
-        is_new = level not in (None, self._log_level) and not connection.protocol.is_modern
-        if is_new and "logging" in running.handshake.capabilities:
-            self._log_level = level
-            connection.begin(connection.protocol.request("logging/setLevel", {"level": level}), BLOCKING.inbox())
 
     def _log(self, entry: LogEntry) -> None:
         if entry.source == "output":

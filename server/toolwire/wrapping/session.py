@@ -153,13 +153,14 @@ class WrappingSession(Session):
     def _connect(self) -> None:
         """Wait until the wrapped server runs, in the era of the host if possible. Raises a `ClientError`."""
         wrapped, is_modern = self._wrapped, META_VERSION in self.host
+        level = "debug" if is_modern else wrapped.client.settings.log_level
         eras: tuple[Era, ...] = ("auto",) if is_modern else ("legacy", "modern")
         if "eras" in self.without:
             eras = ("modern" if is_modern else "legacy",)
         if wrapped.running is not None:
             eras = (wrapped.client.settings.era,)
         for era in eras:
-            wrapped.client.settings = msgspec.structs.replace(wrapped.client.settings, era=era)
+            wrapped.client.settings = msgspec.structs.replace(wrapped.client.settings, era=era, log_level=level)
             try:
                 running = wrapped.start(can_elicit(self.host.get("capabilities"))).result()
                 break
@@ -214,7 +215,8 @@ class WrappingSession(Session):
         if running is not None and self.from_host.takes(head, self.from_server, is_foreign=is_foreign):
             assert isinstance(frame, bytes)
             if head.method == "logging/setLevel":
-                super()._decide([frame])  # it is repeated after a restart
+                client, level = self._wrapped.client, head.members.get("level")
+                client.settings = msgspec.structs.replace(client.settings, log_level=level)  # for after a restart
             running.connection.send(frame)
             if (end := running.connection.end) is not None:  # just now, so that nothing else answers it
                 self._fail_open(str(getattr(end, "reason", end)))
@@ -305,7 +307,7 @@ class _Mount(Mount):
 
     def __init__(self, session: WrappingSession, name: str) -> None:
         self._session = session
-        settings = ClientSettings(launch=session.launch, protocol=partial(_Protocol, session))
+        settings = ClientSettings(launch=session.launch, protocol=partial(_Protocol, session), log_level=None)
         super().__init__(name, "", settings, session.tools_changed, sessions=list)
 
     def tool(self, kind: str, entry: Any) -> MountedTool:

@@ -147,6 +147,19 @@ def test_a_restarted_server_gets_the_same_handshake(tmp_path: Path) -> None:
     assert next(entry["reason"] for entry in entries if entry["type"] == "Ended").endswith("exit status 3")
 
 
+def test_a_restarted_server_gets_the_log_level_of_the_host_again(tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    with wrapped(server=foreign(tmp_path, [{"name": "die", "inputSchema": {"type": "object"}}])) as process:
+        process.ask(initialize())
+        process.send(INITIALIZED)
+        process.ask(request("logging/setLevel", {"level": "error"}))
+        process.ask(call("die", {}))
+        process.ask(request("custom/method"))
+        journal = [json.loads(line) for line in (tmp_path / "journal").read_text().splitlines()]
+        levels = [message["params"] for message in journal if message.get("method") == "logging/setLevel"]
+        assert levels == [{"level": "error"}] * 2
+
+
 def test_log_messages_pass_as_they_came_also_between_calls() -> None:
     with opened() as process:
         process.send(request("custom/log", id="l"))

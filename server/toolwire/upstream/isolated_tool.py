@@ -181,20 +181,13 @@ def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings) -> Wor
     lives = any(tool.lifespan is not None for tool in tools)
     return WorkerSpec(
         **loading,
-        folder=_folder(),
+        folder=os.getcwd(),
         settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
         | {"max_result_bytes": _most_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
         log_level=level,
         log_as_json=as_json,
     )
-
-
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # it was removed
-        return "."
 
 
 _PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import ToolError
 
+from ..timers import Timers
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from .worker_process import WorkerProcess
 
     StartWorker = Callable[[Call, SimpleQueue[Any]], GuardedProcess | NodeTransport]
+
+
+TIMERS = Timers()
+"""Of this room: processes outlive the sessions, and their timers."""
 
 
 class ConcurrencyLimit:
@@ -81,7 +87,7 @@ class ProcessPool(ConcurrencyLimit):
         self._changing = threading.Lock()
         self._idle: list[WorkerProcess] = []  # the last used one is the last
         self._starting: deque[SimpleQueue[Any]] = deque()
-        self._is_timed = self._retired = False
+        self._retired = False
 
     def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
         """Return the result of the tool of *call*, called in an idle or a new process, where its name is *name*.
@@ -122,6 +128,8 @@ class ProcessPool(ConcurrencyLimit):
         while True:
             with self._changing:
                 worker = self._idle.pop() if self._idle else None
+            if worker is not None and worker.idle_timer is not None:
+                TIMERS.cancel(worker.idle_timer)
             if worker is None or worker.is_free:
                 return worker
             worker.discard()  # it has ended by itself
@@ -150,31 +158,21 @@ class ProcessPool(ConcurrencyLimit):
     def _put_back(self, worker: WorkerProcess) -> None:
         with self._changing:
             if is_kept := worker.is_free and not self._retired:
-                worker.idle_until = time.monotonic() + self._idle_seconds
+                with suppress(RuntimeError):  # the system allows no more threads: it stays
+                    worker.idle_timer = TIMERS.after(self._idle_seconds, partial(self._end_idle, worker))
                 self._idle.append(worker)
-                self._time_idle_ones()
         if not is_kept:
             worker.discard()
         else:
             with suppress(IndexError):
                 self._starting.popleft().put(None)
 
-    def _time_idle_ones(self) -> None:
-        """Have `_end_idle` called when the longest idle one is due."""
-        from .worker_process import TIMERS
-
-        if self._idle and not self._is_timed:
-            with suppress(RuntimeError):  # the system allows no more threads: they stay
-                TIMERS.after(self._idle[0].idle_until - time.monotonic(), self._end_idle)
-                self._is_timed = True
-
-    def _end_idle(self) -> None:
+    def _end_idle(self, worker: WorkerProcess) -> None:
         with self._changing:
-            now, self._is_timed = time.monotonic(), False
-            due = [worker for worker in self._idle if worker.idle_until <= now]
-            del self._idle[: len(due)]
-            self._time_idle_ones()
-        self._end(due)
+            if worker not in self._idle:
+                return
+            self._idle.remove(worker)
+        self._end([worker])
 
     def _end(self, workers: list[WorkerProcess]) -> list[Future[None]]:
         with suppress(RuntimeError):  # the system allows no more threads: they end with this process

@@ -26,8 +26,8 @@ from ..errors import UpstreamError
 from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
-from ..timers import Timers
 from .forwarding import forward, pass_on_log
+from .process_pool import TIMERS
 from .worker_spec import NO_LIMIT
 
 if TYPE_CHECKING:
@@ -38,11 +38,9 @@ if TYPE_CHECKING:
     from toolwire_client.waiting.base import Inbox
 
     from ..protocol.call import Call
+    from ..timers import Timer
     from .cluster.connections import NodeTransport
     from .guarded_process import GuardedProcess
-
-TIMERS = Timers()
-"""Of this room: processes outlive the sessions, and their timers."""
 
 _START_SECONDS = 60.0
 """The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
@@ -64,7 +62,7 @@ class WorkerProcess(Connection):
     transport: GuardedProcess | NodeTransport
 
     def __init__(self, start: Callable[[], GuardedProcess | NodeTransport], call: Call) -> None:
-        self.idle_until = 0.0
+        self.idle_timer: Timer | None = None
         self._call: Call | None = None
         self._was_sent = self._is_spent = False
         try:

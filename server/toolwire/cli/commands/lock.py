@@ -12,8 +12,6 @@ from ..output import counted, show, table, write_text
 from . import Command
 
 if TYPE_CHECKING:
-    from toolwire_client import Client
-    from toolwire_client.waiting.deadline import Deadline
     from toolwire_schemas.compare.lock import Lock
 
     from ..options import Words
@@ -41,9 +39,11 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Write the lock or print what it would change, and return 1 in the second case."""
+    from toolwire_client import RequestFailed
     from toolwire_schemas.compare.lock import BadLock, locked
 
     from ...upstream.locking import read_lock
+    from ...upstream.mounts import META_WHOLE
 
     if not words.words:
         raise UsageError("name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE -- COMMAND")
@@ -51,9 +51,12 @@ def run(words: Words) -> int:
     old = read_lock(name) if os.path.exists(name) else None
     limit = limit_of(words)
     with client_of(words, targets, limit=limit) as client:
-        if is_mounting(words.options):
-            _need_all_mounts(name, client, limit)
-        entries = client.list_entries(timeout_seconds=limit.left())
+        try:
+            if is_mounting(words.options):
+                client.request("tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left())
+            entries = client.list_entries(timeout_seconds=limit.left())
+        except RequestFailed as error:
+            raise Failed(f"{name} is not written: {error.message}") from None
     try:
         new = locked(entries)
     except BadLock as error:
@@ -64,17 +67,6 @@ def run(words: Words) -> int:
         show(f"Locked {counted(len(new.tools), 'tool')} in {name}.")
         return 0
     return 0 if is_known else 1
-
-
-def _need_all_mounts(name: str, client: Client, limit: Deadline) -> None:
-    from toolwire_client import RequestFailed
-
-    from ...upstream.mounts import META_WHOLE
-
-    try:
-        client.request("tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left())
-    except RequestFailed as error:
-        raise Failed(f"{name} is not written: {error.message}") from None
 
 
 def _show_changes(name: str, old: Lock, entries: list[object]) -> bool:

@@ -40,14 +40,7 @@ def main(words: dict[str, Any]) -> NoReturn:
     # The server has logged everything about the targets.
     log.configure(level="error", as_json=spec.log_as_json)
     try:
-        tools = load(
-            spec.targets,
-            keep_going=spec.keep_going,
-            include=spec.include,
-            exclude=spec.exclude,
-            tool_settings=spec.tool_settings,
-            adopt=spec.adopt,
-        )
+        tools = load(**spec.loading)
     except (LoadError, RegistrationError) as error:
         log.error(f"the tool's process could not load the tools: {error}")
         os._exit(2)

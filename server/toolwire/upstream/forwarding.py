@@ -53,20 +53,18 @@ def forward(
     call: Call,
     connection: Connection,
     params: dict[str, Any],
-    waiting: Waiting = BLOCKING,
     opened: Callable[[RequestHandle], object] = lambda handle: None,
 ) -> dict[str, Any]:
     """Send the request with *params* that calls the tool of *call* over there, and return its result as it came.
 
-    Only for the thread that runs the call. *waiting* is the way to wait for the response. *opened* gets the request,
-    which may log.
+    Only for the thread that runs the call. *opened* gets the request, which may log.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
         ToolError: if there is no usable response: the text says why, for example how the process ended.
         Cancelled: if the call has ended.
     """
-    method = METHODS[call.tool.kind]
+    method, waiting = METHODS[call.tool.kind], getattr(connection.transport, "waiting", BLOCKING)
     wants_progress = call.token is not None or call.sent  # a modern client may repeat a call with a token
     on_progress = call.progress if wants_progress else None
     try:

@@ -68,12 +68,11 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
     wanted = {tool: _target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
     if not wanted:
         return tools
-    loading: dict[str, Any] = {"targets": list(dict.fromkeys(wanted.values()))}
-    if lifespan is not None:
-        loading["lifespan"] = _import_path_of(lifespan)
-        if loading["lifespan"] is None:
-            raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
-    return _isolated(tools, wanted, _spec(loading, tools, settings), settings)
+    place = None if lifespan is None else _import_path_of(lifespan)
+    if place is None and lifespan is not None:
+        raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
+    loading = {"targets": list(dict.fromkeys(wanted.values()))}
+    return _isolated(tools, wanted, _spec(loading, tools, settings, place), settings)
 
 
 def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
@@ -175,12 +174,13 @@ _AT_THE_TOP = (
 )
 
 
-def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings) -> WorkerSpec:
+def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, lifespan: str | None = None) -> WorkerSpec:
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
     lives = any(tool.lifespan is not None for tool in tools)
     return WorkerSpec(
-        **loading,
+        loading=loading,
+        lifespan=lifespan,
         folder=os.getcwd(),
         settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
         | {"max_result_bytes": _most_bytes(tools, settings)},

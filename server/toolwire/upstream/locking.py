@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.compare.lock import Lock
     from toolwire_tools import Caller
 
+    from .mounted_tool import MountedTool
+
 
 def read_lock(name: str) -> Lock:
     """Return the lock in the file *name*.
@@ -44,7 +46,7 @@ class LockedTools:
         self._name, self._lock = name, read_lock(name)
         self._logged: set[str] = set()
 
-    def checked(self, tools: Sequence[Tool]) -> tuple[list[Tool], list[RefusedTool]]:
+    def checked(self, tools: Sequence[MountedTool]) -> tuple[list[MountedTool], list[RefusedTool]]:
         """Return the *tools* that the lock allows, and for each other one a tool that says why it is refused."""
         checked = check(self._lock, [tool.describe() for tool in tools if tool.kind == "tools"])
         names, allowed = {tool.name for tool in tools}, {entry["name"] for entry in checked.allowed}

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ..protocol.call import Call
     from ..runtime.session import Session
+    from .locking import LockedTools, RefusedTool
 
 _LIST_SECONDS = 60.0
 _MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -67,11 +68,13 @@ class Mount:
         settings: ClientSettings,
         changed: Callable[[], None],
         sessions: Callable[[], list[Session]],
+        lock: LockedTools | None = None,
     ) -> None:
         self.name = name
         self.prefix = prefix
         self.tools: list[MountedTool] = []
-        """Everything it lists, in the order of its lists."""
+        """Everything it lists, in the order of its lists, without the tools that *lock* refuses."""
+        self.refused: list[RefusedTool] = []
         self.listed: list[tuple[str, dict[str, Any]]] | None = None
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
@@ -80,6 +83,7 @@ class Mount:
         self.client.open()
         self._changed = changed
         self._sessions = sessions
+        self._locked = lock
         self._lock = Lock()
         self._starting: Future[Running] | None = None
         self._open: dict[Call, RequestHandle] = {}
@@ -104,16 +108,15 @@ class Mount:
 
     def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params* that calls *tool*; raises what `forward` raises."""
-        starting = self.start(can_elicit(call.capabilities))
-        wait_for([starting], call, None)
+        if (running := self.running) is None or self.client.end is not None:
+            starting = self.start(can_elicit(call.capabilities))
+            wait_for([starting], call, None)
+            try:
+                running = starting.result()
+            except ClientError as error:
+                raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
         try:
-            running = starting.result()
-        except ClientError as error:
-            raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
-        try:
-            waiting = getattr(running.connection.transport, "waiting", BLOCKING)
-            opened = partial(self._open.__setitem__, call)
-            return forward(call, running.connection, params, waiting=waiting, opened=opened)
+            return forward(call, running.connection, params, opened=partial(self._open.__setitem__, call))
         finally:
             self._open.pop(call, None)
 
@@ -170,7 +173,8 @@ class Mount:
                 continue
             tools += [self.tool(kind, entry) for entry in entries]
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.listed = tools, now
+        self.tools, self.refused = (tools, []) if self._locked is None else self._locked.checked(tools)
+        self.listed = now
         if now != before:
             self._changed()
 

@@ -72,9 +72,6 @@ class Mounts(Tool):
         self._sessions = sessions
         self._mounts: dict[Mount, Callable[[Tool], bool]] = {}
         self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
-        self._lock: LockedTools | None = None
-        self._refused: dict[str, str] = {}
-        """Why tools are refused by the lock, by name."""
 
     def add(
         self,
@@ -91,7 +88,7 @@ class Mounts(Tool):
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
         *env* is added to our environment, or unless *inherit_env* to the few variables that every server gets. *keep*
-        chooses among its tools, and *lock* among those of all mounted servers.
+        and *lock* choose among its tools.
 
         Raises:
             TypeError: if *command* is a text.
@@ -117,19 +114,17 @@ class Mounts(Tool):
             launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=True),
             max_message_bytes=self._max_message_bytes,
         )
-        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions)
+        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions, lock)
         self._mounts = {**self._mounts, mount: keep}  # others may be reading it
-        self._lock = lock or self._lock
         if eager:
             mount.start()
 
     def tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
         taken = {(tool.kind, tool.name_with(self._separator)) for tool in own}
-        self._refused = {}
         for mount, keep in self._mounts.items():
             hidden = []
-            for tool in self._allowed(mount):
+            for tool in mount.tools:
                 key = tool.kind, tool.name_with(self._separator)
                 is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
                 if key in taken or is_foreign:
@@ -140,13 +135,6 @@ class Mounts(Tool):
             if hidden:
                 what = f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the names are taken"
                 log.rarely(f"taken {mount.name}", printable(what))
-
-    def _allowed(self, mount: Mount) -> Sequence[Tool]:
-        if self._lock is None:
-            return mount.tools
-        allowed, refused = self._lock.checked(mount.tools)
-        self._refused |= {tool.name: tool.why for tool in refused}
-        return allowed
 
     def close(self) -> None:
         """End all servers, for good."""
@@ -223,8 +211,8 @@ class Mounts(Tool):
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
         if params["name"] not in catalog.by_name:
-            if (why := self._refused.get(params["name"])) is not None:
-                raise RequestError(INVALID_PARAMS, why)
+            for tool in (tool for mount in self._mounts for tool in mount.refused if tool.name == params["name"]):
+                raise RequestError(INVALID_PARAMS, tool.why)
             raise lookup.unknown_tool(params["name"], catalog.shown)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
 

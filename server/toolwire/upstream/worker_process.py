@@ -111,7 +111,7 @@ class WorkerProcess(Connection):
             params["_meta"] = {META_CALL_ID: call.id}
         self._call, self._was_sent = call, False
         try:
-            return forward(call, self, params, self.transport.waiting)
+            return forward(call, self, params)
         except UpstreamError as error:
             if tool.kind != "tools":
                 raise

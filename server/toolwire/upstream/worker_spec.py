@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that a worker process loads, from where, and how it serves them.
 
-    `settings` are some fields of `Settings`, `memory_limit` is for tools that set none.
+    `loading` are arguments of `load`, `settings` some fields of `Settings`, `memory_limit` is for tools that set none.
     """
 
-    targets: list[str]
-    include: list[str] = []
-    exclude: list[str] = []
-    tool_settings: list[str] = []
-    adopt: bool = False
-    keep_going: bool = False
+    loading: dict[str, Any]
     lifespan: str | None = None
     """The target of the lifespan that a `Server` was given."""
     folder: str = "."

@@ -99,9 +99,9 @@ class WrappingSession(Session):
         self.fix_counts: Counter[str] = Counter()
         self.host: dict[str, Any] = {}
         """The parameters of the host's `initialize`, or the members of `_meta` since 2026-07-28."""
-        self._command, self._host_name, self._lock, self._recording = list(command), host, lock, recording
+        self._command, self._host_name, self._recording = list(command), host, recording
         self._process: Any = None
-        self._wrapped = _Mount(self, textwrap.shorten(shlex.join(command), 80, placeholder=" …"))
+        self._wrapped = _Mount(self, textwrap.shorten(shlex.join(command), 80, placeholder=" …"), lock)
         self.from_host, self.from_server = _Passage(), _Passage()
         self._deciding = threading.RLock()
         self._starting: Future[None] | None = None
@@ -127,12 +127,11 @@ class WrappingSession(Session):
         """Serve what the wrapped server lists from now on."""
         if (running := self._wrapped.running) is None:  # it is starting, and this is called again
             return
-        handshake, tools = running.handshake, self._wrapped.tools
+        handshake, tools, refused = running.handshake, self._wrapped.tools, self._wrapped.refused
         self._identity.instructions = handshake.instructions
         self._identity._info = {"name": self._command[0], "version": "", **handshake.server_info}
-        allowed, refused = (tools, []) if self._lock is None else self._lock.checked(tools)
         self.fix_counts["lock"] = max(self.fix_counts["lock"], len(refused))
-        catalog = _Catalog(fixed(allowed, self._host_name, self.without, self.fix_counts), handshake.capabilities)
+        catalog = _Catalog(fixed(tools, self._host_name, self.without, self.fix_counts), handshake.capabilities)
         for tool in refused:
             catalog.by_name.setdefault(tool.name, tool)
         self.replace(catalog)
@@ -305,10 +304,10 @@ class _Mount(Mount):
 
     kind = "wrapped"
 
-    def __init__(self, session: WrappingSession, name: str) -> None:
+    def __init__(self, session: WrappingSession, name: str, lock: LockedTools | None) -> None:
         self._session = session
         settings = ClientSettings(launch=session.launch, protocol=partial(_Protocol, session), log_level=None)
-        super().__init__(name, "", settings, session.tools_changed, sessions=list)
+        super().__init__(name, "", settings, session.tools_changed, list, lock)
 
     def tool(self, kind: str, entry: Any) -> MountedTool:
         """Return what it lists in *entry*, which may be anything if it is to stay as it is."""

@@ -95,7 +95,7 @@ class Worker:
 
 def words(folder: Path, door: Listener, secret: bytes, **more: Any) -> dict[str, Any]:
     (folder / "tools_file.py").write_text("import os\ndef leave(status: int) -> None:\n    os._exit(status)\n")
-    spec = WorkerSpec(targets=[str(folder / "tools_file.py")], folder=str(folder))
+    spec = WorkerSpec(loading={"targets": [str(folder / "tools_file.py")]}, folder=str(folder))
     address = {"version": __version__, "address": door.address, "secret": secret}
     return {**address, "spec": msgspec.to_builtins(spec), **more}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool
-from toolwire_tools.processes import subreaper
+from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
@@ -22,7 +22,7 @@ from .loading.modules import module_or_installed
 from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
-from .upstream.worker_spec import NO_LIMIT, WorkerSpec
+from .upstream.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from toolwire_tools import Caller
 
 
-def main(words: dict[str, Any]) -> NoReturn:
-    """Serve *words*, a `WorkerSpec`, until the server hangs up."""
+def main(words: dict[str, Any], cgroup: str) -> NoReturn:
+    """Serve *words*, a `WorkerSpec`, until the server hangs up; *cgroup* is the path of our own cgroup, if any."""
     spec = msgspec.convert(words, WorkerSpec)
     if not subreaper.EXISTS:
         _die_with_the_server()
@@ -44,8 +44,10 @@ def main(words: dict[str, Any]) -> NoReturn:
     except (LoadError, RegistrationError) as error:
         log.error(f"the tool's process could not load the tools: {error}")
         os._exit(2)
+    if any(stamp(path) != loaded for path, loaded in spec.sources.items()):
+        os._exit(STALE)
     log.configure(level=spec.log_level, as_json=spec.log_as_json)
-    memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools])
+    memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
     settings: dict[str, Any] = {"grace_seconds": 0.0, "heartbeat_seconds": 0.0, **unlimited, **spec.settings}
     try:
@@ -98,15 +100,18 @@ def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
 
 
 class Memory:
-    """The limit of tools on the address space of this process, beyond what it has when the first of them is called.
+    """The memory limit of tools, beyond what the process holds when the first of them is called.
 
-    It is not relative to each call, so that a tool that leaks a little memory each time reaches its limit, too, and
-    gets a new process.
+    It limits the address space of this process and, if it has a cgroup, the memory of all processes in that. It is not
+    relative to each call, so that a tool that leaks a little memory each time reaches its limit, too, and gets a new
+    process.
     """
 
-    def __init__(self, default: int | None, limits: list[int | None]) -> None:
+    def __init__(self, default: int | None, limits: list[int | None], cgroup: str) -> None:
         self._default = default
         self._base = 0
+        self._cgroup = cgroup
+        self._base_of_all = 0
         if default is not None or any(limit is not None for limit in limits):
             _share_one_heap()
 
@@ -124,7 +129,14 @@ class Memory:
         wanted = self._base + limit
         try:
             resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
-            yield
+            if self._cgroup:
+                self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
+                cgroups.limit(self._cgroup, self._base_of_all + limit)
+            try:
+                yield
+            finally:
+                if self._cgroup:
+                    cgroups.limit(self._cgroup, None)
         except MemoryError as error:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
             log.traceback(f"{tool.name} ran out of memory", error)

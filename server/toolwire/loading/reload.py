@@ -141,6 +141,12 @@ class Reloader:
         return stamps
 
 
+def sources() -> set[str]:
+    """Return the files of all modules that are neither installed nor of the standard library."""
+    files = {_file_of(module) for module in list(sys.modules.values())}
+    return {file for file in files if file and not file.startswith(_INSTALLED)}
+
+
 def _file_of(module: ModuleType) -> str:
     file = getattr(module, "__file__", None)
     return os.path.realpath(file) if isinstance(file, str) else ""

@@ -156,6 +156,8 @@ def end_all() -> None:
     for process in left:
         process.kill()
     _wait(left, _KILLED_SECONDS)
+    if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
+        cgroups.leave()
 
 
 def _wait(processes: list[Any], seconds: float) -> None:

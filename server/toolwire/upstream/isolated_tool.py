@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
+from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.call import Call
 from .process_pool import ProcessPool
-from .worker_spec import WorkerSpec, start_here
+from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container
+    from collections.abc import Collection, Container, Iterable, Iterator
 
     from toolwire_tools import Caller
 
@@ -47,11 +48,14 @@ def _is_wanted(tool: Tool, settings: Settings) -> bool:
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 
-def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings) -> list[Tool]:
-    """Return *tools*, which `load` has returned for *loading*; those to be isolated run in processes that load it."""
+def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()) -> list[Tool]:
+    """Return *tools*, which `load` has returned for the arguments in *loading*.
+
+    Those to be isolated run in processes that load the same. *sources* are the loaded files that may change.
+    """
     if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
-    spec = _spec(loading, tools, settings)
+    spec = _spec(loading, tools, settings, sources=sources)
     return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], spec, settings)
 
 
@@ -72,12 +76,12 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
     if place is None and lifespan is not None:
         raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
     loading = {"targets": list(dict.fromkeys(wanted.values()))}
-    return _isolated(tools, wanted, _spec(loading, tools, settings, place), settings)
+    return _isolated(tools, wanted, _spec(loading, tools, settings, lifespan=place), settings)
 
 
 def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
-    _warn_of_memory_limits(tools, settings)
-    pool_at = cache(partial(_pool, spec, settings))
+    limited = _has_memory_limits(tools, settings)
+    pool_at = cache(partial(_pool, spec, settings, limited))
     return [
         IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
         if tool in wanted
@@ -98,29 +102,50 @@ def _where(tool: Tool, settings: Settings) -> Any:
     return settings.run_on[name]
 
 
-def _pool(spec: WorkerSpec, settings: Settings, where: Any) -> ProcessPool:
+def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
-        return ProcessPool(partial(start_here, spec), settings.max_processes, end_seconds=end_seconds)
+        start_one = partial(start_here, spec, limited)
+        return ProcessPool(start_one, settings.max_processes, end_seconds=end_seconds)
     from .cluster.engines import engine
 
     there = engine(where)
     path = [entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))]
-    spec = msgspec.structs.replace(spec, path=path)
+    spec = msgspec.structs.replace(spec, path=path, sources={})  # a copy of a file has another stamp
     start = partial(there.start, spec)
     return ProcessPool(start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds)
 
 
-def _warn_of_memory_limits(tools: list[Tool], settings: Settings) -> None:
-    is_limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
+def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
+    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
     # Windows has no RLIMIT_AS; macOS accepts and ignores it.
-    if is_limited and sys.platform in ("win32", "darwin"):
+    if limited and sys.platform in ("win32", "darwin"):
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
+        return False
+    return limited
 
 
-def _target(tool: Tool, thing: Any) -> str:
-    if isinstance(thing, list | tuple):
-        return _target(tool, next(one for one in thing if any(tool.name == other.name for other in tools_of(one))))
+def _things(found: Any) -> Iterator[Any]:
+    if isinstance(found, list | tuple):
+        for thing in found:
+            yield from _things(thing)
+    else:
+        yield found
+
+
+def _is_made_of(tool: Tool, thing: Any) -> bool:
+    function = tool.function
+    owner = getattr(function, "__self__", None)
+    if thing is tool or thing is function or thing is owner or thing is type(owner):
+        return True
+    if isinstance(thing, type):
+        return tool.name_with(".").startswith(f"{thing.__name__}.")
+    # A container of tools, such as an executor of actions.
+    return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
+
+
+def _target(tool: Tool, things: Any) -> str:
+    thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
     found = _import_path_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
         found = _import_path_of(thing.function)
@@ -148,12 +173,17 @@ def _import_path_of(thing: Any) -> str | None:
 
 
 def _place(module: ModuleType) -> str | None:
-    """Return the target of *module*: its file, or its name if that is within a package, or it has no file."""
+    """Return the target of *module*: its name if `load` finds it by that, or its file."""
+    from importlib.machinery import PathFinder
+
     name = getattr(getattr(module, "__spec__", None), "name", module.__name__)
     file = os.path.realpath(getattr(module, "__file__", None) or "")
-    if "." not in name and file.endswith(".py") and os.path.isfile(file):
-        return file
-    return None if name == "__main__" else name
+    is_file = file.endswith(".py") and os.path.isfile(file)
+    if name == "__main__":
+        return file if is_file else None
+    found = None if "." in name else PathFinder.find_spec(name)
+    is_found = "." in name or (found is not None and os.path.realpath(found.origin or "") == file)
+    return file if is_file and not is_found else name
 
 
 def _names_in_script(module: ModuleType) -> Collection[str]:
@@ -174,9 +204,17 @@ _AT_THE_TOP = (
 )
 
 
-def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, lifespan: str | None = None) -> WorkerSpec:
+def _spec(
+    loading: dict[str, Any],
+    tools: list[Tool],
+    settings: Settings,
+    *,
+    sources: Iterable[str] = (),
+    lifespan: str | None = None,
+) -> WorkerSpec:
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
+    stamps = {path: stamp(path) for path in sources}
     lives = any(tool.lifespan is not None for tool in tools)
     return WorkerSpec(
         loading=loading,
@@ -185,9 +223,14 @@ def _spec(loading: dict[str, Any], tools: list[Tool], settings: Settings, lifesp
         settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
         | {"max_result_bytes": _most_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
+        sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
         log_level=level,
         log_as_json=as_json,
     )
+
+
+_MAX_SOURCES = 400
+"""How many files, the last changed, a worker compares: a command line on Linux has room for some 128 KiB of them."""
 
 
 _PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")

@@ -28,7 +28,7 @@ from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
 from .forwarding import forward, pass_on_log
 from .process_pool import TIMERS
-from .worker_spec import NO_LIMIT
+from .worker_spec import NO_LIMIT, STALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,6 +175,8 @@ class WorkerProcess(Connection):
 
     def _not_ready(self, name: str, error: ClientError) -> str:
         status = self.transport.exit_status()
+        if status == STALE:
+            return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
         ended = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
         why = f"was not ready within {_START_SECONDS:g} seconds" if isinstance(error, TimedOut) else ended
         return f"{name}: the tool's process {why}; see the server's log."

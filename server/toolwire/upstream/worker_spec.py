@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools.processes import subreaper
 
+from .. import log
+
 if TYPE_CHECKING:
+    from toolwire_tools import Tool
+
     from ..protocol.call import Call
     from .guarded_process import GuardedProcess
 
@@ -28,6 +34,8 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """For a node: the entries of the server's import path that do not belong to its Python."""
     settings: dict[str, Any] = {}
     memory_limit: int | None = None
+    sources: dict[str, list[int]] = {}
+    """The files that the server has loaded, each with its `stamp`, if they may change while it runs."""
     log_level: str = "info"
     log_as_json: bool = False
 
@@ -35,22 +43,60 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
 NO_LIMIT = 1 << 62
 """In bytes: limits hold between server and host, not between server and worker."""
 
+STALE = 110
+"""The exit status of a worker whose sources differ from those the server has loaded."""
 
-def start_here(spec: WorkerSpec, call: Call, news: object) -> GuardedProcess:
-    """Return the transport to a new worker process of *spec*, which has not loaded its tools; see `ProcessPool`.
+
+def stamp(path: str) -> list[int]:
+    """Return the identity of this version of the file at *path*; empty if it does not exist."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return []
+    return [status.st_mtime_ns, status.st_size, status.st_ino]
+
+
+def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> GuardedProcess:
+    """Return the transport to a new worker process of *spec*, which has not loaded its tools yet.
+
+    *limited*: some of its tools have a memory limit. For the rest, see `ProcessPool`.
 
     Raises:
         NotStarted: if there can be none.
     """
     from .guarded_process import GuardedProcess
 
-    return GuardedProcess(partial(command, spec), env=None, cwd=spec.folder, keep_stderr=False)
+    cgroup = _cgroup(spec, call.tool) if limited else ""
+    try:
+        return GuardedProcess(partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False)
+    except BaseException:
+        with suppress(OSError):
+            os.rmdir(cgroup)
+        raise
 
 
-def command(spec: WorkerSpec, life: int) -> list[str]:
+def _cgroup(spec: WorkerSpec, tool: Tool) -> str:
+    """Return the path of a new cgroup; "" if that is not possible."""
+    from toolwire_tools.processes import cgroups
+
+    path = cgroups.new()
+    if path is None and (tool.memory_limit or spec.memory_limit):
+        _say_once_that_limits_are_separate()
+    return path or ""
+
+
+@cache
+def _say_once_that_limits_are_separate() -> None:
+    log.info(
+        "memory_limit applies to each process separately, not to a tool's process and its children: "
+        "the server has no cgroup (version 2) of its own that it may divide"
+    )
+
+
+def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
     """Return the command of a worker: this Python, with the same flags, path and arguments.
 
-    *life* is its end of the life line.
+    *life* is its end of the life line, *cgroup* the path of its own cgroup, if it has one.
     """
     import subprocess
 
@@ -58,9 +104,9 @@ def command(spec: WorkerSpec, life: int) -> list[str]:
     if sys.dont_write_bytecode and "-B" not in flags:
         flags.append("-B")
     path = list(dict.fromkeys(entry for entry in (*sys.path, *spec.path) if isinstance(entry, str)))
-    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}); "  # before other imports
+    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
     code = (
         f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a})"
+        f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )
     return [sys.executable, *flags, "-c", code]

@@ -281,3 +281,21 @@ def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")
         assert said(process) == "new"
+
+
+def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_path: Path) -> None:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    gate = tmp_path / "gate"
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate") as process:
+        process.ask(request("ping"))
+        wait_in_server = f"while 'toolwire.worker' not in sys.modules and not os.path.exists({str(gate)!r}): pass\n"
+        reached = f"open({str(tmp_path / 'reached')!r}, 'w').close()\n"
+        write(tmp_path / "helper.py", f"import os, sys\n{reached}{wait_in_server}WORD = 'new'\n")
+        wait_until((tmp_path / "reached").exists)
+
+        assert said(process) == "word: its source has changed, and this server has not loaded it yet; call it again."
+
+        gate.touch()
+        until_stderr_says(process, "helper.py changed; serving 2 tools")
+        assert said(process) == "new"

@@ -293,6 +293,63 @@ def test_a_process_that_dies_while_idle_is_replaced(process: Process) -> None:
     assert value_of(process.ask(call("pid", id=2))) != first
 
 
+def cgroup() -> Path | None:
+    """A new cgroup (version 2) for a server that may divide it; `None` if there can be none here."""
+    try:
+        if "memory" not in Path("/sys/fs/cgroup/cgroup.subtree_control").read_text().split():
+            return None
+        (path := Path(f"/sys/fs/cgroup/test-{os.getpid()}")).mkdir()
+        return path
+    except OSError:
+        return None
+
+
+FORKS = """
+import mmap, os
+from toolwire import tool_api
+
+@tool_api(runs_in="process", memory_limit="64 MiB")
+def fork(count: int) -> list[int]:
+    "Have so many children that each use 32 MiB at the same time."
+    read, write = os.pipe()
+    pids = []
+    for _ in range(count):
+        if (pid := os.fork()) == 0:
+            with mmap.mmap(-1, 32 << 20) as used:
+                used.write(b"x" * len(used))
+                os.close(write)
+                os.read(read, 1)
+                os._exit(0)
+        pids.append(pid)
+    os.close(write)
+    return [os.waitpid(pid, 0)[1] for pid in pids]
+"""
+
+
+def test_a_memory_limit_holds_for_a_process_and_its_children_together_if_there_are_cgroups(tmp_path: Path) -> None:
+    if (path := cgroup()) is None:
+        pytest.skip("needs a cgroup of version 2 with the memory controller")
+    try:
+        with served(tmp_path, FORKS) as process:
+            (path / "cgroup.procs").write_text(str(process.popen.pid))
+            assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
+            assert "ran out of memory (limit 64 MiB)" in text_of(process.ask(call("fork", {"count": 6})))
+            assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
+            assert process.hang_up() == []
+            assert "memory_limit holds for each process" not in process.stderr()
+        wait_until(lambda: not [inner for inner in path.iterdir() if inner.is_dir()])
+    finally:
+        path.rmdir()
+
+
+def test_the_log_says_once_if_a_memory_limit_holds_for_each_process_by_itself(tmp_path: Path) -> None:
+    with served(tmp_path, FORKS) as process:  # which is not alone in the cgroup of these tests
+        for _ in range(2):
+            assert value_of(process.ask(call("fork", {"count": 4}))) == [0] * 4
+        process.hang_up()
+        assert process.stderr().count("memory_limit applies to each process separately") == 1
+
+
 # Which process
 
 

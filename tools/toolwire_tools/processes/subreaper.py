@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OUT_OF_MEMORY = 109
-"""The exit status of a worker that has run out of memory. No known program uses it."""
+"""The exit status of a worker that was killed for lack of memory. No known program uses it."""
 
 EXISTS = sys.platform == "linux"
 """Whether this system has subreapers. Without them, the process group is killed."""
@@ -41,11 +41,11 @@ _END_SECONDS = 5.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-def fork_below_subreaper(life: int) -> None:
+def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     """Return in a new process. All of its descendants end with it, or when the other end of *life* closes.
 
-    The new process leads a session. The present process never returns. *life* is a pipe, or a socket: that gets the
-    number of processes that were left behind, and killed.
+    The new process leads a session, in *cgroup*, if one is named. The present process never returns. *life* is a pipe,
+    or a socket: that gets the number of processes that were left behind, and killed.
     """
     import fcntl
 
@@ -62,13 +62,21 @@ def fork_below_subreaper(life: int) -> None:
         if os.getppid() != subreaper:
             os._exit(1)
         os.close(life)
+        if cgroup:
+            _write(f"{cgroup}/cgroup.procs", "0")
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return
     _let_go_of_streams()
     status = _waited(worker, life, signals)
+    if cgroup:
+        _write(f"{cgroup}/cgroup.kill", "1")
     killed = _end_descendants()
     with suppress(OSError):  # it is a pipe, or the server is gone
         os.write(life, b"%d" % killed)
+    if cgroup and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and _was_too_large(cgroup):
+        status = OUT_OF_MEMORY << 8
+    with suppress(OSError):
+        os.rmdir(cgroup)
     _end_as(status)
 
 
@@ -187,6 +195,19 @@ def _end_as(status: int) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.kill(os.getpid(), number)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _was_too_large(cgroup: str) -> bool:
+    try:
+        with open(f"{cgroup}/memory.events", encoding="ascii") as file:
+            return any(line.startswith("oom_kill ") and line != "oom_kill 0\n" for line in file)
+    except OSError:
+        return False
+
+
+def _write(path: str, text: str) -> None:
+    with suppress(OSError), open(path, "w", encoding="ascii") as file:
+        file.write(text)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -17,7 +17,7 @@ from ..options import EXCLUDE, INCLUDE, LOADING, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from toolwire_tools import Tool
 
@@ -112,7 +112,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
-    loading = partial(_tools, targets, selected, settings, may_be_empty=bool(mounts))
+    loading = partial(_tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts))
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
     for name in settings["run_on"]:
@@ -138,14 +138,21 @@ _SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
 
 
-def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, may_be_empty: bool) -> list[Tool]:
+def _tools(
+    targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool, may_be_empty: bool
+) -> list[Tool]:
     tools = load(targets, **words, may_be_empty=may_be_empty) if targets else []
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
     from ...settings import Settings
     from ...upstream.isolated_tool import loaded
 
-    return loaded(tools, {"targets": targets, **words}, Settings(**settings))
+    sources: Iterable[str] = ()
+    if reloads:
+        from ...loading import reload
+
+        sources = reload.sources()
+    return loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:

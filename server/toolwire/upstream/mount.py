@@ -161,7 +161,7 @@ class Mount:
     # Lists
 
     def _read_lists(self, running: Running) -> None:
-        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept(self.name)
+        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept()
         for method, kind in LIST_METHODS.items():
             if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
                 continue
@@ -179,7 +179,19 @@ class Mount:
             self._changed()
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
-        return kept.of(kind, page)
+        """Return the entries of *page* that are well-formed, within the limit."""
+        entries = []
+        for entry in page:
+            problem = problem_of(entry, kind, kept.keys)
+            if problem is None and (size := len(encode(entry))) > kept.left:
+                problem = "the list is too large"
+            if problem is None:
+                kept.left -= size
+                entries.append({name: value for name, value in entry.items() if value is not None})
+            else:
+                what = f"an entry of {self.name}'s list of {kind} is left out: {problem}"
+                log.rarely(f"{self.name} {kind}", printable(what))
+        return entries
 
     def _list_changed(self, what: str) -> None:
         with self._lock:
@@ -217,26 +229,11 @@ class Mount:
 
 
 class _Kept:
-    """The well-formed entries of the lists of *server* that are kept, within the limits."""
+    """What one reading of the lists has kept: the kinds and names, and how many bytes are left."""
 
-    def __init__(self, server: str) -> None:
-        self._server = server
-        self._keys: set[tuple[str, str]] = set()
+    def __init__(self) -> None:
+        self.keys: set[tuple[str, str]] = set()
         self.left = _MAX_LIST_BYTES
-
-    def of(self, kind: str, page: list[Any]) -> list[Any]:
-        kept = []
-        for entry in page:
-            problem = problem_of(entry, kind, self._keys)
-            if problem is None and (size := len(encode(entry))) > self.left:
-                problem = "the list is too large"
-            if problem is None:
-                self.left -= size
-                kept.append({name: value for name, value in entry.items() if value is not None})
-            else:
-                what = f"an entry of {self._server}'s list of {kind} is left out: {problem}"
-                log.rarely(f"{self._server} {kind}", printable(what))
-        return kept
 
 
 def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:

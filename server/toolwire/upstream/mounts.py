@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -104,9 +105,7 @@ class Mounts(Tool):
         if name is not None and not prefix:
             raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
         self._check_prefix(prefix)
-        given = os.environ.get(_DEPTH, "")
-        depth = int(given) if given.isdecimal() else 0
-        if depth >= _MAX_DEPTH:
+        if (depth := int(os.environ.get(_DEPTH, 0))) >= _MAX_DEPTH:
             raise ValueError(f"mounted servers mount servers, {depth} levels deep: does a config file mount itself?")
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         environment[_DEPTH] = str(depth + 1)
@@ -138,8 +137,7 @@ class Mounts(Tool):
 
     def close(self) -> None:
         """End all servers, for good."""
-        ends = [in_daemon_thread(mount.close) for mount in self._mounts]
-        for end in ends:
+        for end in [in_daemon_thread(mount.close) for mount in self._mounts]:
             end.result()
 
     def _complete(self, call: Call, mounts: list[Mount], seconds: float | None) -> None:
@@ -148,14 +146,6 @@ class Mounts(Tool):
         missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
         wait_for([mount.start(can_ask) for mount in missing], call, seconds)
         wait_for([mount.reading for mount in mounts if mount.reading is not None], call, CHANGE_PATIENCE_SECONDS)
-
-    def _of_uri(self, uri: str) -> list[MountedTool]:
-        """Return what may read *uri*, which no list has: of the only server with resources, or those of its scheme."""
-        able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
-        if len(able) > 1:  # one server has no business with the URIs of another
-            start = uri.partition(":")[0] + ":"
-            able = [mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)]
-        return [mount.tool("resources", {"uri": uri}) for mount in able]
 
     def _by_prefix(self, name: str) -> list[Mount]:
         joints = {self._separator, "_", "."}
@@ -185,7 +175,7 @@ class Mounts(Tool):
         call: Call = caller  # type: ignore[assignment]
         method, params = arguments["method"], arguments["params"]
         if (kind := LIST_METHODS.get(method)) is not None:
-            must_be_whole = META_WHOLE in params.get("_meta", ())
+            must_be_whole = META_WHOLE in (call.meta or ())
             mounts = list(self._mounts)
             self._complete(call, mounts, None if must_be_whole else LIST_PATIENCE_SECONDS)
             if must_be_whole and (missing := [mount.title for mount in mounts if mount.listed is None]):
@@ -203,7 +193,9 @@ class Mounts(Tool):
                 if name is not None and mount.listed is None:
                     reason = f"{name}: {mount.title} does not run: {mount.client.end}"
                     raise RequestError(INTERNAL_ERROR, reason) from None
-            return self._read_unlisted(params, call, unknown)
+            if not isinstance(uri := params.get("uri"), str):
+                raise
+            return self._read_unlisted(uri, call, unknown)
         return _continue(call, tool, given)
 
     def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
@@ -216,13 +208,15 @@ class Mounts(Tool):
             raise lookup.unknown_tool(params["name"], catalog.shown)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
 
-    def _read_unlisted(self, params: dict[str, Any], call: Call, unknown: RequestError) -> dict[str, Any]:
-        uri = params.get("uri")
-        for tool in self._of_uri(uri) if isinstance(uri, str) else ():
-            try:
-                return _continue(call, tool, {"uri": uri})
-            except UpstreamError:
-                continue
+    def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
+        """Read *uri*, which no list has, from the only server with resources, or those with others of its scheme."""
+        able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
+        if len(able) > 1:  # one server has no business with the URIs of another
+            start = uri.partition(":")[0] + ":"
+            able = [mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)]
+        for mount in able:
+            with suppress(UpstreamError):
+                return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
         raise unknown
 
 

@@ -95,7 +95,7 @@ def _key(secret: bytes) -> bytes:
 
 
 class NodeTransport:
-    """The transport over *connection* to a worker on a node; see `WorkerTransport`.
+    """The transport over *connection* to a worker on a node; see `ServerProcess`.
 
     *lost* is called if the connection ends without an exit status.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _KILL_SECONDS = 1.0
-"""How long a subreaper may take to kill everything before others wait for the lock on it."""
+"""How long a subreaper may take to kill everything, before it gets help."""
 
 _END_SECONDS = 0.15
 """The time that children have to end with this process: half of that for its exit functions."""
@@ -60,8 +60,12 @@ class GuardedProcess(ServerProcess):
         RUNNING.add(self)
 
     def kill(self) -> None:
-        """Kill the child and its descendants. Never blocks."""
-        self.was_killed = True
+        """Kill the child and its descendants. Never blocks. A second call is for a child that stops the subreaper."""
+        is_again, self.was_killed = self.was_killed, True
+        if is_again and subreaper.EXISTS and self.exit_status() is None:
+            for process in subreaper.descendants(self.pid):
+                with suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -74,6 +78,12 @@ class GuardedProcess(ServerProcess):
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM if number == signal.SIGKILL else signal.SIGUSR1)
                 os.kill(self.pid, signal.SIGCONT)  # a tool may have stopped it
+
+    def _kill(self) -> None:
+        super()._kill()
+        if self.exit_status(_KILL_SECONDS) is None:
+            self.was_killed = True
+            self.kill()
 
     def _reap(self) -> None:
         self.exit_status(_KILL_SECONDS)

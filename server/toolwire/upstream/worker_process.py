@@ -48,6 +48,9 @@ _START_SECONDS = 60.0
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
 
+_STUBBORN_SECONDS = 2.0
+"""When a process is killed again that keeps the subreaper from it."""
+
 
 class WorkerProcess(Connection):
     """A connection to the worker process that *start* starts, ready for calls, one at a time.
@@ -145,10 +148,11 @@ class WorkerProcess(Connection):
         if was_open := super().cancel(number, reason):
             self._is_spent = True
             may_clean_up = self._call is not None and self._call.tool.notices_cancellation
-            try:
-                TIMERS.after(_COOPERATION_SECONDS if may_clean_up else 0.0, self.transport.kill)
-            except RuntimeError:  # the system allows no more threads
-                self.transport.kill()
+            for seconds in (_COOPERATION_SECONDS if may_clean_up else 0.0, _STUBBORN_SECONDS):
+                try:
+                    TIMERS.after(seconds, self.transport.kill)
+                except RuntimeError:  # the system allows no more threads
+                    self.transport.kill()
         return was_open
 
     def _report(self, progress: Progress) -> None:

@@ -335,6 +335,54 @@ def test_each_kind_of_field_makes_its_json(open_page: Callable[..., Page], tmp_p
     assert made == {name: expected for name, (_, _, expected) in FIELDS.items()}
 
 
+def entries(folder: Path, **schemas: Any) -> tuple[str, ...]:
+    """Words that inspect a server of the tools of these *schemas*."""
+    tools = [{"name": name, "inputSchema": schema} for name, schema in schemas.items()]
+    (folder / "entries.json").write_text(json.dumps(tools))
+    return "--", sys.executable, str(ROOT / "tests/clients/languages/echo_server.py"), "entries.json"
+
+
+def test_a_member_of_any_name_is_filled_in_and_sent(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    names = ["", "__proto__", "constructor", "toString", "id", "a b", "q\"u'o", "[x]", "<b>", "long_" * 80]
+    properties = {name: {"type": "string"} for name in names}
+    optional = {f"optional_{name}": {} for name in names}
+    page = open_page(*entries(tmp_path, it={"properties": properties | optional, "required": names}))
+    for name in names:
+        page.get_by_label(name or '""', exact=True).fill(f"of {name}")
+    call(page)
+    expect(result(page)).to_contain_text("Result after")
+    assert arguments(page) == {name: f"of {name}" for name in names}
+    tab(page, "Form")
+    view_of_tool = page.locator("#detail")
+    assert view_of_tool.evaluate("view => view.scrollWidth - view.clientWidth") == 0
+
+
+def test_a_list_grows_by_as_many_items_as_are_added(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    many = {"properties": {"it": {"type": "array", "items": {"type": "string"}}}, "required": ["it"]}
+    page = open_page(*entries(tmp_path, many=many))
+    for number in range(60):
+        page.get_by_role("button", name="Add item").click()
+        page.keyboard.type(f"{number}")
+    assert arguments(page) == {"it": [str(number) for number in range(60)]}
+
+
+def test_a_form_is_bounded_whatever_the_schema_asks_for(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    names = [f"p{number}" for number in range(500)]
+    parts = [{"type": "object", "properties": {name: {} for name in names}}] * 50
+    schemas = {
+        "choices": {"enum": names},
+        "adders": {"type": "object", "properties": {name: {} for name in names}},
+        "merged": {"allOf": parts},
+        "circle": {"allOf": [{"$ref": "#/$defs/it"}]},
+    }
+    wide = {"properties": {name: {"$ref": "#/$defs/it"} for name in names}, "required": names}
+    page = open_page(*entries(tmp_path, **{name: wide | {"$defs": {"it": one}} for name, one in schemas.items()}))
+    for name in schemas:
+        choose(page, name)
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+        assert page.evaluate("document.querySelectorAll('*').length") < 40_000
+
+
 def test_progress_and_log_arrive_while_the_tool_works(open_page: Callable[..., Page], tmp_path: Path) -> None:
     page = open_page()
     choose(page, "work")
@@ -342,10 +390,96 @@ def test_progress_and_log_arrive_while_the_tool_works(open_page: Callable[..., P
     output = call(page)
     expect(output.get_by_text("1 of 4 · one step")).to_be_visible()
     expect(output.get_by_role("progressbar")).to_have_attribute("value", "1")
-    expect(output.get_by_role("log")).to_contain_text("begun")
+    expect(output.get_by_role("log").get_by_role("listitem")).to_contain_text("begun")
     (tmp_path / "go").touch()
     expect(output).to_contain_text("Result after")
     expect(output.get_by_role("log")).to_contain_text("begun")
+
+
+TALKATIVE = """
+from toolwire import Context, tool_api
+
+
+@tool_api
+def talk(context: Context, lines: int = 2000) -> None:
+    for number in range(lines):
+        context.log(f"line {number} of {lines}")
+
+
+@tool_api
+def table() -> str:
+    head = "".join(f"| column {number} " for number in range(40))
+    return f"{head}|\\n{'|---' * 40}|\\n{head}|\\n\\n1. first\\n2. **second**\\n"
+
+
+@tool_api
+def deep() -> dict:
+    value = {}
+    for _ in range(50):
+        value = {"in": value}
+    return value
+
+
+@tool_api
+def lengthy(text: str = "x") -> str:
+    return text * 7_000_000
+
+
+@tool_api
+def fail() -> None:
+    raise ValueError("first line\\nsecond line")
+"""
+
+
+@pytest.fixture
+def talkative(open_page: Callable[..., Page], tmp_path: Path) -> Page:
+    (tmp_path / "talkative.py").write_text(TALKATIVE)
+    return open_page("talkative.py")
+
+
+def test_the_log_shows_its_last_lines(talkative: Page) -> None:
+    choose(talkative, "talk")
+    expect(call(talkative)).to_contain_text("Result after")
+    lines = result(talkative).get_by_role("log").get_by_role("listitem")
+    expect(lines).to_have_count(500)
+    expect(lines.last).to_contain_text("line 1999 of 2000")
+    expect(lines.last).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+@pytest.mark.parametrize("tool", ["table", "deep"])
+def test_a_wide_result_is_scrolled_alone(talkative: Page, tool: str, size: Any) -> None:
+    choose(talkative, tool)
+    talkative.set_viewport_size(size)
+    expect(call(talkative)).to_contain_text("Result after")
+    assert talkative.locator("#detail").evaluate("view => view.scrollWidth - view.clientWidth") == 0
+    if tool == "table":
+        expect(result(talkative).locator("ol > li").first).to_have_css("list-style-type", "decimal")
+
+
+def test_the_page_keeps_no_more_of_the_traffic_than_it_says(talkative: Page) -> None:
+    choose(talkative, "lengthy")
+    for _ in range(5):
+        expect(call(talkative)).to_contain_text("Result after")
+        tab(talkative, "JSON")
+    view(talkative, "Traffic").click()
+    messages = talkative.get_by_role("listbox", name="Messages").get_by_role("option")
+    expect(messages.filter(has_text="7.0 MB")).to_have_count(4)
+    expect(messages.filter(has_text="Started")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_what_comes_of_a_call_is_in_view_below_a_long_form_too(open_page: Callable[..., Page], size: Any) -> None:
+    page = open_page()
+    choose(page, "register")
+    page.set_viewport_size({**size, "height": 500})
+    tab(page, "JSON")
+    json_of(page).fill(json.dumps({"person": {"name": "x", "born": "2001-02-03", "addresses": [{}] * 9}}))
+    tab(page, "Form")
+    page.get_by_role("button", name="Call", exact=True).scroll_into_view_if_needed()
+    call(page)
+    expect(result(page).get_by_role("status")).to_contain_text("Result after")
+    expect(result(page).get_by_role("status")).to_be_in_viewport()
 
 
 def test_a_call_is_cancelled_and_another_can_follow(open_page: Callable[..., Page], tmp_path: Path) -> None:
@@ -457,6 +591,39 @@ def test_a_reload_stays_where_it_was(open_page: Callable[..., Page]) -> None:
     expect(view(page, "Tools")).to_have_attribute("aria-current", "page")
 
 
+def test_the_chosen_tool_is_shown_from_its_top_and_seen_in_the_list(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    long = {"properties": {f"p{number}": {"type": "string"} for number in range(30)}}
+    long["required"] = list(long["properties"])  # type: ignore[assignment]
+    page = open_page(*entries(tmp_path, **{f"tool{number}": long for number in range(60)}), place="#tools/tool/tool50")
+    last = page.get_by_role("link", name="tool50")
+    expect(last).to_be_in_viewport()
+    page.locator("#detail").evaluate("view => view.scrollTo(0, 500)")
+    page.get_by_role("link", name="tool49").click()
+    expect(page.get_by_role("heading", name="tool49")).to_be_in_viewport()
+    page.go_back()
+    expect(page.get_by_role("heading", name="tool50")).to_be_in_viewport()
+
+
+def test_a_narrow_page_goes_back_to_the_place_in_the_list(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page(*entries(tmp_path, **{f"tool{number}": {"type": "object"} for number in range(60)}))
+    expect(page.locator("#status")).to_have_text("ready")
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.reload()
+    link = page.get_by_role("link", name="tool50")
+    link.click()
+    expect(page.get_by_role("heading", name="tool50")).to_be_focused()
+    page.get_by_role("link", name="← All").click()
+    expect(link).to_be_focused()
+    expect(link).to_be_in_viewport()
+    link.click()
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    expect(link).to_be_visible()
+
+
 def test_a_second_tab_of_the_browser_sees_the_same(open_page: Callable[..., Page]) -> None:
     first = open_page()
     second = open_page(place="#traffic")
@@ -471,6 +638,7 @@ def test_a_server_that_dies_says_why_and_is_restarted(open_page: Callable[..., P
     page = open_page(TOOLS)
     choose(page, "die")
     expect(call(page)).to_contain_text("Failed")
+    expect(result(page).get_by_role("alert")).to_have_css("white-space", "pre-wrap")  # the lines of its stderr
     expect(page.locator("#status")).to_have_text("ended")
     expect(page.locator("#ended")).to_contain_text("the disk is full")
     page.get_by_role("button", name="Restart").click()
@@ -513,7 +681,7 @@ def test_all_is_done_with_the_keyboard(open_page: Callable[..., Page]) -> None:
     press("ArrowDown")
     expect(page.get_by_role("link", name=re.compile("^book"))).to_be_focused()
     press("Enter")
-    expect(page.get_by_role("heading", name="book")).to_be_visible()
+    expect(page.get_by_role("heading", name="book")).to_be_focused()
     page.get_by_label("city", exact=True).focus()
     press("Control+Enter")
     expect(page.get_by_text("Your stay in Paris?")).to_be_visible()
@@ -523,6 +691,40 @@ def test_all_is_done_with_the_keyboard(open_page: Callable[..., Page]) -> None:
     page.keyboard.type("2")
     press("Enter")
     expect(result(page)).to_contain_text("2 nights in a double room in Paris")
+    expect(result(page)).to_be_focused()
+
+
+CONTRAST = """element => {
+  const pen = new OffscreenCanvas(1, 1).getContext("2d");
+  const grounds = [];
+  for (let one = element; one; one = one.parentElement) grounds.unshift(getComputedStyle(one).backgroundColor);
+  const luminance = colours => {
+    for (pen.fillStyle of colours) pen.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...pen.getImageData(0, 0, 1, 1).data]
+      .map(part => part / 255).map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ratio = colour => {
+    const [low, high] = [luminance(grounds), luminance([...grounds, colour])].sort((one, other) => one - other);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const style = getComputedStyle(element);
+  const placed = getComputedStyle(element, "::placeholder");
+  return { text: ratio(style.color), edge: ratio(style.borderTopColor), placeholder: ratio(placed.color) };
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_and_fields_stand_out_from_their_ground(open_page: Callable[..., Page], scheme: Any) -> None:
+    page = open_page()
+    page.emulate_media(color_scheme=scheme)
+    choose(page, "register")
+    for text in page.locator("header .badge, #list :is(small, b, .badge), #detail :is(.hint, .description)").all():
+        assert text.evaluate(CONTRAST)["text"] >= 4.5, text.text_content()
+    for field in page.locator("#search, #detail form :is(input:not([type=checkbox]), select, textarea)").all():
+        contrast = field.evaluate(CONTRAST)
+        assert contrast["edge"] >= 3
+        assert contrast["placeholder"] >= 4.5
 
 
 VIEWS = ("tools", "tools/tool/register", "tools/tool/book", "traffic", "check")
@@ -608,8 +810,17 @@ def test_a_recording_is_opened_and_gone_through_with_keys(open_page: Callable[..
     expect(detail).to_contain_text("answer 0")
     page.keyboard.press("End")
     expect(detail).to_contain_text("7 of 7")
-    detail.get_by_role("button", name="Previous").click()
+    detail.get_by_role("button", name="Previous").press("Enter")
+    page.keyboard.press("Enter")
+    expect(detail).to_contain_text("5 of 7")
+    detail.locator("summary").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(messages).to_be_focused()
     expect(detail).to_contain_text("6 of 7")
+    back = "new KeyboardEvent('keydown', { key: 'ArrowLeft', altKey: true, bubbles: true, cancelable: true })"
+    assert messages.evaluate(f"list => list.dispatchEvent({back})"), "left to the browser"
+    expect(detail).to_contain_text("6 of 7")
+    expect(page.locator("#status")).to_have_class("badge muted")  # a recording is nothing that failed
     expect(page.get_by_role("button", name="Restart")).to_be_hidden()
 
 

@@ -43,5 +43,4 @@ export async function* stream(path, body, signal) {
       parts = [part];
     }
   }
-  if (parts.some(Boolean)) yield parse(parts.join(""));
 }

@@ -9,7 +9,7 @@ const links = /** @type {HTMLAnchorElement[]} */ ([...byId("views").children]);
 
 /** @param {import("./api.js").Status | "not connected"} status @param {string | Node} problem */
 function showStatus(status, problem) {
-  byId("status").className = `badge ${status === "ready" ? "good" : status === "starting" ? "muted" : "bad"}`;
+  byId("status").className = `badge ${status === "ready" ? "good" : problem ? "bad" : "muted"}`;
   put(byId("status"), status);
   put(byId("ended"), problem);
   byId("ended").hidden = !problem;
@@ -78,8 +78,8 @@ async function follow() {
 }
 
 byId("restart").onclick = () => get("restart", {}).catch((error) => showStatus("ended", alerted(error)));
-byId("ask").onsubmit = (/** @type {Event} */ event) => {
-  event.preventDefault();
+document.addEventListener("submit", (event) => event.preventDefault());
+byId("ask").onsubmit = () => {
   const body = { only: byId("only").value.match(/[^\s,]+/g) ?? [], destructive: byId("destructive").checked };
   run("check", body, byId("report"));
 };

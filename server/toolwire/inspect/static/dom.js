@@ -36,22 +36,10 @@ export function put(element, ...children) {
 }
 
 /** The markup that our own server made and escaped: the only text that becomes markup. @param {string} html */
-export function fragment(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  return template.content;
-}
+export const fragment = (html) => Object.assign(document.createElement("template"), { innerHTML: html }).content;
 
 /** @param {Child} text @param {(event: any) => unknown} click @param {Attributes} [attributes] */
 export const button = (text, click, attributes = {}) => make("button", { type: "button", click, ...attributes }, text);
-/** @param {Attributes} attributes @param {() => unknown} act When it is submitted. @param {...Child} children */
-export function formOf(attributes, act, ...children) {
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    act();
-  };
-  return make("form", { ...attributes, submit }, ...children);
-}
 /** @param {string} text @param {string} look One of good, warn, bad, muted. */
 export const badge = (text, look) => make("span", { class: `badge ${look}` }, text);
 /** @param {...Child} children */
@@ -62,7 +50,7 @@ export const byId = (id) => document.getElementById(id);
 /** @param {unknown} error A TypeError is how a browser says that nothing answered. */
 export function alerted(error) {
   const text = error instanceof TypeError ? "`toolwire inspect` does not answer." : error;
-  return make("p", { class: "bad", role: "alert" }, text instanceof Error ? text.message : String(text));
+  return make("p", { class: "bad text", role: "alert" }, text instanceof Error ? text.message : String(text));
 }
 
 /** A value, its members made when it opens. @param {unknown} value @param {string} [key] @returns {HTMLElement} */

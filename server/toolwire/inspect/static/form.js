@@ -14,8 +14,9 @@ import { choices, expected, kindsOf, list, nameOf, narrowed, properties, resolve
  * @typedef {[string, unknown]} Entry
  */
 
-const MOST_CONTROLS = 1000;
+const MOST_PARTS = 20_000; // what is made at once: elements, and steps to resolve schemas
 const MOST_DEPTH = 10;
+const MOST_MEMBERS = 1000;
 const MOST_ITEMS = 200;
 const LAST_MEMBER = ":scope > .field:nth-last-child(2) :is(input, select, textarea, .add)";
 const FIRST_ADDER = ":scope > :last-child > .add";
@@ -31,7 +32,7 @@ export function fieldsOf(schema, propose, ...others) {
   /** @type {Control} */
   let form;
   const draw = (/** @type {unknown} */ value) => {
-    form = control({ root: schema, depth: 0, counts: { left: MOST_CONTROLS, misfits: 0 }, propose }, schema, value);
+    form = control({ root: schema, depth: 0, counts: { left: MOST_PARTS, misfits: 0 }, propose }, schema, value);
     put(place, form.node);
   };
   const say = () => json.show(form.read());
@@ -39,8 +40,7 @@ export function fieldsOf(schema, propose, ...others) {
   json.node.addEventListener("input", () => draw(json.read()));
   draw(undefined);
   say();
-  /** @type {[string, HTMLElement][]} */
-  const panels = [["Form", place], ["JSON", json.node], ...others];
+  const panels = /** @type {[string, HTMLElement][]} */ ([["Form", place], ["JSON", json.node], ...others]);
   const sets = panels.map(([, panel]) => make("fieldset", {}, panel)); // disabled where not seen, to block no call
   const names = panels.map(([name], index) => button(name, () => choose(index)));
   const choose = (/** @type {number} */ chosen) => {
@@ -57,7 +57,8 @@ export function fieldsOf(schema, propose, ...others) {
  * @param {Form} form @param {unknown} raw @param {unknown} value @returns {Control}
  */
 function control(form, raw, value, isNeeded = true) {
-  const schema = form.counts.left-- > 0 && form.depth < MOST_DEPTH ? resolve(form.root, raw) : null;
+  form.counts.left -= 20; // about as many elements as it has
+  const schema = form.depth < MOST_DEPTH ? resolve(form.root, raw, form.counts) : null;
   const preset = isNeeded || schema?.default !== null ? schema?.default : undefined;
   const given = value === undefined ? preset : value;
   const kind = schema && narrowed(form.root, schema, isNeeded || given === null);
@@ -72,8 +73,8 @@ function control(form, raw, value, isNeeded = true) {
 /** The members of an object or an array: each with its name, its control and a button that removes it. @type {Maker} */
 function ofMembers(form, schema, value) {
   const isArray = typeOf(schema) === "array";
-  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_CONTROLS);
-  const known = new Map(listed.map(([name, one]) => [name, resolve(form.root, one) ?? {}]));
+  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_MEMBERS);
+  const known = new Map(listed.map(([name, one]) => [name, resolve(form.root, one, form.counts) ?? {}]));
   const needed = new Set(list(schema.required));
   const first = list(schema.prefixItems);
   const [pattern = schema.additionalProperties] = Object.values(schema.patternProperties ?? {});
@@ -81,16 +82,15 @@ function ofMembers(form, schema, value) {
   const isClosed = other === false || (other === undefined && known.size > 0);
   const most = Math.min(Number(schema.maxItems ?? MOST_ITEMS), isClosed ? first.length : MOST_ITEMS);
   const node = make("div", { class: "members", role: "group" });
-  /** @type {{ box: HTMLElement, name: HTMLInputElement, inner: Control }[]} */
-  let members = [];
+  let members = /** @type {{ box: HTMLElement, name: HTMLInputElement, inner: Control }[]} */ ([]);
   const entries = () => members.map(({ name, inner }) => /** @type {Entry} */ ([name.value, inner.read()]));
   /** @param {Entry} entry @param {number} index */
   const memberOf = ([key, given], index) => {
     const raw = known.get(key) ?? first[index] ?? other;
-    const one = resolve(form.root, raw) ?? {};
+    const one = resolve(form.root, raw, form.counts) ?? {};
     const isNeeded = needed.has(key);
     const inner = control({ ...form, depth: form.depth + 1 }, raw, given, isNeeded);
-    const label = isArray ? `Item ${index + 1}` : known.has(key) ? words(one, "title") || key : "";
+    const label = isArray ? `Item ${index + 1}` : known.has(key) ? words(one, "title") || key || '""' : "";
     const about = words(one, "description");
     inner.node.id ||= crypto.randomUUID();
     inner.node.ariaLabel = label || "Value";
@@ -105,8 +105,7 @@ function ofMembers(form, schema, value) {
     remove.ariaLabel = `Remove ${label || key}`;
     const shown = label ? make("label", { for: inner.node.id, class: isNeeded && "needed" }, label) : name;
     const code = !isArray && label && key !== label && make("code", {}, key);
-    const limits = hint(expected(form.root, one));
-    const head = make("div", { class: "head" }, shown, code, limits, !isNeeded && remove);
+    const head = make("div", { class: "head" }, shown, code, hint(expected(form.root, one)), !isNeeded && remove);
     const proposed = inner.node instanceof HTMLInputElement && proposals(inner.node, key, form.propose);
     const parts = [head, about && make("p", { class: "description" }, about), inner.node, proposed];
     return { box: make("div", { class: "field" }, ...parts), name, inner };
@@ -114,6 +113,7 @@ function ofMembers(form, schema, value) {
   const draw = (/** @type {Entry[]} */ next) => {
     members = next.map(memberOf);
     const absent = [...known.keys()].filter((name) => !next.some(([key]) => key === name));
+    form.counts.left -= absent.length;
     const adders = absent.concat(next.length < most ? [""] : []).map((name) => {
       const add = () => edit([...entries(), [name, undefined]], LAST_MEMBER);
       return button(`Add ${name || "item"}`, add, { class: "add" });
@@ -123,6 +123,7 @@ function ofMembers(form, schema, value) {
   };
   /** @param {Entry[]} next @param {string} focused */
   const edit = (next, focused) => {
+    form.counts.left = MOST_PARTS;
     draw(next);
     changed(node);
     /** @type {HTMLElement | null} */ (node.querySelector(focused))?.focus();
@@ -149,8 +150,7 @@ function proposals(node, name, propose) {
     if (node.value === value) put(proposed, ...values.slice(0, 100).map((each) => make("option", { value: each })));
   };
   node.setAttribute("list", proposed.id);
-  node.addEventListener("focus", ask);
-  node.addEventListener("input", ask);
+  for (const type of ["focus", "input"]) node.addEventListener(type, ask);
   return proposed;
 }
 
@@ -175,13 +175,24 @@ function ofJson(/** @type {unknown} */ value) {
   return { node, read: () => last, show };
 }
 
+/** @type {Maker} */
+function ofNumber(_form, { type, minimum: min, maximum: max }, value) {
+  const step = type === "integer" ? 1 : "any";
+  const node = make("input", { type: "number", required: true, step, min, max, value: write(value) });
+  const isExact = () => /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(node.value); // and keeps its digits
+  return { node, read: () => (isExact() ? parse(node.value) : node.value ? Number(node.value) : undefined) };
+}
+
 /** What shows the values of a type. @type {Record<string, Maker>} */
 const MAKERS = {
   object: ofMembers,
   array: ofMembers,
+  number: ofNumber,
+  integer: ofNumber,
 
-  choice(_form, schema, value) {
+  choice(form, schema, value) {
     const listed = choices(schema) ?? [];
+    form.counts.left -= listed.length;
     const sought = value === undefined && listed.length === 1 ? listed[0]?.value : value;
     const at = listed.findIndex((one) => write(one.value) === write(sought));
     const options = listed.map(({ label }, index) => make("option", { value: index, selected: index === at }, label));
@@ -209,17 +220,12 @@ const MAKERS = {
     const at = kinds.findIndex((kind) => draw(kind, value));
     const options = kinds.map((kind, index) => make("option", { selected: index === at }, nameOf(kind)));
     const choice = make("select", { "aria-label": "Kind" }, ...options);
-    choice.addEventListener("input", () => draw(kinds[choice.selectedIndex], undefined));
+    choice.addEventListener("input", () => {
+      form.counts.left = MOST_PARTS;
+      draw(kinds[choice.selectedIndex], undefined);
+    });
     const node = make("div", { class: "kinds", role: "group" }, choice, place);
     return at < 0 ? null : { node, read: () => inner.read() };
-  },
-
-  number(_form, schema, value) {
-    const { type, minimum: min, maximum: max } = schema;
-    const step = type === "integer" ? 1 : "any";
-    const node = make("input", { type: "number", required: true, step, min, max, value: write(value) });
-    const isExact = () => /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(node.value); // and keeps its digits
-    return { node, read: () => (isExact() ? parse(node.value) : node.value ? Number(node.value) : undefined) };
   },
 
   boolean(_form, _schema, value) {

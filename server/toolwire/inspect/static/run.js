@@ -1,6 +1,6 @@
 // What the server is asked to do, and what comes of it, until its end: of a call, a reading, or a check.
 import { get, stream } from "./api.js";
-import { alerted, badge, button, formOf, fragment, make, put } from "./dom.js";
+import { alerted, badge, button, fragment, make, put } from "./dom.js";
 import { fieldsOf } from "./form.js";
 import { bytes, duration, worded } from "./json.js";
 
@@ -14,41 +14,45 @@ export async function run(path, body, output) {
   const state = make("p", { class: "hint", role: "status" }, "Waiting…");
   const bar = make("progress", { "aria-label": "Progress" });
   const cancel = button("Cancel", () => abort.abort());
-  const cards = make("div", { class: "output", "aria-live": "assertive" });
-  const logs = make("ol", { class: "logs", role: "log", "aria-label": "Log" });
-  put(output, state, bar, cancel, cards, logs);
+  const cards = make("div", { class: "output" });
+  const working = make("div", { class: "output" }, bar, cancel, cards);
+  const lines = make("ol");
+  put(output, state, working, make("div", { class: "logs", role: "log", "aria-label": "Log" }, lines));
+  output.scrollIntoView({ block: "nearest" });
+  const remove = (/** @type {Element} */ one) => {
+    if (one.contains(document.activeElement)) output.focus();
+    one.remove();
+  };
   /** @param {string} text @param {Node} [child] */
   const end = (text, child) => {
-    if (output.contains(document.activeElement)) output.focus();
+    remove(working);
     put(state, text);
-    put(output, state, logs, child);
+    output.append(child ?? "");
   };
-  /** @type {Record<string, (event: any) => unknown>} */
-  const takers = {
+  const takers = /** @type {Record<string, (event: any) => unknown>} */ ({
     progress({ progress, total, message }) {
       if (total) Object.assign(bar, { max: total, value: progress });
       put(state, progress, total && ` of ${total}`, message && ` · ${message}`);
     },
     log({ level, logger, data }) {
       const look = /debug|info|notice/.test(level) ? "muted" : level === "warning" ? "warn" : "bad";
-      logs.append(make("li", {}, badge(level, look), " ", logger && `${logger}: `, worded(data)));
-      if (logs.childElementCount > MOST_LOGS) logs.firstElementChild?.remove();
-      logs.scrollTop = logs.scrollHeight;
+      lines.append(make("li", {}, badge(level, look), " ", logger && `${logger}: `, worded(data)));
+      if (lines.childElementCount > MOST_LOGS) lines.firstElementChild?.remove();
     },
     question(event) {
-      const card = questionCard(event);
+      const card = questionCard(event, remove);
       cards.append(card);
       if (output.parentElement?.contains(document.activeElement)) card.focus();
     },
-    withdrawn: ({ question }) => cards.querySelector(`[data-question="${CSS.escape(question)}"]`)?.remove(),
+    withdrawn: ({ question }) => cards.querySelectorAll(`[data-question="${CSS.escape(question)}"]`).forEach(remove),
     verdict({ number, total, verdict, html }) {
       takers.progress?.({ progress: number, total, message: verdict.case });
       if (/fail|warn/.test(verdict.outcome)) cards.append(fragment(html));
     },
     report: ({ html }) => end("Checked", fragment(html)),
     result: (event) => end(`Result after ${duration(event.seconds)} · ${bytes(event.bytes)}`, fragment(event.html)),
-    failure: ({ message, code }) => end("Failed", alerted(code ? `${message} (${code})` : message)),
-  };
+    failure: ({ message }) => end("Failed", alerted(message)),
+  });
   try {
     for await (const event of stream(path, body, abort.signal)) takers[event.type]?.(event);
     if (bar.isConnected) end("Ended without a result");
@@ -58,20 +62,19 @@ export async function run(path, body, output) {
   }
 }
 
-/** What a tool asks its user. @param {import("./api.js").Question} event */
-function questionCard({ question, schema, message }) {
+/** What a tool asks its user. @param {import("./api.js").Question} event @param {(card: Element) => void} remove */
+function questionCard({ question, schema, message }, remove) {
   const fields = fieldsOf(schema ?? {});
   const answer = (/** @type {unknown} The fields, or what is done instead. */ given) =>
     get("answer", { question, answer: given }).then(
-      () => card.remove(),
+      () => remove(card),
       (error) => card.append(alerted(error)),
     );
-  const accept = make("button", { class: "primary" }, "Accept");
   const decline = button("Decline", () => answer("decline"));
   const cancel = button("Cancel the question", () => answer("cancel"));
-  const text = make("p", { class: "text" }, message);
-  const controls = make("div", { class: "controls" }, accept, decline, cancel);
-  const attributes = { class: "asking", tabindex: -1, "data-question": question };
-  const card = formOf(attributes, () => answer(fields.read()), text, fields.node, controls);
+  const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, "Accept"), decline, cancel);
+  const submit = () => answer(fields.read());
+  const attributes = { class: "asking", tabindex: -1, "aria-label": "Question", "data-question": question, submit };
+  const card = make("form", attributes, make("p", { class: "text", role: "alert" }, message), fields.node, controls);
   return card;
 }

@@ -5,6 +5,7 @@ import { isObject, member, worded, write } from "./json.js";
 /** @typedef {Record<string, unknown>} Schema */
 
 const MOST_STEPS = 500;
+const MOST_DEPTH = 100;
 const MOST_CHOICES = 1000;
 const MOST_KINDS = 100;
 
@@ -19,14 +20,13 @@ export const properties = (schema) => (isObject(schema.properties) ? schema.prop
  * A schema with its references followed and its `allOf` merged, or null if that takes more than some steps.
  * @param {unknown} root @param {unknown} schema @returns {Schema | null}
  */
-export function resolve(root, schema, steps = { left: MOST_STEPS }) {
+export function resolve(root, schema, steps = { left: MOST_STEPS }, depth = 0) {
   if (schema === true || schema === undefined) return {};
-  if (!isObject(schema) || steps.left-- <= 0) return null;
+  if (!isObject(schema) || steps.left-- <= 0 || depth > MOST_DEPTH) return null;
   const { $ref: reference, allOf: parts, ...rest } = schema;
-  /** @type {Schema} */
-  let found = rest;
+  let found = /** @type {Schema} */ (rest);
   for (const other of [...(reference === undefined ? [] : [pointed(root, reference)]), ...list(parts)]) {
-    const part = resolve(root, other, steps);
+    const part = resolve(root, other, steps, depth + 1);
     if (!part) return null;
     const both = { properties: { ...properties(part), ...properties(found) } };
     const required = [...list(part.required), ...list(found.required)];
@@ -38,10 +38,8 @@ export function resolve(root, schema, steps = { left: MOST_STEPS }) {
 /** @param {unknown} root @param {unknown} reference */
 function pointed(root, reference) {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return null;
-  const names = reference
-    .split("/")
-    .slice(1)
-    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const steps = [...reference.matchAll(/\/([^/]*)/g)];
+  const names = steps.map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
   return names.reduce((place, name) => list(place)[Number(name)] ?? member(place, name), root) ?? null;
 }
 
@@ -52,7 +50,7 @@ export function typeOf(schema) {
   const format = (schema.type ?? "string") === "string" ? (schema.contentEncoding ?? schema.format) : "";
   if (/^(base64|binary|byte)$/.test(String(format))) return "file";
   if (/^(date|time|date-time)$/.test(String(format))) return "time";
-  if (typeof schema.type === "string") return schema.type.replace("integer", "number");
+  if (typeof schema.type === "string") return schema.type;
   if (isObject(schema.properties)) return "object";
   return schema.items !== undefined || Array.isArray(schema.prefixItems) ? "array" : "any";
 }
@@ -99,8 +97,7 @@ const LIMIT = /^(exclusiveM|m)(in|ax)imum$|^m(in|ax)(Length|Items|Properties)$|^
 /** What a value must be, in a few words. @param {unknown} root @param {Schema} schema */
 export function expected(root, schema) {
   const kind = narrowed(root, schema);
-  const type = words(kind, "format") || typeOf(kind).replace("number", words(kind, "type"));
   const limits = Object.entries(kind).map(([key, limit]) => LIMIT.test(key) && `${key} ${worded(limit)}`);
   const preset = (schema.default ?? null) !== null && `default ${write(schema.default)}`;
-  return [type, ...limits, preset].filter(Boolean).join(" · ").slice(0, 200);
+  return [words(kind, "format") || typeOf(kind), ...limits, preset].filter(Boolean).join(" · ").slice(0, 200);
 }

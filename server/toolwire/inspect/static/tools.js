@@ -1,6 +1,6 @@
 // The tools, resources and prompts of the server: a list to search, and for each one its form and its result.
 import { get } from "./api.js";
-import { alerted, badge, button, byId, formOf, hint, make, put, tree, visible } from "./dom.js";
+import { alerted, badge, button, byId, hint, make, put, tree, visible } from "./dom.js";
 import { fieldsOf } from "./form.js";
 import { member, worded, write } from "./json.js";
 import { run } from "./run.js";
@@ -19,8 +19,7 @@ const MOST_LISTED = 500;
 const SNIPPETS = { command: "Command", python: "Python", typescript: "TypeScript" };
 const MARKS = { readOnlyHint: "good", destructiveHint: "bad", idempotentHint: "muted", openWorldHint: "muted" };
 
-/** @type {Item[]} */
-let items = [];
+let items = /** @type {Item[]} */ ([]);
 let chosen = "";
 const [aside, search, list, detail] = ["aside", "search", "list", "detail"].map(byId);
 
@@ -77,22 +76,27 @@ function show(/** @type {State} */ state) {
       return isSame ? before : { kind, href, one, findings, request: requestOf(one) };
     }),
   );
-  choose("");
+  choose(chosen);
 }
 
 /** Shows what the page's address names, or else what was shown last. @param {string} href */
 function choose(href) {
-  if (href.startsWith("#tools/")) chosen = href;
+  const before = chosen;
+  if (!href || href.startsWith("#tools/")) chosen = href;
   if (!chosen && !matchMedia("(width <= 700px)").matches) chosen = items[0]?.href ?? "";
-  drawList();
   const item = items.find((one) => one.href === chosen);
   aside.parentElement.classList.toggle("open", item !== undefined);
-  if (item && item.panel?.parentNode !== detail) put(detail, (item.panel ??= panelOf(item)));
+  const isFromList = list.contains(document.activeElement);
+  drawList(item ? undefined : before);
   if (!item) put(detail, make("p", { class: "empty" }, "Nothing is chosen, or the server does not have it."));
+  if (!item || item.panel?.parentNode === detail) return;
+  put(detail, (item.panel ??= panelOf(item)));
+  detail.scrollTop = document.documentElement.scrollTop = 0;
+  list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  if (isFromList) detail.querySelector("h2").focus();
 }
 
-function drawList() {
-  const focused = document.activeElement?.getAttribute("href");
+function drawList(focused = document.activeElement?.getAttribute("href")) {
   const matches = (/** @type {Item} */ { one }) =>
     [one.name, one.title, one.description].join("\n").toLowerCase().includes(search.value.toLowerCase());
   const drawn = [...new Set(items.map((item) => item.kind))].flatMap((kind) => {
@@ -127,7 +131,7 @@ function panelOf({ one, request, findings }) {
   put(output, make("p", { class: "empty" }, "The result appears here."));
   const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, verb));
   const parts = [fields.node, uriOf && make("label", {}, "URI", address), controls, path === "call" && copiesOf(given)];
-  const form = formOf({}, () => run(path, given(), output), ...parts);
+  const form = make("form", { submit: () => run(path, given(), output) }, ...parts);
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
@@ -140,13 +144,14 @@ function headOf(one, findings) {
   const marks = Object.entries(MARKS).filter(([key]) => member(member(one, "annotations"), key) === true);
   const badges = marks.map(([key, look]) => badge(key.replace("Hint", ""), look));
   const description = one.description && make("p", { class: "description" }, one.description);
-  const lint = findings.map(({ severity, where, problem, remedy, concerns }) => {
+  const lint = findings.slice(0, MOST_LISTED).map(({ severity, where, problem, remedy, concerns }) => {
     const look = badge(severity, severity === "error" ? "bad" : "warn");
     return make("li", {}, look, ` ${problem}; ${remedy} `, make("code", {}, where), " ", hint(concerns));
   });
-  const summary = make("summary", {}, `Findings: ${lint.length}`);
-  const folded = lint.length > 0 && make("details", { class: "findings" }, summary, ...lint);
-  return make("header", {}, make("h2", {}, one.name), ...badges, description, folded);
+  const cut = lint.length < findings.length && `, the first ${lint.length} are listed`;
+  const summary = make("summary", {}, `Findings: ${findings.length}`, cut);
+  const folded = lint.length > 0 && make("details", { class: "findings" }, summary, make("ul", {}, ...lint));
+  return make("header", {}, make("h2", { tabindex: -1 }, one.name), ...badges, description, folded);
 }
 
 /** Buttons that copy a call as code. @param {() => object} given */
@@ -164,7 +169,7 @@ function copiesOf(given) {
   return make("div", { class: "copies" }, "Copy as ", ...buttons, place);
 }
 
-search.addEventListener("input", drawList);
+search.addEventListener("input", () => drawList());
 aside.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const stops = [search, ...list.querySelectorAll("a")];
   const here = stops.indexOf(document.activeElement);

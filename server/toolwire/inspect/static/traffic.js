@@ -10,28 +10,23 @@ import { bytes, duration, isObject, member, worded, write } from "./json.js";
 
 const ROW_PIXELS = 26;
 const MOST_ROWS = 10_000;
+const MOST_CHARACTERS = 32_000_000;
 const MARKS = { client: "→", server: "←", stderr: "·" };
 
-/** @type {Row[]} */
-let rows = [];
-/** @type {Row[]} */
-let shown = [];
-/** @type {Row | undefined} */
-let chosen;
+let rows = /** @type {Row[]} */ ([]);
+let shown = rows;
+let chosen = /** @type {Row | undefined} */ (undefined);
 /** Requests without a response, by sender and id. @type {Map<string, Row>} */
 const waiting = new Map();
-let isDue = false;
+let frame = 0;
 const [list, sheet, search, direction] = ["rows", "sheet", "text", "direction"].map(byId);
 
-/**
- * @param {From} from @param {number} at @param {string} kind @param {string} method @param {unknown} about
- * @param {unknown} value
- */
-function rowOf(from, at, kind, method, about, value) {
+/** @type {(from: From, at: number, kind: string, method: string, about: unknown, value: unknown) => Row} */
+const rowOf = (from, at, kind, method, about, value) => {
   const json = write(value);
   const size = bytes(new TextEncoder().encode(json).length);
   return { at, from, kind, method, about: worded(about), value, text: `${method} ${json}`.toLowerCase(), size };
-}
+};
 
 /** @param {"client" | "server"} from @param {number} at @param {unknown} value @returns {Row} */
 function ofMessage(from, at, value) {
@@ -69,7 +64,9 @@ function rowsOf(event) {
 /** @param {import("./api.js").PageEvent} event */
 function add(event) {
   rows.push(...rowsOf(event));
-  if (traffic.isLive) rows.splice(0, rows.length - MOST_ROWS);
+  let room = MOST_CHARACTERS;
+  const dropped = rows.findLastIndex((row) => (room -= row.text.length) < 0) + 1;
+  if (traffic.isLive) rows.splice(0, Math.max(dropped, rows.length - MOST_ROWS));
   draw();
 }
 
@@ -80,10 +77,9 @@ function filter() {
 
 /** Draws the rows that are seen, at the next frame. */
 function draw() {
-  if (isDue || !list.offsetParent) return;
-  isDue = true;
-  requestAnimationFrame(() => {
-    isDue = false;
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => {
+    if (!list.offsetParent) return;
     filter();
     const wasAtEnd = list.scrollTop + list.clientHeight > sheet.offsetHeight - ROW_PIXELS;
     sheet.style.height = `${shown.length * ROW_PIXELS}px`;
@@ -120,15 +116,20 @@ function choose(/** @type {number} */ wanted) {
   chosen = shown[at];
   if (!chosen) return;
   const { value, other } = chosen;
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  const isFocused = byId("message").contains(focused);
   list.scrollTop = Math.max((at + 1) * ROW_PIXELS - list.clientHeight, Math.min(list.scrollTop, at * ROW_PIXELS));
-  const previous = button("← Previous", () => choose(at - 1), { disabled: at === 0 });
-  const next = button("Next →", () => choose(at + 1), { disabled: at === shown.length - 1 });
   const copy = button("Copy JSON", () => navigator.clipboard.writeText(write(value, 2)));
   const controls = make("div", { class: "controls" }, previous, next, hint(`${at + 1} of ${shown.length}`), copy);
   const go = other && button(`Go to the ${other.kind === "request" ? "request" : "response"}`, () => goTo(other));
   put(byId("message"), controls, detailOf(chosen), go, other && detailOf(other));
+  if (isFocused) (focused.isConnected ? focused : list).focus();
   draw();
 }
+
+const step = (/** @type {number} */ by) => choose((chosen ? shown.indexOf(chosen) : -1) + by);
+const previous = button("← Previous", () => step(-1));
+const next = button("Next →", () => step(1));
 
 function goTo(/** @type {Row} */ row) {
   if (!shown.includes(row)) search.value = direction.value = "";
@@ -141,7 +142,7 @@ function detailOf(/** @type {Row} */ row) {
   const facts = [row.from !== "stderr" && `from the ${row.from}`, clock(row.at), row.size, took].filter(Boolean);
   const body = isObject(row.value) ? tree(row.value, 4) : make("pre", {}, row.about);
   const kind = badge(row.kind, row.kind === "error" ? "bad" : "muted");
-  return make("section", {}, make("h3", {}, row.method, " ", kind), hint(facts.join(" · ")), body);
+  return make("section", {}, make("h2", {}, row.method, " ", kind), hint(facts.join(" · ")), body);
 }
 
 list.addEventListener("scroll", draw);
@@ -150,10 +151,11 @@ for (const input of [search, direction]) input.addEventListener("input", draw);
 byId("traffic").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const page = Math.floor(list.clientHeight / ROW_PIXELS);
   const steps = { Down: 1, Right: 1, Up: -1, Left: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
-  const step = member(steps, event.key.replace("Arrow", ""));
-  if (typeof step !== "number" || (event.target instanceof Element && event.target.closest("input, select"))) return;
+  const by = member(steps, event.key.replace("Arrow", ""));
+  const isTyping = event.target instanceof Element && event.target.closest("input, select");
+  if (typeof by !== "number" || isTyping || event.altKey || event.metaKey) return;
   event.preventDefault();
-  choose((chosen ? shown.indexOf(chosen) : -1) + step);
+  step(by);
 });
 
 export const traffic = { add, draw, isLive: false };

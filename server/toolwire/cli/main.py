@@ -79,25 +79,11 @@ def _dispatch(words: list[str]) -> int:
     try:
         parsed = parse(rest, asked.options, as_text=asked.passes_on)
     except UnknownOption as error:
-        raise UsageError(_no_option(error, first, " ".join(asked.usage))) from None
+        from .other_tools import no_option
+
+        raise UsageError(no_option(error, first, " ".join(asked.usage))) from None
     status: int = _help(first) if parsed.options.get("help") else module(first).run(parsed)
     return status
-
-
-def _no_option(error: UnknownOption, command: str, usage: str) -> str:
-    """Suggest what an option that *command* lacks may be: a tool's argument, or that of another command or a server."""
-    from .other_tools import TRANSPORTS
-
-    name = error.flag.removeprefix("--")
-    if "KEY=VALUE" in usage and name.isidentifier():
-        return f"{error}; arguments of the tool are given as {name}=VALUE"
-    others = [name for name in COMMANDS if any(error.flag in each.flags for each in module(name).COMMAND.options)]
-    sentence = f"{command} has no option {error.flag}: that is one of {', '.join(others)}" if others else str(error)
-    if "-- COMMAND" in usage:
-        return f"{sentence}; a server's command, with its options, goes after --"
-    if error.flag in TRANSPORTS:
-        return f"no option {error.flag!r}: a server speaks over standard input and output, and nothing else"
-    return sentence
 
 
 def _help(name: str | None) -> int:

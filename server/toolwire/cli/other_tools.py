@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from itertools import takewhile
 from shlex import join
+from typing import TYPE_CHECKING
 
-from .commands import COMMANDS
+from .commands import COMMANDS, module
+
+if TYPE_CHECKING:
+    from .options import UnknownOption
 
 _WORDS = {
     "serve": ("run", "start", "stdio", "up", "mcp", "fastmcp", "mcp-server", "server"),
@@ -57,3 +61,17 @@ def _write(command: str, rest: list[str]) -> str:
         named.append("tools.py")
     words = [command, *([join(named)] if named else []), *(["--write"] if command == "config" else [])]
     return f"write `toolwire {' '.join(words)}`"
+
+
+def no_option(error: UnknownOption, command: str, usage: str) -> str:
+    """Suggest what an option that *command* lacks may be: a tool's argument, or that of another command or a server."""
+    name = error.flag.removeprefix("--")
+    if "KEY=VALUE" in usage and name.isidentifier():
+        return f"{error}; arguments of the tool are given as {name}=VALUE"
+    others = [name for name in COMMANDS if any(error.flag in each.flags for each in module(name).COMMAND.options)]
+    sentence = f"{command} has no option {error.flag}: that is one of {', '.join(others)}" if others else str(error)
+    if "-- COMMAND" in usage:
+        return f"{sentence}; a server's command, with its options, goes after --"
+    if error.flag in TRANSPORTS:
+        return f"no option {error.flag!r}: a server speaks over standard input and output, and nothing else"
+    return sentence

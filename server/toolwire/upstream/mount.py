@@ -104,7 +104,7 @@ class Mount:
 
     def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
         """Return what it lists in *entry* as a tool of *kind*."""
-        return MountedTool(self.name, self.prefix, self.call, kind, entry)
+        return MountedTool(self.prefix, self.call, kind, entry)
 
     def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params* that calls *tool*; raises what `forward` raises."""

@@ -72,17 +72,16 @@ _TEMPLATE = Tool(lambda: None, name="template")
 
 
 class MountedTool(Tool):
-    """What *server* lists in *entry*, as a `Tool` of *kind*, whose calls *forward* sends there.
+    """The *entry* of a server's list, as a `Tool` of *kind*, whose calls *forward* sends there.
 
     Tools and prompts have the *prefix* in front of their names.
     """
 
     template: UriTemplate | None = None
 
-    def __init__(self, server: str, prefix: str, forward: Forward, kind: str, entry: dict[str, Any]) -> None:
+    def __init__(self, prefix: str, forward: Forward, kind: str, entry: dict[str, Any]) -> None:
         self._become(_TEMPLATE)
         self.kind = kind
-        self._server = server
         self._forward = forward
         self._there = key_of(kind, entry)
         self._parts = (prefix, self._there) if prefix and kind in ("tools", "prompts") else (self._there,)
@@ -101,11 +100,6 @@ class MountedTool(Tool):
         if kind == "resourceTemplates":
             with suppress(ValueError):  # of a part of RFC 6570 that is not supported: its URIs are found by asking
                 self.template = UriTemplate(self._there)
-
-    @property
-    def origin(self) -> str:
-        """The mounted server, for messages."""
-        return f"the mounted server {self._server}"
 
     def without_structured(self) -> Tool:
         """As `Tool.without_structured`."""

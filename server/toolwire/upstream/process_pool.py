@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import ToolError
 
-from ..timers import Timers
+from .worker_spec import TIMERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from .worker_process import WorkerProcess
 
     StartWorker = Callable[[Call, SimpleQueue[Any]], GuardedProcess | NodeTransport]
-
-
-TIMERS = Timers()
-"""Of this room: processes outlive the sessions, and their timers."""
 
 
 class ConcurrencyLimit:

@@ -27,8 +27,7 @@ from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
 from .forwarding import forward, pass_on_log
-from .process_pool import TIMERS
-from .worker_spec import NO_LIMIT, STALE
+from .worker_spec import NO_LIMIT, STALE, TIMERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

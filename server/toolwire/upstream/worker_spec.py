@@ -12,6 +12,7 @@ import msgspec
 from toolwire_tools.processes import subreaper
 
 from .. import log
+from ..timers import Timers
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
@@ -39,6 +40,9 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     log_level: str = "info"
     log_as_json: bool = False
 
+
+TIMERS = Timers()
+"""Of this room: processes outlive the sessions, and their timers."""
 
 NO_LIMIT = 1 << 62
 """In bytes: limits hold between server and host, not between server and worker."""

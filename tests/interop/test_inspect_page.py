@@ -212,6 +212,20 @@ def test_a_number_keeps_all_its_digits(open_page: Callable[..., Page]) -> None:
     expect(call(page).get_by_text("98765432109876543210").first).to_be_visible()
 
 
+def test_a_number_that_is_written_as_a_fraction_is_one(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    limits = {"type": "number", "minimum": 1.0, "maximum": 9.50, "default": 2.0}
+    members = {"it": limits, "text": {"type": "string", "minLength": 1.0}, "list": {"type": "array", "maxItems": 1.0}}
+    page = open_page(*entries(tmp_path, it={"description": 3.0, "properties": members, "required": ["it", "list"]}))
+    expect(page.get_by_label("it", exact=True)).to_have_value("2.0")
+    expect(page.get_by_text("number · minimum 1.0 · maximum 9.5 · default 2.0")).to_be_visible()
+    page.get_by_role("group", name="list").get_by_role("button", name="Add item").click()
+    expect(page.get_by_role("group", name="list").get_by_role("button", name="Add item")).to_have_count(0)
+    page.get_by_label("Item 1", exact=True).fill("1e1")
+    expect(call(page)).to_contain_text("Result after")
+    assert '"it": 2.0' in json_of(page).input_value()
+    assert "1e1" in json_of(page).input_value()
+
+
 # Each kind of field: the schema of a member `it`, what a user does, and what is sent.
 FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
     "text": ({"type": "string"}, lambda page: page.get_by_label("it", exact=True).fill("two\nlines"), "two\nlines"),
@@ -407,6 +421,12 @@ def talk(context: Context, lines: int = 2000) -> None:
 
 
 @tool_api
+def halves(context: Context) -> None:
+    context.progress(1.0, 2.0)
+    context.ask("Go on?", bool)
+
+
+@tool_api
 def table() -> str:
     head = "".join(f"| column {number} " for number in range(40))
     return f"{head}|\\n{'|---' * 40}|\\n{head}|\\n\\n1. first\\n2. **second**\\n"
@@ -444,6 +464,14 @@ def test_the_log_shows_its_last_lines(talkative: Page) -> None:
     expect(lines).to_have_count(500)
     expect(lines.last).to_contain_text("line 1999 of 2000")
     expect(lines.last).to_be_in_viewport()
+
+
+def test_progress_in_fractions_is_shown(talkative: Page) -> None:
+    choose(talkative, "halves")
+    expect(call(talkative).get_by_role("status")).to_have_text("1.0 of 2.0")
+    expect(result(talkative).get_by_role("progressbar")).to_have_attribute("value", "1")
+    result(talkative).get_by_role("button", name="Accept").click()
+    expect(result(talkative)).to_contain_text("Result after")
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])

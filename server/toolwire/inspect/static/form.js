@@ -16,7 +16,6 @@ import { choices, expected, kindsOf, list, nameOf, narrowed, properties, resolve
 
 const MOST_PARTS = 20_000; // what is made at once: elements, and steps to resolve schemas
 const MOST_DEPTH = 10;
-const MOST_MEMBERS = 1000;
 const MOST_ITEMS = 200;
 const LAST_MEMBER = ":scope > .field:nth-last-child(2) :is(input, select, textarea, .add)";
 const FIRST_ADDER = ":scope > :last-child > .add";
@@ -73,7 +72,7 @@ function control(form, raw, value, isNeeded = true) {
 /** The members of an object or an array: each with its name, its control and a button that removes it. @type {Maker} */
 function ofMembers(form, schema, value) {
   const isArray = typeOf(schema) === "array";
-  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_MEMBERS);
+  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_PARTS / 20);
   const known = new Map(listed.map(([name, one]) => [name, resolve(form.root, one, form.counts) ?? {}]));
   const needed = new Set(list(schema.required));
   const first = list(schema.prefixItems);

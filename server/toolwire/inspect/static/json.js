@@ -1,12 +1,13 @@
-// JSON in which no number changes: one that a browser would write differently, as 2.0 or an integer beyond 2^53, keeps
-// its text, where the browser can do that (ES2025).
-const exact = /** @type {{ rawJSON?: (text: string) => unknown, isRawJSON?: (value: unknown) => boolean }} */ (JSON);
+// JSON in which no number changes: one that a browser would write differently, as 2.0 or an integer beyond 2^53, is an
+// object that counts as the number and keeps its text, where the browser can do that (ES2025).
+const { rawJSON } = /** @type {{ rawJSON?: (text: string) => unknown }} */ (JSON);
 
 /** @param {string} text @returns {any} */
 export const parse = (text) =>
   JSON.parse(text, (/** @type {[string, unknown, { source?: string }?]} */ ...[, value, context]) => {
     const source = typeof value === "number" ? context?.source : undefined;
-    return source !== undefined && source !== String(value) && exact.rawJSON ? exact.rawJSON(source) : value;
+    if (source === undefined || source === String(value) || !rawJSON) return value;
+    return Object.assign(Object(value), { toString: () => source, toJSON: () => rawJSON(source) });
   });
 /** @param {unknown} value @param {number} [indent] */
 export const write = (value, indent) => JSON.stringify(value, null, indent) ?? "";
@@ -14,7 +15,7 @@ export const write = (value, indent) => JSON.stringify(value, null, indent) ?? "
 export const worded = (value) => (typeof value === "string" ? value : write(value));
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
 export const isObject = (value) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !exact.isRawJSON?.(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Number);
 /** The member of an object, never one that it inherits. @param {unknown} object @param {string} name */
 export const member = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
 

@@ -878,8 +878,10 @@ def test_a_check_is_run_and_its_findings_come_first(open_page: Callable[..., Pag
     expect(report.get_by_role("status")).to_contain_text(re.compile(r"\d+ of \d+ · tools/"))
     expect(report.get_by_role("status")).to_have_text("Checked", timeout=120_000)
     expect(report).to_contain_text("tools/")
-    outcomes = report.locator(".verdict").all_inner_texts()
-    assert outcomes
+    assert report.get_by_role("heading", level=2).all_inner_texts()[0] == "Findings"
+    outcomes = report.locator(".verdict h3 .badge").all_inner_texts()
+    assert set(outcomes) == {"fail", "warn"}
+    assert outcomes == sorted(outcomes)
 
 
 def test_the_transcript_of_a_run_is_a_timeline(open_page: Callable[..., Page], tmp_path: Path) -> None:

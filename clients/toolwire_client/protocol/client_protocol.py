@@ -191,8 +191,8 @@ def ignored(method: str, params: Any) -> LogEntry:
 def _json(data: Any) -> str:
     try:
         return encode(data).decode()
-    except EncodingError:  # nested too deeply
-        return repr(data)
+    except EncodingError as error:  # nested too deeply, maybe even for `repr`
+        return f"[not shown: {error}]"
 
 
 def _progress(params: dict[str, Any]) -> Progress | None:

@@ -44,7 +44,8 @@ async def local_page(
         from toolwire_schemas.install_command import install_command
 
         raise Failed(f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2)
-    import anyio
+    import asyncio
+
     import uvicorn
 
     from ..inspect.app import Page
@@ -66,12 +67,12 @@ async def local_page(
     quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
     parts: dict[str, Any] = {"http": "h11", "ws": "none", "lifespan": "off", "proxy_headers": False}
     # A browser that does not read may delay the end by a second.
-    server = uvicorn.Server(uvicorn.Config(page, timeout_graceful_shutdown=1, **quiet, **parts))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(server.serve, [listener])
-        try:
-            yield page
-        finally:
-            feed.close()
-            logging.getLogger("uvicorn.error").disabled = True  # a response that it cuts off now is no error
-            server.should_exit = True
+    server = uvicorn.Server(uvicorn.Config(page, timeout_graceful_shutdown=1, backlog=16, **quiet, **parts))
+    serving = asyncio.ensure_future(server.serve([listener]))  # a task group would wrap the errors of the block
+    try:
+        yield page
+    finally:
+        feed.close()
+        logging.getLogger("uvicorn.error").disabled = True  # a response that it cuts off now is no error
+        server.should_exit = True
+        await serving

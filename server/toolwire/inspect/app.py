@@ -54,7 +54,7 @@ class Page:
             response = await self._response(Request(scope, receive))
         except HTTPException as error:
             response = _json({"error": error.detail}, error.status_code, error.headers)
-        except (ClientError, ValueError) as error:
+        except (ClientError, ValueError, RecursionError) as error:
             response = _json({"error": str(error)}, 409 if isinstance(error, ClientError) else 400)
         except ClientDisconnect:
             return
@@ -69,8 +69,7 @@ class Page:
                 after = int(request.query_params.get("after", "0"))
                 return StreamingResponse(self.feed.follow(after), media_type=_LINES)
             case "GET", "recording":
-                attachment = {"content-disposition": 'attachment; filename="recording.jsonl"'}
-                return Response(self.feed.recording(), headers=attachment, media_type=_LINES)
+                return Response(self.feed.recording(), media_type=_LINES)
             case "GET", name if name in _FILES:
                 return Response(_FILES[name].read_bytes(), media_type=_TYPES.get(_FILES[name].suffix))
             case "POST", name if name in _POSTS:
@@ -94,7 +93,7 @@ async def _called(method: Callable[..., Awaitable[Any]], request: Request) -> Re
 
 
 class _Events(StreamingResponse):
-    """The events that *work* adds to a feed, until its end; it is cancelled if the page goes away before."""
+    """The events that *work* adds to a feed, until it ends or fails; it is cancelled if the page goes away before."""
 
     def __init__(self, work: Callable[[Feed], Awaitable[None]]) -> None:
         self._work, self._feed = work, Feed()
@@ -103,7 +102,10 @@ class _Events(StreamingResponse):
     async def stream_response(self, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(super().stream_response, send)
-            await self._work(self._feed)
+            try:
+                await self._work(self._feed)
+            except (ClientError, ValueError, RecursionError) as error:  # a question may be nested too deeply
+                self._feed.add("failure", message=str(error), code=getattr(error, "code", None))
             self._feed.close()
 
 

@@ -112,8 +112,6 @@ class InspectedServer:
     def _ready(self) -> AsyncClient:
         if self._state["status"] != "ready":
             raise ClientError(self._state["problem"] or "the server is starting")
-        if len(self._open) >= MAX_OPEN:
-            raise ClientError(f"{MAX_OPEN} calls are open: wait for one, or cancel one")
         return self._client
 
     def _log(self, entry: LogEntry) -> None:
@@ -173,6 +171,8 @@ class InspectedServer:
         def progress(done: float, total: float | None, message: str | None) -> None:
             feed.add("progress", progress=done, total=total, message=message)
 
+        if len(self._open) >= MAX_OPEN:
+            raise ClientError(f"{MAX_OPEN} calls are open: wait for one, or cancel one")
         self._open.append(feed)
         _current.set(feed)
         start = time.perf_counter()
@@ -182,8 +182,6 @@ class InspectedServer:
             problems, size = [problem] if problem else [], len(encode(result))
             html = await anyio.to_thread.run_sync(partial(result_html, result, problems=problems))
             feed.add("result", seconds=seconds, bytes=size, result=result, html=html, problems=problems)
-        except (ClientError, ValueError) as error:
-            feed.add("failure", message=str(error), code=getattr(error, "code", None))
         finally:
             self._open.remove(feed)
 
@@ -205,12 +203,12 @@ class InspectedServer:
 
     async def check(self, only: list[str], destructive: bool) -> Work:
         """Check the server against the contract, and add the verdicts."""
-        if self._check is not None:
-            raise ClientError("a check is running: wait for its end, or cancel it")
         options = [word for pattern in only for word in ("--only", pattern)] + ["--destructive"] * destructive
         return partial(self._run_check, options)
 
     async def _run_check(self, options: list[str], feed: Feed) -> None:
+        if self._check is not None:
+            raise ClientError("a check is running: wait for its end, or cancel it")
         arrived, rest = OnEventLoop().inbox(), b""
         words = [sys.executable, "-P", "-m", "toolwire", "check", "--events", *options, "--", *self._command]
         process = self._check = guarded(words, env=dict(os.environ))

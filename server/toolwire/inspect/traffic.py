@@ -26,7 +26,7 @@ MAX_EVENTS, MAX_BYTES = 10_000, 32 * 1024 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """The longest message that is kept: one must not push out all others."""
 
-_BATCH = 250  # events that are written at once
+_BATCH_BYTES = 64 * 1024  # that are written at once, about
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
 """Writes what was read, and `Html` as text."""
@@ -60,11 +60,12 @@ class Feed:
     async def follow(self, after: int) -> AsyncGenerator[bytes, None]:
         """Yield all events with a number above *after*, and those to come, as lines, until the feed is closed."""
         while True:
-            start = after + 1 - self._first
+            start = min(after + 1 - self._first, len(self._lines))
+            count = 1 + _BATCH_BYTES * len(self._lines) // max(1, self._bytes)
             if start < 0:
                 after -= start
                 yield encode({"number": after, "type": "gap", "dropped": -start}) + b"\n"
-            elif lines := list(islice(self._lines, start, start + _BATCH)):
+            elif lines := list(islice(self._lines, start, start + count)):
                 after += len(lines)
                 yield b"".join(lines)
             elif self._is_closed:
@@ -86,12 +87,10 @@ class Traffic(Entries, Output):
     """Adds the messages and the stderr of a recorded server to *feed*, from any thread."""
 
     def __init__(self, feed: Feed) -> None:
-        super().__init__()
+        super().__init__(MAX_MESSAGE_BYTES)
         self._feed, self._soon = feed, loop_scheduler()
 
     def _keep(self, line: bytes) -> None:
-        if len(line) > MAX_MESSAGE_BYTES:
-            raise ValueError(f"a message of {len(line):,} bytes")
         self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))
 
     def line(self, text: str) -> None:

@@ -6,6 +6,7 @@ written before its message goes on, so that a crash loses nothing; a failure to 
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -83,14 +84,17 @@ def _entry(line: bytes, number: int) -> Entry:
 class Entries(ABC):
     """Makes an entry of each message, without secrets. A subclass keeps them."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_message_bytes: float = math.inf) -> None:
         from toolwire_client.agent.redaction import Redactor
 
-        self._redactor = Redactor()
+        self._redactor, self._max_message_bytes = Redactor(), max_message_bytes
 
     def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
         """Add a message of *sender*, or the noise in its place. Never raises."""
         data = frame if isinstance(frame, bytes) else frame.head
+        if len(data) > self._max_message_bytes:  # before secrets are looked for, which takes a second for some MiB
+            self.add(type="Noise", text=f"[not kept: a message of {len(data):,} bytes]")
+            return
         try:
             message = decode(data)
             if isinstance(message, dict | list):
@@ -110,7 +114,7 @@ class Entries(ABC):
 
     @abstractmethod
     def _keep(self, line: bytes) -> None:
-        """Keep the entry in *line*; a `ValueError` refuses it."""
+        """Keep the entry in *line*."""
 
 
 class Recording(Entries):

@@ -116,6 +116,14 @@ def test_a_log_is_asked_for_only_where_it_is_read() -> None:
     assert decode(wants_log.discover()[1])["params"]["_meta"][key] == "debug"
 
 
+def test_a_log_message_that_is_nested_too_deeply_is_not_shown() -> None:
+    for depth in (300, 900):
+        data = '{"a":' * depth + "1" + "}" * depth
+        (event,) = receive(f'{{"method":"notifications/message","params":{{"level":"error","data":{data}}}}}')
+        assert isinstance(event, LogEntry)
+        assert event.text == "[not shown: nested more than 200 levels deep]"
+
+
 def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None:
     first = Fault("a message of 9 bytes", too_large=True, head=b'{"jsonrpc":"2.0","id":4,"result":{"x', tail=b"x")
     last = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7},"id":"5"}')

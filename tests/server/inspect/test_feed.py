@@ -88,6 +88,24 @@ def test_a_slow_reader_holds_nothing_up_and_gets_a_gap() -> None:
     assert got[-1]["number"] == 1001
 
 
+def test_a_reader_that_does_not_read_holds_little() -> None:
+    feed, sizes = Feed(), list[int]()
+
+    async def scenario() -> None:
+        for size in [10, 10_000, 200_000] * 20:
+            feed.add("event", text="x" * size)
+        feed.close()
+        sizes.extend([len(chunk) async for chunk in feed.follow(0)])
+
+    anyio.run(scenario)
+    assert sum(sizes) > 4_000_000
+    assert max(sizes) < 500_000
+
+
+def test_a_reader_from_beyond_the_end_gets_what_comes() -> None:
+    assert read(Feed(), after=1 << 63) == []
+
+
 def traffic_of(*frames: bytes) -> list[dict[str, Any]]:
     feed = Feed()
 

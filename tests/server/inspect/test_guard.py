@@ -188,6 +188,16 @@ def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path, command_line: Any) ->
     assert "65535" in command_line("inspect", "tools.py", "--port", "70000").stderr
 
 
+@pytest.mark.process
+def test_a_mistake_in_a_run_that_is_watched_is_one_line(tmp_path: Path, command_line: Any) -> None:
+    missing = str(tmp_path / "missing.py")
+    done = command_line("ask", "x", "--tools", missing, "--model", "arithmetic", "--inspect", "--no-browser")
+    assert (done.returncode, done.stdout) == (2, "")
+    opened, problem = done.stderr.splitlines()
+    assert "Open http://127.0.0.1:" in opened
+    assert "missing.py" in problem
+
+
 def test_the_policy_lets_the_page_load_only_from_itself() -> None:
     assert POLICY.startswith("default-src 'none';")
     assert "unsafe" not in POLICY

@@ -42,12 +42,12 @@ def run(words: Words) -> int:
     from ....inspect.traffic import Feed
 
     names, is_ours, feed, state = words.words, words.command is None, Feed(), dict[str, Any]()
-    if is_ours and len(names) == 1 and names[0].endswith(".jsonl"):
+    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
+    if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
         state = {"title": names[0], "views": [_read(names[0], feed)], "status": "ended"}
     else:
         command = command_of(words, names)
-        is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
         state = {"title": " ".join(names or command), "views": ["tools", "traffic", "check"]}
         state |= {"command": command, "target": names[0] if is_plain else None}
     ended = anyio.Event()

@@ -802,6 +802,7 @@ def test_traffic_is_paired_filtered_and_searched(open_page: Callable[..., Page])
     expect(rows).to_have_count(2)
     with page.expect_download() as download:
         page.get_by_role("link", name="Export").click()
+    assert download.value.suggested_filename == "recording.jsonl"
     lines = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
     assert lines[0]["type"] == "Started"
     assert "needle" in json.dumps(lines)

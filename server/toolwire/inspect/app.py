@@ -68,7 +68,7 @@ class Page:
             case "GET", "events":
                 after = int(request.query_params.get("after", "0"))
                 return StreamingResponse(self.feed.follow(after), media_type=_LINES)
-            case "GET", "recording":
+            case "GET", "recording.jsonl":
                 return Response(self.feed.recording(), media_type=_LINES)
             case "GET", name if name in _FILES:
                 return Response(_FILES[name].read_bytes(), media_type=_TYPES.get(_FILES[name].suffix))

@@ -128,7 +128,7 @@ def test_the_locks_hold_by_http(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_every_response_has_the_headers_that_protect_the_page(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
-        for path in ("", "app.js", "style.css", "state", "events", "recording", "nothing", "/"):
+        for path in ("", "app.js", "style.css", "state", "events", "recording.jsonl", "nothing", "/"):
             with page.open("GET", path) as response:
                 for name, value in HEADERS.items():
                     assert response.headers[name] == value, path

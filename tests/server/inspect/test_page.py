@@ -319,7 +319,7 @@ def test_a_second_tab_sees_the_same_and_continues_where_it_was(tmp_path: Path) -
 def test_secrets_are_hidden_in_the_traffic(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
         page.call("echo", password="open sesame", header="Bearer abcdefghijklmnop")
-        with page.open("GET", "recording") as response:
+        with page.open("GET", "recording.jsonl") as response:
             text = response.read().decode()
         assert "open sesame" not in text
         assert "abcdefghijklmnop" not in text
@@ -329,13 +329,13 @@ def test_secrets_are_hidden_in_the_traffic(tmp_path: Path) -> None:
 def test_a_downloaded_recording_can_be_opened_and_replayed(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
         page.call("echo", a=1)
-        with page.open("GET", "recording") as response:
+        with page.open("GET", "recording.jsonl") as response:
             recording = response.read()
     (tmp_path / "recording.jsonl").write_bytes(recording)
     with inspected(str(tmp_path / "recording.jsonl")) as (page, _):
         state = page.get("state")
         assert (state["views"], state["status"], state["command"]) == (["traffic"], "ended", None)
-        with page.open("GET", "recording") as response:
+        with page.open("GET", "recording.jsonl") as response:
             assert response.read() == recording
         assert page.refused("call", tool="echo", arguments={}) == (409, "no server runs")
     with inspected("--", sys.executable, "-m", "toolwire", "replay", str(tmp_path / "recording.jsonl")) as (page, _):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
+from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.call import Call
@@ -17,7 +18,7 @@ from .process_pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable
+    from collections.abc import Collection, Container, Iterable, Iterator
 
     from toolwire_tools import Caller
 
@@ -124,9 +125,27 @@ def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
     return limited
 
 
-def _target(tool: Tool, thing: Any) -> str:
-    if isinstance(thing, list | tuple):
-        return _target(tool, next(one for one in thing if any(tool.name == other.name for other in tools_of(one))))
+def _things(found: Any) -> Iterator[Any]:
+    if isinstance(found, list | tuple):
+        for thing in found:
+            yield from _things(thing)
+    else:
+        yield found
+
+
+def _is_made_of(tool: Tool, thing: Any) -> bool:
+    function = tool.function
+    owner = getattr(function, "__self__", None)
+    if thing is tool or thing is function or thing is owner or thing is type(owner):
+        return True
+    if isinstance(thing, type):
+        return tool.name_with(".").startswith(f"{thing.__name__}.")
+    # A container of tools, such as an executor of actions.
+    return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
+
+
+def _target(tool: Tool, things: Any) -> str:
+    thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
     found = _import_path_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
         found = _import_path_of(thing.function)
@@ -154,12 +173,17 @@ def _import_path_of(thing: Any) -> str | None:
 
 
 def _place(module: ModuleType) -> str | None:
-    """Return the target of *module*: its file, or its name if that is within a package, or it has no file."""
+    """Return the target of *module*: its name if `load` finds it by that, or its file."""
+    from importlib.machinery import PathFinder
+
     name = getattr(getattr(module, "__spec__", None), "name", module.__name__)
     file = os.path.realpath(getattr(module, "__file__", None) or "")
-    if "." not in name and file.endswith(".py") and os.path.isfile(file):
-        return file
-    return None if name == "__main__" else name
+    is_file = file.endswith(".py") and os.path.isfile(file)
+    if name == "__main__":
+        return file if is_file else None
+    found = None if "." in name else PathFinder.find_spec(name)
+    is_found = "." in name or (found is not None and os.path.realpath(found.origin or "") == file)
+    return file if is_file and not is_found else name
 
 
 def _names_in_script(module: ModuleType) -> Collection[str]:

@@ -175,7 +175,7 @@ def _rendered(node: Any) -> Html:
         address = str(node.attrs.get("href") or node.attrs.get("src"))
         return element("a", inner or address, href=address, rel="noreferrer noopener")
     if node.type == "heading":
-        return element(f"h{min(int(node.tag[1]) + 3, 6)}", inner)
+        return element(f"h{min(int(node.tag[1]) + 2, 6)}", inner)
     return element(node.tag, inner) if node.tag and not node.hidden else inner
 
 

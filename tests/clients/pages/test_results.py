@@ -27,7 +27,24 @@ results = st.dictionaries(names, st.lists(blocks, max_size=4) | values, max_size
 
 # Elements that a result may need; those of Markdown are among them.
 KNOWN = {"div", "section", "p", "ul", "ol", "li", "details", "summary", "span", "pre", "code", "img", "audio", "a"}
-KNOWN |= {"h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s", "blockquote", "br", "hr"}
+KNOWN |= {
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "em",
+    "strong",
+    "s",
+    "blockquote",
+    "br",
+    "hr",
+}
 
 
 def texted(*texts: str, **about: Any) -> dict[str, Any]:
@@ -76,7 +93,7 @@ Some **bold** text with [a link](https://example.com/), ![a picture](https://exa
 
 def test_markdown_is_rendered_with_its_pictures_as_links_and_its_source_below() -> None:
     page = Parsed(result_html(texted(MARKDOWN)))
-    assert {"h4", "strong", "table", "th", "td"} <= {*page.tags}
+    assert {"h3", "strong", "table", "th", "td"} <= {*page.tags}
     assert "img" not in page.tags
     links = [attributes for tag, attributes in page.elements if tag == "a"]
     assert [link["href"] for link in links] == ["https://example.com/", "https://example.com/a.png"]

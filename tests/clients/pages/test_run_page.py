@@ -59,7 +59,7 @@ def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
     page = Parsed(run_page(every_event(text)))
     assert_inert(page)
     markdown = {"div", "em", "strong", "s", "a", "hr", "br", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
-    markdown |= {"ul", "ol", "li", "h4", "h5", "h6", "p", "pre", "code", "details", "summary"}
+    markdown |= {"ul", "ol", "li", "h3", "h4", "h5", "h6", "p", "pre", "code", "details", "summary"}
     assert {*page.tags} <= {*Parsed(run_page(every_event("x"))).tags} | markdown
     if text.strip() and "\n" not in text:  # else it is laid out, or quoted
         assert page.text.count(printable(text)) >= 20

@@ -260,6 +260,7 @@ def test_a_question_reaches_the_user_from_an_engine(process: Process) -> None:
     process.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"answer": 3}}})
 
     assert text_of(process.receive()) == "3 apples"
+    assert process.hang_up() == []  # a server that is killed leaves the processes of its script's executor
 
 
 def listening(pid: int) -> set[str]:

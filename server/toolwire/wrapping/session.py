@@ -141,6 +141,8 @@ class WrappingSession(Session):
         try:
             self._connect()
         except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            if self.is_ending:  # by `end`, after the host has gone
+                return
             problem = printable(f"The wrapped server does not run: {error}")
         with self._deciding:
             waiting, self._waiting = self._waiting or [], None

@@ -109,7 +109,7 @@ def is_gone(pid: Path) -> bool:
     try:
         with open(f"/proc/{pid.read_text().strip()}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end between the two
         return True
 
 

@@ -92,7 +92,7 @@ def is_running(file: Path) -> bool:
 def is_gone(file: Path) -> bool:
     try:
         return not is_running(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end between the two
         return True
 
 

@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,9 @@ class Terminal:
     def _until_asleep(self) -> None:
         """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
         status = Path(f"/proc/{self._process.pid}/stat")
-        while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "S":
-            pass
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            while status.read_text().rpartition(")")[2].split()[0] != "S":
+                pass
 
     def ends(self) -> int:
         while self._more():

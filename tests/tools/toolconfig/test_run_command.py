@@ -227,4 +227,4 @@ def test_no_descriptor_stays_open() -> None:
         ran("true")
         with pytest.raises(ToolError):
             ran("no-such-program")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before  # earlier tests may leave some to the collector

@@ -32,7 +32,7 @@ _MAX_CHARS = 2000
 
 def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
     """Return one verdict; *where* are the revisions and framings it is for, *again* a command that repeats it."""
-    of = "of Toolwire, not of " if verdict.ours else ""
+    of = "Toolwire demands more than " if verdict.ours else ""
     source = element("a", verdict.source.removeprefix("https://"), href=verdict.source, rel="noreferrer")
     where = where or verdict.where
     return element(

@@ -41,6 +41,12 @@ WHOLE = report(
 )
 
 
+def test_a_rule_of_toolwire_is_not_passed_off_as_one_of_its_source() -> None:
+    shown = {ours: Parsed(verdict_html(verdict("ids/zero", ours=ours))).text for ours in (True, False)}
+    assert "must, Toolwire demands more than example.com/" in shown[True]
+    assert "must, example.com/" in shown[False]
+
+
 def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report() -> None:
     text = Parsed(check_page(WHOLE, again=lambda one: f"check --replay {one.case}")).text
     order = [

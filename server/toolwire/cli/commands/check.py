@@ -346,7 +346,8 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
 
     verdict, replays = alike[0], "replay" in words.options
     where = "; ".join(one.where for one in alike)
-    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {'of Toolwire, not of ' * verdict.ours}{verdict.source}"]
+    source = f"{'Toolwire demands more than ' * verdict.ours}{verdict.source}"
+    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {source}"]
     if verdict.expected:
         lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
     if verdict.reason:

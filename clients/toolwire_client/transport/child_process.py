@@ -254,13 +254,12 @@ class ServerProcess:
         has_ended = False
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(patience)}
-            if self._stop in ready:
-                return
             if source in ready:
-                if not (data := os.read(source, _CHUNK)):
+                if data := os.read(source, _CHUNK):
+                    yield data
+                if not data or self._stop in ready:  # what the process wrote just before its end fits into one chunk
                     return
-                yield data
-            elif has_ended:  # and no output is left, though a descendant may still hold the pipe
+            elif has_ended or self._stop in ready:  # no output is left, though a descendant may still hold the pipe
                 return
             else:
                 has_ended = self.exit_status() is not None

@@ -117,13 +117,13 @@ class SharedReading(Waiting):
     def _receive(self, seconds: float | None) -> bool:
         """Deliver what comes within *seconds*; false if nothing can come any more. Only with the turn."""
         ready = {descriptor for descriptor, _ in self._poll.poll(None if seconds is None else seconds * 1000)}
-        if self._stop in ready:
-            return False
-        if self._source in ready:
+        if self._source in ready:  # also after *stop*: the process may have written just before its end
             data = os.read(self._source, _CHUNK)
             if data:
                 self._deliver(data)
-            return bool(data)
+            return bool(data) and self._stop not in ready
+        if self._stop in ready:
+            return False
         if self._wake in ready:
             os.read(self._wake, _CHUNK)
         elif self._is_last:  # no output is left, though a descendant may still hold the pipe

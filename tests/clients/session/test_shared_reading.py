@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import select
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_client import CallCancelled, Closed, ServerGone, TimedOut
 from toolwire_client.async_client import AsyncClient, ClientSettings, Running
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_client.waiting.base import Waiting, run
 from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.output import Output
 
 pytestmark = [
     pytest.mark.process,
@@ -138,3 +142,37 @@ def test_closing_the_client_wakes_the_thread_that_reads(tmp_path: Path) -> None:
             waiting.result(10)
         with pytest.raises(Closed):
             request(running, name="add", arguments={})
+
+
+LAST_WORDS = """
+import sys
+for stream in (sys.stdout, sys.stderr):
+    print("first", file=stream, flush=True)
+sys.stdin.read()
+for stream in (sys.stdout, sys.stderr):
+    print("last", file=stream, flush=True)
+"""
+
+
+def test_what_a_server_writes_at_its_end_is_read_by_threads_that_are_late() -> None:
+    came: dict[str, str] = {"output": "", "stderr": ""}
+    both_read = threading.Barrier(3)
+
+    def read(stream: str, text: str) -> None:
+        came[stream] += text
+        if came[stream] == "first\n":
+            both_read.wait(PATIENCE_SECONDS)
+            wait_until(lambda: bool(select.select([process._stop], [], [], 0)[0]))  # `close` is about to join us
+
+    class Shown(StringIO):
+        def write(self, text: str) -> int:
+            read("stderr", text)
+            return len(text)
+
+    process = ServerProcess([sys.executable, "-c", LAST_WORDS], env=None, show_stderr=Output(Shown()))
+    process.start(lambda data: read("output", data.decode()), lambda _: None)
+    both_read.wait(PATIENCE_SECONDS)
+
+    process.close()
+
+    assert came == {"output": "first\nlast\n", "stderr": "first\nlast\n"}

@@ -20,39 +20,31 @@ import json
 import signal
 
 PR_SET_CHILD_SUBREAPER = 36
-PATIENCE_SECONDS = 120
 
 
 def main(report: str, command: list[str]) -> int:
-    """Run *command*, append what happened to *report* and return the exit status for this process.
-
-    A child watches and writes, in a group of its own: a client that finds a busy machine too slow kills this process,
-    and the server's end is written down nevertheless.
-    """
-    process = os.getpid()
+    """Run *command*, append what happened to *report* and return the exit status for this process."""
+    # Whatever the server leaves behind becomes our child instead of the init process's.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     received: list[str] = []
-    below = 0
+    server = 0
 
     def forward(number: int, _frame: object) -> None:
         received.append(signal.Signals(number).name)
-        if below:
-            os.kill(below, number)
+        if server:
+            os.kill(server, number)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, forward)
-    if below := os.fork():
-        _leave_streams()
-        return _end_of(below)
-    os.setsid()
-    # Whatever the server leaves behind becomes our child instead of the init process's.
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    below = os.posix_spawnp(command[0], command, os.environ)
-    signal.signal(signal.SIGALRM, lambda *_: os.kill(below, signal.SIGKILL))
-    signal.alarm(PATIENCE_SECONDS)
-    _leave_streams()
-    status = _end_of(below)
+    server = os.posix_spawnp(command[0], command, os.environ)
+    # The client's end of the pipes must see the server's exit, not ours.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    _, how = os.waitpid(server, 0)
+    status = os.waitstatus_to_exitcode(how)
     seen = {
-        "process": process,
+        "process": os.getpid(),
         "status": status,
         "signals": received,
         "left_behind": _left_behind(),
@@ -61,18 +53,6 @@ def main(report: str, command: list[str]) -> int:
     with open(report, "a", encoding="utf-8") as file:
         file.write(json.dumps(seen) + "\n")
     return status if status >= 0 else 128 - status
-
-
-def _leave_streams() -> None:
-    """Let go of standard input and output: the client's end of the pipes must see the server's exit, not ours."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-
-
-def _end_of(process: int) -> int:
-    _, how = os.waitpid(process, 0)
-    return os.waitstatus_to_exitcode(how)
 
 
 def _left_behind() -> int:

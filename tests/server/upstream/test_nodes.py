@@ -6,8 +6,10 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,6 +17,7 @@ import pytest
 from toolwire.settings import __version__
 from toolwire.upstream.cluster import node
 from toolwire.upstream.cluster.connections import Listener, NodeTransport
+from toolwire.upstream.cluster.engines import Engine
 from toolwire.upstream.worker_spec import WorkerSpec
 
 pytestmark = [
@@ -182,6 +185,31 @@ def test_a_forgotten_secret_opens_none(door: Listener) -> None:
 
     assert refused(door, secret[: node.SECRET_BYTES])
     assert not arrivals.any
+
+
+class LateExecutor:
+    """Has a worker connect for a call as soon as that does not wait for it any more."""
+
+    def __init__(self) -> None:
+        self.call: Any = SimpleNamespace(ended=False, stop=None)
+
+    def submit(self, function: Any, words: dict[str, Any]) -> Future[None]:
+        self.call.stop()
+        self.worker = socket.create_connection(words["address"], PATIENCE_SECONDS)
+        self.worker.sendall(words["secret"][: node.SECRET_BYTES])
+        assert node.receive(self.worker, PATIENCE_SECONDS) == words["secret"][node.SECRET_BYTES :]
+        return Future()
+
+
+def test_a_worker_that_connects_when_its_call_does_not_wait_any_more_does_not_keep_its_place(tmp_path: Path) -> None:
+    executor = LateExecutor()
+    spec = WorkerSpec(loading={"targets": ["tools.py"]}, folder=str(tmp_path))
+
+    with pytest.raises(InterruptedError):
+        Engine("late", {}, lambda: (executor, "")).start(spec, executor.call, SimpleQueue())
+
+    with executor.worker:
+        assert executor.worker.recv(1) == b""
 
 
 def test_silent_peers_do_not_keep_a_worker_away(tmp_path: Path, door: Listener, executor: Executor) -> None:

@@ -51,6 +51,7 @@ class Listener:
         self._socket = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
         self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
+        self._admitting = threading.Lock()
         self._places = threading.Semaphore(_MAX_PEERS)
         threading.Thread(target=self._accept, name="toolwire-listener", daemon=True).start()
 
@@ -61,8 +62,9 @@ class Listener:
         return theirs + ours
 
     def forget(self, secret: bytes) -> None:
-        """Refuse *secret* from now on."""
-        self._expected.pop(_key(secret[:SECRET_BYTES]), None)
+        """Refuse *secret* from now on: nothing is taken any more after the return."""
+        with self._admitting:
+            self._expected.pop(_key(secret[:SECRET_BYTES]), None)
 
     def _accept(self) -> None:
         while True:
@@ -77,11 +79,13 @@ class Listener:
 
     def _admit(self, peer: socket.socket, host: str) -> None:
         try:
-            ours, take = self._expected.pop(_key(receive(peer, _PEER_SECONDS)), (b"", None))
-            if take is None:
-                raise PermissionError("it does not have the secret of a worker that this server waits for")
-            peer.sendall(ours)
-            take(keep_alive(peer))
+            key = _key(receive(peer, _PEER_SECONDS))
+            with self._admitting:
+                ours, take = self._expected.pop(key, (b"", None))
+                if take is None:
+                    raise PermissionError("it does not have the secret of a worker that this server waits for")
+                peer.sendall(ours)
+                take(keep_alive(peer))
         except OSError as error:
             peer.close()
             log.rarely(f"refused {host}", f"a connection from {host} was refused: {error}")

@@ -120,6 +120,9 @@ class Engine:
             call.stop = None
             if secret:
                 door.forget(secret)
+                while not news.empty():
+                    if isinstance(late := news.get(), socket.socket):
+                        late.close()  # else its worker would keep its place
 
     def _connection(self, news: SimpleQueue[Any], call: Call) -> socket.socket:
         try:
@@ -127,6 +130,7 @@ class Engine:
         except Empty:
             raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
         if call.ended:
+            news.put(found)
             raise cancelled(call)
         if found is None:
             raise InterruptedError

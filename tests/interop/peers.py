@@ -29,10 +29,10 @@ CANARIES = {"TOOLWIRE_CANARY": "1", "PYTHONUTF8": "0"}
 
 @dataclass(frozen=True)
 class Attended:
-    """What a client printed, and how each server process that it started has ended, in order of starting."""
+    """What a client printed, and how its server has ended, as `attend.py` reports it."""
 
     report: Any
-    servers: list[dict[str, Any]]
+    server: dict[str, Any]
 
 
 def serve(*arguments: str, tools: Path = TOOLS) -> list[str]:
@@ -47,29 +47,27 @@ def drive(
     *,
     exercise: str = "everyday",
     server: list[str] | None = None,
-    servers: int = 1,
     probes: int = 0,
 ) -> Attended:
-    """Run the client *program* through one of the drivers' exercises until it and its *servers* servers have ended.
+    """Run the client *program* through one of the drivers' exercises until it and its server have ended.
 
-    *server* is the command of one; by default it serves the everyday tools. The client may start *probes* more before
-    them, and kill those at any time: how they end is left out.
+    *server* is its command; by default it serves the everyday tools. The client starts it *probes* times more before,
+    and may kill those at any time: how they end is left out.
     """
     ends = folder / "ends.jsonl"
     command = [sys.executable, str(HERE / "attend.py"), str(ends), *(serve() if server is None else server)]
     done = run([*program, exercise, mode, *command], folder)
     assert done.returncode == 0, f"{program[-1]} {exercise} {mode} failed:\n{done.stderr}"
 
-    def lines() -> tuple[list[int], dict[int, dict[str, Any]]]:
-        read = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
-        started = [line["process"] for line in read if "status" not in line]
-        return started[probes:], {line["process"]: line for line in read if "status" in line}
+    def lines() -> list[dict[str, Any]]:
+        return [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
 
-    started, _ = lines()
-    assert len(started) == servers
-    wait_until(lambda: lines()[1].keys() >= set(started))  # a client may end before a server
-    ended = lines()[1]
-    return Attended(json.loads(done.stdout), [ended[process] for process in started])
+    def how_it_ended() -> list[dict[str, Any]]:
+        return [line for line in lines() if line["process"] == process and "status" in line]
+
+    (process,) = [line["process"] for line in lines() if "status" not in line][probes:]
+    wait_until(lambda: bool(how_it_ended()))  # the client may end before it
+    return Attended(json.loads(done.stdout), *how_it_ended())
 
 
 def run(

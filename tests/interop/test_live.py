@@ -82,7 +82,7 @@ def live(exercise: str, where: str, driver: str, mode: str, folder: Path) -> Any
     program = peers.python_driver(where, driver) if python else peers.node_driver(where, driver)
     probes = 0 if python or mode == "legacy" else 1
     attended = peers.drive(program, mode, folder, exercise=exercise, server=SERVER, probes=probes)
-    assert_ended_in_peace(attended.servers[0])
+    assert_ended_in_peace(attended.server)
     return attended.report
 
 

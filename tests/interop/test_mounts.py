@@ -35,7 +35,7 @@ def drive(where: str, driver: str, mode: str, folder: Path, exercise: str, serve
     probes = 0 if python or mode == "legacy" else 1
     attended = peers.drive(program, mode, folder, exercise=exercise, server=server, probes=probes)
     # Mounted servers of others may have to be killed, which takes until after the end of ours.
-    assert_ended_in_peace({**attended.servers[0], "left_behind": 0})
+    assert_ended_in_peace({**attended.server, "left_behind": 0})
     return attended.report
 
 

@@ -31,7 +31,7 @@ WRAP = [sys.executable, "-m", "toolwire", "wrap", "--"]
 def test_a_client_sees_the_same_of_our_own_server(driver: Callable[[], list[str]], mode: str, tmp_path: Path) -> None:
     attended = peers.drive(driver(), mode, tmp_path, server=[*WRAP, *peers.serve()])
     assert {name: attended.report[name] for name in SEEN} == SEEN
-    ended = attended.servers[0]
+    ended = attended.server
     assert (ended["status"], ended["signals"], ended["left_behind"]) == (0, [], 0)
 
 

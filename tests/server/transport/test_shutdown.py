@@ -209,6 +209,22 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: int) -> None:
         assert process.stderr() == ""
 
 
+@pytest.mark.parametrize("first", ["the end of the input", "the signal"])
+def test_a_signal_together_with_the_end_of_the_input_is_a_clean_end(tmp_path: Path, first: str) -> None:
+    for _ in range(10):
+        with served(tmp_path, TOOLS) as process:
+            process.ask(request("ping"))
+            assert process.popen.stdin is not None
+            ways = [process.popen.stdin.close, lambda: process.popen.send_signal(signal.SIGTERM)]
+
+            for end in ways if first == "the end of the input" else ways[::-1]:
+                end()
+
+            assert process.receive_line() is None
+            assert process.wait() == 0
+            assert process.stderr() == ""
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_while_the_tools_are_imported_is_a_clean_end_as_well(tmp_path: Path, number: int) -> None:
     note, left = tmp_path / "note", tmp_path / "left"

@@ -216,3 +216,25 @@ def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: 
 def test_why_no_tool_is_called_is_told(fault: str, reason: str, mark: str) -> None:
     verdict = only(checked(fault, mark, "calls/result"), "calls/result")
     assert (verdict.outcome, verdict.reason) == ("not applicable", reason)
+
+
+SLOW_AT_FIRST = """
+import time
+
+def load() -> None:
+    if not hasattr(time, "was_loaded"):
+        time.was_loaded = True
+        time.sleep(0.5)
+"""
+
+
+def test_a_tool_whose_first_call_alone_takes_long_is_no_slow_one(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(SLOW_AT_FIRST)
+
+    report = check(
+        [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "tools.py")],
+        cases=chosen(cases(), ["concurrency/while-a-call-runs"]),
+        settings=CheckSettings(any_tool=True, framings=("lines",)),
+    )
+
+    assert {verdict.reason for verdict in report.verdicts} == {"no call that was tried takes 0.25 s"}

@@ -231,18 +231,23 @@ def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
 
 
 def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[str, dict[str, Any]]:
-    """Call each tool once, and note success, duration and progress notifications."""
+    """Call each tool once, a slow one twice, and note success, duration and progress notifications."""
     found: dict[str, dict[str, Any]] = {}
-    for number, (name, _, given) in enumerate(tools[:_MAX_TRIED]):
-        call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
+
+    def tried(call: dict[str, Any], token: str) -> tuple[Any, float]:
         request = {"id": token, "method": "tools/call", "params": {**call, "_meta": {"progressToken": token}}}
         began = time.monotonic()
         answer = server.request(completed(request, revision), _TRY_SECONDS)
-        took = time.monotonic() - began
-        result = (answer or {}).get("result")
+        return (answer or {}).get("result"), time.monotonic() - began
+
+    for number, (name, _, given) in enumerate(tools[:_MAX_TRIED]):
+        call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
+        result, seconds = tried(call, token)
         if isinstance(result, dict):
-            if took >= _SLOW_SECONDS:
-                found.setdefault("slow", call)
+            # The first call may have loaded what further ones need, or the machine was busy just then.
+            is_slow = "slow" not in found and seconds >= _SLOW_SECONDS
+            if is_slow and tried(call, f"{token}-again")[1] >= _SLOW_SECONDS:
+                found["slow"] = call
             if not result.get("isError"):
                 found.setdefault("call", call)
             params = [message.get("params") for message in messages(server.conversation.events) if "method" in message]

@@ -34,6 +34,12 @@ _MAX_BUSY_SECONDS = 5.0
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
+_AGAIN = [signal.SIGURG] if hasattr(signal, "SIGURG") else []
+"""Python overlooks a signal that comes just before a read begins, until another one, which says nothing, ends that."""
+
+_AGAIN_SECONDS = 0.05
+_TIMES_AGAIN = 100
+
 
 class Interrupted(Exception):
     """The user pressed Ctrl-C while typing, or the typed line is no longer needed."""
@@ -79,7 +85,7 @@ class MainThread:
             await job.done.wait()
         except anyio.get_cancelled_exc_class():
             job.is_wanted = False
-            self._wake(job)
+            await self._let_go(job)
             raise
         if job.error is not None:
             raise job.error
@@ -145,7 +151,7 @@ class MainThread:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         # Ignored signals, as in a script's background, stay ignored.
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS, *_AGAIN)}
         before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
         for number in before:
             signal.signal(number, self._on_signal)
@@ -156,6 +162,8 @@ class MainThread:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if number in _AGAIN:
+            return
         is_ours = number == signal.SIGINT and self._wakes > 0
         if is_ours:
             self._wakes -= 1
@@ -169,13 +177,19 @@ class MainThread:
         if self._is_typing:
             raise Interrupted
 
-    def _wake(self, job: _Job[Any]) -> None:
-        """Interrupt the main thread if it still reads a line for *job*."""
-        if self._doing is job and self._is_typing and hasattr(signal, "pthread_kill"):
-            ident = threading.main_thread().ident
-            assert ident is not None
-            self._wakes += 1
-            signal.pthread_kill(ident, signal.SIGINT)
+    async def _let_go(self, job: _Job[Any]) -> None:
+        """Interrupt the main thread as long as it reads a line for *job*."""
+        ident = threading.main_thread().ident
+        if not hasattr(signal, "pthread_kill") or ident is None:
+            return
+        for number in (signal.SIGINT, *_AGAIN * _TIMES_AGAIN):
+            if self._doing is not job or not self._is_typing:
+                return
+            if number == signal.SIGINT:
+                self._wakes += 1
+            signal.pthread_kill(ident, number)
+            with anyio.move_on_after(_AGAIN_SECONDS, shield=True):
+                await job.done.wait()
 
 
 class _Job(Generic[T]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,6 +18,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_client import NoAnswer, Question
 from toolwire_client.agent import Allow, ApprovalRequest, Pause, Refuse
 from toolwire_client.agent.events import (
@@ -245,9 +248,29 @@ def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(monkeypatch: pytest
     assert main.run(work) == "interrupted"
 
 
-def test_what_nobody_waits_for_is_read_no_longer() -> None:
+_kill: Any = getattr(signal, "pthread_kill", None)
+
+
+def as_before_a_read(ident: int, number: int) -> None:
+    """SIGINT as it comes to Python just before a read begins: it is noted, and the read goes on."""
+    if number == signal.SIGINT:
+        ctypes.pythonapi.PyErr_SetInterruptEx(number)
+    else:
+        _kill(ident, number)
+
+
+def main_thread_sleeps() -> bool:
+    status = Path(f"/proc/self/task/{os.getpid()}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "S"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt a thread")
+@pytest.mark.parametrize("comes", ["during the read", "just before it"])
+def test_what_nobody_waits_for_is_read_no_longer(comes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     main, ends = threads(), []
+    if comes == "just before it":
+        monkeypatch.setattr("signal.pthread_kill", as_before_a_read)
 
     def read() -> bytes:
         try:
@@ -265,10 +288,18 @@ def test_what_nobody_waits_for_is_read_no_longer() -> None:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(main.do, read)
                 await anyio.to_thread.run_sync(begun.wait)
+                await anyio.to_thread.run_sync(wait_until, main_thread_sleeps)
                 scope.cancel()
         return await main.do(lambda: "the next one")
 
+    def end_the_read() -> None:
+        ends.append("too late")
+        os.write(writing, b"x")
+
+    too_late = threading.Timer(PATIENCE_SECONDS, end_the_read)
+    too_late.start()
     assert main.run(work) == "the next one"
+    too_late.cancel()
     assert ends == ["interrupted"]
     os.close(reading)
     os.close(writing)

@@ -38,8 +38,8 @@ _LOOK_SECONDS = 0.05
 """How soon a cancellation or the death of the kernel is noticed."""
 
 _START_SECONDS = 60.0
-_INTERRUPT_SECONDS = 2.0
-"""How long interrupted code may take to clean up."""
+_INTERRUPT_SECONDS = 5.0
+"""How long interrupted code may take to clean up: on a busy machine, its traceback alone can take two seconds."""
 
 _END_SECONDS = 10.0
 """How long a subreaper may take to end what the code has started."""

@@ -18,7 +18,7 @@ from toolwire.cli.commands.list import in_dialect
 
 pytestmark = pytest.mark.process
 
-SECONDS = 400
+SECONDS = 100
 """For what takes up to 20 on an idle machine where it ends at all: a hundred of these schemas' siblings took hours."""
 
 SERVER = str(SUPPORT / "expensive_schemas.py")

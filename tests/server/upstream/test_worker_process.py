@@ -698,7 +698,7 @@ def test_processes_that_have_ended_cost_no_descriptors(process: Process) -> None
         process.ask(call("leave", {"status": 1}))
         process.ask(call("get_signal", {"number": signal.SIGKILL}))
 
-    wait_until(lambda: len(list(descriptors.iterdir())) <= before)
+    assert len(list(descriptors.iterdir())) == before
 
 
 @pytest.mark.parametrize("name", ["patient", "patiently"])

@@ -44,6 +44,11 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
         """The revision and the framing, in words."""
         return ", ".join(filter(None, (self.revision, self.framing)))
 
+    @property
+    def before_source(self) -> str:
+        """The words to put before the source: that Toolwire demands more, or none."""
+        return "Toolwire demands more than " if self.ours else ""
+
 
 class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of a tool for a model and for callers.

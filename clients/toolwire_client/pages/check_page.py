@@ -32,7 +32,6 @@ _MAX_CHARS = 2000
 
 def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
     """Return one verdict; *where* are the revisions and framings it is for, *again* a command that repeats it."""
-    of = "Toolwire demands more than " if verdict.ours else ""
     source = element("a", verdict.source.removeprefix("https://"), href=verdict.source, rel="noreferrer")
     where = where or verdict.where
     return element(
@@ -43,7 +42,7 @@ def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
             ("expected", cut(verdict.expected, _MAX_CHARS)),
             ("came", verdict.came and element("span", cut(verdict.came, _MAX_CHARS), class_="text")),
             ("because", cut(verdict.reason, _MAX_CHARS)),
-            ("source", [verdict.severity, ", ", of, source]),
+            ("source", [verdict.severity, ", ", verdict.before_source, source]),
             ("again", again and code(again, _MAX_CHARS)),
         ),
         exchange_html(verdict.exchange, open_=verdict.outcome == "fail" and len(verdict.exchange) < 10),

@@ -34,11 +34,12 @@ _MAX_BUSY_SECONDS = 5.0
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-_AGAIN = [signal.SIGURG] if hasattr(signal, "SIGURG") else []
-"""Python overlooks a signal that comes just before a read begins, until another one, which says nothing, ends that."""
+_NUDGE = [signal.SIGURG] if hasattr(signal, "SIGURG") else []
+"""A signal that only interrupts a read. Python notes a signal that arrives just before a read, but runs its handler
+only when the read returns."""
 
-_AGAIN_SECONDS = 0.05
-_TIMES_AGAIN = 100
+_NUDGE_SECONDS = 0.05
+_MAX_NUDGES = 100
 
 
 class Interrupted(Exception):
@@ -151,7 +152,7 @@ class MainThread:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         # Ignored signals, as in a script's background, stay ignored.
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS, *_AGAIN)}
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS, *_NUDGE)}
         before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
         for number in before:
             signal.signal(number, self._on_signal)
@@ -162,7 +163,7 @@ class MainThread:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if number in _AGAIN:
+        if number in _NUDGE:
             return
         is_ours = number == signal.SIGINT and self._wakes > 0
         if is_ours:
@@ -182,13 +183,13 @@ class MainThread:
         ident = threading.main_thread().ident
         if not hasattr(signal, "pthread_kill") or ident is None:
             return
-        for number in (signal.SIGINT, *_AGAIN * _TIMES_AGAIN):
+        for number in (signal.SIGINT, *_NUDGE * _MAX_NUDGES):
             if self._doing is not job or not self._is_typing:
                 return
             if number == signal.SIGINT:
                 self._wakes += 1
             signal.pthread_kill(ident, number)
-            with anyio.move_on_after(_AGAIN_SECONDS, shield=True):
+            with anyio.move_on_after(_NUDGE_SECONDS, shield=True):
                 await job.done.wait()
 
 

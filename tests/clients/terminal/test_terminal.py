@@ -252,7 +252,7 @@ _kill: Any = getattr(signal, "pthread_kill", None)
 
 
 def as_before_a_read(ident: int, number: int) -> None:
-    """SIGINT as it comes to Python just before a read begins: it is noted, and the read goes on."""
+    """Deliver SIGINT as Python sees it just before a read begins: Python notes the signal, and the read continues."""
     if number == signal.SIGINT:
         ctypes.pythonapi.PyErr_SetInterruptEx(number)
     else:

@@ -125,7 +125,7 @@ def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
 def _text(verdict: Verdict) -> str:
     lines = [
         f"{verdict.case}{f' ({verdict.where})' if verdict.where else ''}: {verdict.behaviour}",
-        f"  source    {'Toolwire demands more than ' * verdict.ours}{verdict.source}",
+        f"  source    {verdict.before_source}{verdict.source}",
         f"  expected  {verdict.expected}",
         f"  came      {verdict.came}".replace("\n", "\n            "),
         *(f"  {line}" for line in verdict.exchange),

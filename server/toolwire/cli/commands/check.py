@@ -346,8 +346,7 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
 
     verdict, replays = alike[0], "replay" in words.options
     where = "; ".join(one.where for one in alike)
-    source = f"{'Toolwire demands more than ' * verdict.ours}{verdict.source}"
-    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {source}"]
+    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {verdict.before_source}{verdict.source}"]
     if verdict.expected:
         lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
     if verdict.reason:

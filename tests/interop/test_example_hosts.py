@@ -102,6 +102,17 @@ def test_a_host_whose_server_has_nothing_to_serve_fails_and_says_why(host: str, 
 
 
 @pytest.mark.parametrize("host", PROGRAMS)
+def test_a_host_whose_server_ends_at_once_fails_and_says_why(host: str, tmp_path: Path) -> None:
+    for turn in range(5):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        done = run(host, ["sh", "-c", "echo no tools today >&2"], folder)
+
+        assert done.returncode > 0
+        assert "no tools today" in done.stderr
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
 def test_a_host_without_a_server_says_how_it_is_used(host: str, tmp_path: Path) -> None:
     done = run(host, [], tmp_path)
 

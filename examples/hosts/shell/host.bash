@@ -8,14 +8,23 @@ if [ $# -eq 0 ]; then
     echo "usage: ${0##*/} COMMAND..." >&2
     exit 2
 fi
-coproc SERVER { exec "$@"; }
-# Bash forgets the descriptors when the coprocess ends, so keep our own.
+# Bash forgets the descriptors when the coprocess ends, so it starts the server once we have our own.
+coproc SERVER { read -r && exec "$@"; }
 exec {answers}<&"${SERVER[0]}" {questions}>&"${SERVER[1]}"
 eval "exec ${SERVER[0]}<&- ${SERVER[1]}>&-"
 server=$SERVER_PID
+echo >&"$questions"
 id=0
 
-send() { printf '%s\n' "$1" >&"$questions"; }
+# Without this, writing to a server that has ended kills Bash before it can say so.
+trap '' PIPE
+
+ended() {
+    echo "the server ended before it answered" >&2
+    exit 1
+}
+
+send() { printf '%s\n' "$1" >&"$questions" 2> /dev/null || ended; }
 
 # ask METHOD PARAMS: send a request; its id is in $id.
 ask() {
@@ -36,8 +45,7 @@ answer() {
         if jq -e --argjson id $id '.id == $id' <<< "$message" > /dev/null; then return; fi
         if [ $# -gt 0 ] && jq -e '.method == "notifications/progress"' <<< "$message" > /dev/null; then "$@"; fi
     done
-    echo "the server ended before it answered" >&2
-    return 1
+    ended
 }
 
 show() { jq -r "$1" <<< "$message"; }

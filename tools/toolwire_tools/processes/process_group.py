@@ -76,16 +76,18 @@ def kill_marked(mark: bytes, *, since: int = 0) -> None:
         since = 0
     while time.monotonic() < latest:
         present = {process for process in _processes() if process >= since}
-        has_killed = False
+        is_settled = True
         for process in present - known:
-            environment = _environment(process)
-            if environment:  # else it is starting or ending, or belongs to the kernel or another user
+            environment = _read(process, "environ")
+            if environment:
                 known.add(process)
-            if mark in environment:
-                has_killed = True
+            elif environment is not None:  # it ends, belongs to the kernel, or is about to have one
+                is_settled = is_settled and not _is_in_exec(process)
+            if environment and mark in environment:
+                is_settled = False
                 with suppress(OSError):
                     os.kill(process, SIGKILL)
-        if not has_killed and present <= before:
+        if is_settled and present <= before:
             return
         before = present
 
@@ -105,9 +107,22 @@ def _processes() -> set[int]:
         return set()
 
 
-def _environment(process: int) -> bytes:
+def _is_in_exec(process: int) -> bool:
+    """Return whether *process*, whose environment was read as empty, has replaced its memory meanwhile, or does so.
+
+    See execve(2), and proc(5) for the fields. One started without an environment has one that ends where it starts.
+    """
+    fields = (_read(process, "stat") or b"").rpartition(b") ")[2].split()  # from the third on
+    if len(fields) <= 48 or fields[20] == b"0":  # its size: it has no memory
+        return False
+    start, end = fields[47:49]
+    return start != end or end == b"0"
+
+
+def _read(process: int, name: str) -> bytes | None:
+    """Return the file *name* of *process* in /proc; `None` if it has ended or belongs to another user."""
     try:
-        with open(f"/proc/{process}/environ", "rb") as file:
+        with open(f"/proc/{process}/{name}", "rb") as file:
             return file.read()
     except OSError:
-        return b""
+        return None

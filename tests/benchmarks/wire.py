@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 CHUNK_BYTES = 1 << 18
@@ -139,7 +139,8 @@ def apart(servers: Iterable[Server]) -> Iterator[None]:
     here, there, *_ = sorted(ours)
     for server in servers:
         for thread in os.listdir(f"/proc/{server.pid}/task"):
-            os.sched_setaffinity(int(thread), {there})
+            with suppress(ProcessLookupError):  # the thread has ended
+                os.sched_setaffinity(int(thread), {there})
     os.sched_setaffinity(0, {here})
     try:
         yield

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import WAIT, is_running, nothing_leaks
+from support.server_process import wait_until
 from toolwire import Context, Server
 from toolwire_client import (
     BrokenRules,
@@ -295,18 +296,14 @@ def test_answers_that_are_odd_but_clear_are_understood() -> None:
         assert client.complete("x", "a") == []
 
 
-def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
+def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end() -> None:
     with nothing_leaks(), fake("Deaf") as client:
         client.start("x")
         with pytest.raises(TimedOut):
             client.call_tool("x", {"text": "x" * 2_000_000}, timeout_seconds=0.0)
 
 
-def test_a_server_that_will_not_end_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
+def test_a_server_that_will_not_end_is_made_to() -> None:
     with nothing_leaks(), fake("Stays") as client:
         client.call_tool("echo")
         pid = client.pid
@@ -318,11 +315,7 @@ def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
     with nothing_leaks(), fake("LeavesAChild") as client:
         pid = client.call_tool("x").structured["pid"]
         assert is_running(pid)
-    for _ in range(1000):  # the signal is sent, and its effect is the kernel's
-        if not is_running(pid):
-            break
-        os.sched_yield()
-    assert not is_running(pid)
+    wait_until(lambda: not is_running(pid))  # the signal is sent, and its effect is the kernel's
 
 
 @pytest.fixture(params=["no descriptors of processes", "no looking without reaping", "no waiting for pipes"])
@@ -343,8 +336,7 @@ class TestOnLesserSystems:
             calls = [client.start("echo", {"text": "x" * size}) for size in (1, 100_000, 1, 1_000_000)]
             assert [len(call.result(WAIT).text) for call in calls] == [13, 100_012, 13, 1_000_012]
 
-    def test_servers_that_will_not_end_are_made_to(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
+    def test_servers_that_will_not_end_are_made_to(self) -> None:
         with nothing_leaks(), fake("Stays") as client:
             client.call_tool("echo")
 

@@ -17,12 +17,6 @@ pytestmark = pytest.mark.process
 
 FAULTY = str(SUPPORT / "faulty_server.py")
 
-# Waiting less for servers that will not end saves the tests time.
-SETTING = """
-import toolwire_client.transport.child_process
-toolwire_client.transport.child_process.PATIENCE_SECONDS = 0.5
-"""
-
 # Each program says `ready` from inside the call that never ends.
 PROGRAMS = {
     "threads": """
@@ -69,7 +63,7 @@ class Program:
     def __init__(self, program: str, fault: str, step: str, folder: Path) -> None:
         self._folder = folder
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SETTING + PROGRAMS[program], sys.executable, "-IS", FAULTY, fault, step],
+            [sys.executable, "-c", PROGRAMS[program], sys.executable, "-IS", FAULTY, fault, step],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -129,7 +123,7 @@ def test_a_program_that_is_killed_takes_its_server_along(tmp_path: Path) -> None
 
 def test_a_program_that_exits_within_the_block_takes_its_server_along(tmp_path: Path) -> None:
     script = PROGRAMS["handshake"].replace("    pass", "    sys.exit(3)").replace('print("ready", flush=True)', "")
-    command = [sys.executable, "-c", SETTING + script, sys.executable, "-IS", FAULTY, "ignores_everything", "end"]
+    command = [sys.executable, "-c", script, sys.executable, "-IS", FAULTY, "ignores_everything", "end"]
     done = subprocess.run(command, cwd=tmp_path, timeout=WAIT, check=False)
     assert done.returncode == 3
     [pid] = (tmp_path / "pids").read_text().split()

@@ -107,13 +107,6 @@ class NeverReady(Server):
     def initialize(self, request: dict[str, Any]) -> None: ...
 
 
-class NeverReadyButTalks(NeverReady):
-    def serve(self) -> None:
-        print("warming up", file=sys.stderr, flush=True)
-        print("Loading...", flush=True)
-        super().serve()
-
-
 class StuckByTheProbe(Server):
     def discover(self, request: dict[str, Any]) -> None:
         threading.Event().wait()

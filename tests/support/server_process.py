@@ -21,7 +21,7 @@ from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 """After this a test that waits has failed; it is no claim about speed."""
 
 MODERN = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
 import select
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from support.server_process import wait_until
 
 SECONDS = 60
 
@@ -37,6 +39,7 @@ class Terminal:
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **env},
         )
         os.close(terminal)
+        self._text_of = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._seen = 0
         self.shown = ""
 
@@ -65,9 +68,7 @@ class Terminal:
     def _until_asleep(self) -> None:
         """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
         status = Path(f"/proc/{self._process.pid}/stat")
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            while status.read_text().rpartition(")")[2].split()[0] != "S":
-                pass
+        wait_until(lambda: status.read_text().rpartition(")")[2].split()[0] in "SZ")  # or has ended
 
     def ends(self) -> int:
         while self._more():
@@ -81,5 +82,5 @@ class Terminal:
             data = os.read(self._controller, 65536)
         except OSError:  # the command has ended
             return False
-        self.shown += data.decode(errors="replace")
+        self.shown += self._text_of(data)
         return bool(data)

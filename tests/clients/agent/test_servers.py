@@ -82,7 +82,7 @@ def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("limit", [0.2, {"add": 60, "h*": 0.2}])
+@pytest.mark.parametrize("limit", [2.0, {"add": 60, "h*": 2.0}])
 def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, server: list[str], limit: Any) -> None:
     async def scenario() -> Any:
         async with connect(server) as client:
@@ -92,7 +92,7 @@ def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, 
 
     outcome, lives = play(backend, scenario)
     hung, added = of(CallFinished, outcome.transcript)
-    assert (hung.success, "0.2 seconds" in hung.result, added.result) == (False, True, 3)
+    assert (hung.success, "2 seconds" in hung.result, added.result) == (False, True, 3)
     assert ToolProgress("hang", 1, 2, "half") in lives
 
 

@@ -184,7 +184,6 @@ def test_clients_of_other_servers_compile_and_work(tmp_path: Path) -> None:
         "question": "deleted all",
         "count": ["counted", [1, 2, 3]],
         "wait": "AbortError",
-        "status": 0,
     }
 
 

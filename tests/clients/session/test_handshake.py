@@ -63,13 +63,13 @@ def test_a_server_that_is_stuck_by_the_probe_is_started_afresh_also_without_a_li
 ) -> None:
     monkeypatch.setattr("toolwire_client.session.handshake.PROBE_SECONDS", 0.1)
     monkeypatch.setattr("toolwire_client.session.handshake.RECOVERY_SECONDS", 0.1)
-    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.1)
     assert ask(face, fake("StuckByTheProbe", start_timeout_seconds=None), version) == "2025-06-18"
 
 
 def test_a_server_that_does_not_get_ready_is_an_error_that_tells_what_it_wrote(face: str) -> None:
+    command = ["sh", "-c", "echo warming up >&2; echo Loading...; cat > /dev/null"]
     with pytest.raises(TimedOut) as caught:
-        ask(face, fake("NeverReadyButTalks", era="legacy", start_timeout_seconds=0.5), version)
+        ask(face, connect(command, era="legacy", start_timeout_seconds=0.5), version)
     assert str(caught.value) == (
         "the server was not ready within 0.5 s; the end of its stderr:\nwarming up; "
         "its output ended with lines that are not messages:\nLoading..."

@@ -69,7 +69,11 @@ def test_a_server_is_started_again_as_often_as_allowed(face: str, diary: Path, m
 
 
 @pytest.mark.process
-def test_a_call_that_has_no_time_for_the_pause_fails_at_once(face: str, diary: Path) -> None:
+def test_a_call_that_has_no_time_for_the_pause_fails_at_once(
+    face: str, diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwire_client.async_client.FIRST_PAUSE_SECONDS", 30)
+
     async def scenario(client: AsyncClient) -> None:
         await die(client)
         await die(client)  # of the server that was started again

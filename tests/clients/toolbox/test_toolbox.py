@@ -511,13 +511,13 @@ async def stay_async(context: Context) -> str:
 def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(face: str, tool: Any) -> None:
     def slow(answer: bool) -> Any:
         def on_ask(question: Question) -> Any:
-            patience = Deadline(0.5)  # which is longer than the tool may take
+            patience = Deadline(1.5)  # which is longer than the tool may take
             while patience.left():
                 pass
             return {"answer": answer}
 
         async def on_ask_async(question: Question) -> Any:
-            patience = Deadline(0.5)
+            patience = Deadline(1.5)
             while patience.left():
                 await anyio.lowlevel.checkpoint()
             return {"answer": answer}
@@ -525,7 +525,7 @@ def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
         return on_ask if face == "threads" else on_ask_async
 
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
-        gone = await make([tool], on_ask=slow(False)).call_tool(tool.__name__, timeout_seconds=0.4)
+        gone = await make([tool], on_ask=slow(False)).call_tool(tool.__name__, timeout_seconds=1.2)
         assert gone.text == "gone"
         with pytest.raises(TimedOut, match=r"did not finish within 0\.1 s"):
             await make([tool], on_ask=slow(True)).call_tool(tool.__name__, timeout_seconds=0.1)

@@ -161,7 +161,7 @@ def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_t
     action = made()
     stubborn = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(60)"
 
-    error = failure(action, stubborn, timeout=0.5)
+    error = failure(action, stubborn, timeout=3)
 
     assert "its variables are gone" in error
     news, answer = told(action, "1")

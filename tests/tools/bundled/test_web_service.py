@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
+from support.server_process import wait_until
 from tools.bundled.stand_ins.server import (
     Answer,
     Exchange,
@@ -135,7 +136,7 @@ def test_a_service_that_says_nothing_is_given_up_on(server: StandIn, hours: Hour
     server.on("GET", "/x", silent)
     with pytest.raises(Unreachable, match=r"said nothing for 0\.05 seconds"):
         ask(server, hours, limits=Limits(silence_seconds=0.05))
-    assert len(server.requests) == 3
+    wait_until(lambda: len(server.requests) == 3)
 
 
 @pytest.mark.parametrize("fault", [silent, dripping])

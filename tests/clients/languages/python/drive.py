@@ -76,7 +76,7 @@ def main(era: str) -> None:
             say("declined" in error.text.lower())
         started = threading.Event()
         try:
-            tools.wait(name="slow", timeout_seconds=1.0, on_progress=lambda done, total, message: started.set())
+            tools.wait(name="slow", timeout_seconds=5.0, on_progress=lambda done, total, message: started.set())
         except TimedOut:
             say([started.is_set(), tools.was_cancelled(name="slow")])
         try:

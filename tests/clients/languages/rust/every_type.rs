@@ -101,7 +101,7 @@ pub fn drive(is_legacy: bool) {
     let last = tools.count(&CountArguments { to: 3 }).on_progress(|now| seen.push((now.progress, now.total, now.message))).call();
     say("progress", (last.unwrap(), seen));
     say("cancel", cancelled(&tools));
-    let slow = tools.wait(&WaitArguments { name: "late".into() }).timeout(Duration::from_millis(200)).call();
+    let slow = tools.wait(&WaitArguments { name: "late".into() }).timeout(Duration::from_secs(2)).call();
     let was_cancelled = tools.was_cancelled(&WasCancelledArguments { name: "late".into() }).call().unwrap();
     say("timeout", (matches!(slow, Err(Error::TimedOut { .. })), was_cancelled));
 
@@ -148,7 +148,7 @@ fn questions(is_legacy: bool) {
             "How much water?" => Answer::Dismiss,
             _ => {
                 // Longer than the time limit of the call, for which it does not count.
-                std::thread::sleep(Duration::from_millis(1500));
+                std::thread::sleep(Duration::from_secs(4));
                 Answer::Accept(fields(json!({ "size": "small" })))
             }
         }
@@ -156,7 +156,7 @@ fn questions(is_legacy: bool) {
     let tools = started(&server);
     for dish in ["soup", "tea", "water", "slow food"] {
         let arguments = OrderArguments { dish: dish.into() };
-        let call = tools.order(&arguments).timeout(Duration::from_secs(if dish == "slow food" { 1 } else { 60 }));
+        let call = tools.order(&arguments).timeout(Duration::from_secs(if dish == "slow food" { 3 } else { 60 }));
         say("question", call.call().map_or_else(|error| error.to_string(), |result| result.text()));
     }
     say("asked", asked.lock().unwrap().clone());
@@ -183,7 +183,7 @@ fn death(is_legacy: bool) {
 
 /// Ends while a server runs, without dropping its client.
 pub fn exits() {
-    let mut stubborn = Server::new(["python3", "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]);
+    let mut stubborn = Server::new(["sh", "-c", "trap '' TERM; exec sleep 600"]);
     stubborn.start_timeout = Duration::from_millis(300);
     stubborn.is_legacy = true;
     let began = Instant::now();

@@ -108,18 +108,24 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
     )
 
 
-def sessions() -> list[Block]:
-    return [block for block in blocks() if block.language == "console"]
+def sessions() -> dict[str, list[Block]]:
+    """The sessions of each page, in its order: a later one may use the files of an earlier one."""
+    pages: dict[str, list[Block]] = {}
+    for block in blocks():
+        if block.language == "console":
+            pages.setdefault(block.place.partition(":")[0], []).append(block)
+    return pages
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("session", sessions(), ids=lambda session: session.place)
-def test_the_commands_of_a_session_print_what_is_shown_below_them(folder: Path, session: Block) -> None:
-    with issue_tracker() if session.note == "stand-in: GitHub" else nullcontext() as github:
-        variables = {} if github is None else {"GITHUB_API_URL": github.url}
-        for step in re.split(r"^\$ ", session.text, flags=re.MULTILINE)[1:]:
-            command, _, shown = step.partition("\n")
-            check_command(folder, command, shown, **variables)
+@pytest.mark.parametrize("page", sessions())
+def test_the_commands_of_a_page_print_what_is_shown_below_them(folder: Path, page: str) -> None:
+    for session in sessions()[page]:
+        with issue_tracker() if session.note == "stand-in: GitHub" else nullcontext() as github:
+            variables = {} if github is None else {"GITHUB_API_URL": github.url}
+            for step in re.split(r"^\$ ", session.text, flags=re.MULTILINE)[1:]:
+                command, _, shown = step.partition("\n")
+                check_command(folder, command, shown, **variables)
 
 
 def check_command(folder: Path, command: str, shown: str, **variables: str) -> None:

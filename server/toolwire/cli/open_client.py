@@ -53,6 +53,7 @@ def connected(
     """
     from toolwire_client import ClientError, TimedOut, connect
     from toolwire_client.async_client import START_TIMEOUT_SECONDS
+    from toolwire_client.waiting.deadline import Deadline
 
     left = limit.left() if limit is not None else None
     opening = connect(
@@ -70,8 +71,10 @@ def connected(
             try:
                 yield client
             except TimedOut as error:
-                # The client knows only what the start has left of the limit, and the user only the whole.
+                # The client knows only what is left of the limit, and the user only the whole; so too below.
                 raise Failed(str(error) if limit is None else f"no answer {limit}") from None
+    except TimedOut as error:
+        raise Failed(str(error) if limit is None else str(error).replace(str(Deadline(left)), str(limit), 1)) from None
     except ClientError as error:
         raise failure(error, is_ours=is_ours) from None
 

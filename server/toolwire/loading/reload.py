@@ -104,8 +104,10 @@ class Reloader:
             log.info(f"{names} changed; serving {len(tools)} tools")
         finally:
             hanging.cancel()
-        # An edit since *found* may have been too late for this load; the next check must find it.
-        self._seen = {path: found.get(path, stamp) for path, stamp in self._look().items()}
+        # An edit since *found* may have been too late for this load; the next check must find it, as well as what
+        # was missing in *found* and is back.
+        missing = self._seen.keys() - found.keys()
+        self._seen = {path: found.get(path, stamp) for path, stamp in self._look().items() if path not in missing}
 
     def _modules(self) -> dict[str, ModuleType]:
         """The user's modules: imported since the start, neither installed nor in the standard library."""

@@ -273,20 +273,22 @@ class WrappingSession(Session):
         if self._starting is not None:
             wait([self._starting], timeout=self._settings.grace_seconds)
         super().end()
-        wait([in_daemon_thread(self._wrapped.close)], timeout=_CLOSE_SECONDS)
-        self._count_orphans()
-        self.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
-        self.fix_counts["results"] = getattr(self.in_flight._large, "made", 0)
-        done = [f"{count} {texts[count > 1]}" for name, texts in COUNTED.items() if (count := self.fix_counts[name])]
-        if self._wrapped.running is None:
+        has_run = self._wrapped.running is not None
+        if not has_run:  # said first, since closing a start may take all the time that is left
             is_missing = which(self._command[0]) is None
             why = ", since there is no such program, or it may not be run" if is_missing else ""
             log.info(printable(f"{self._wrapped.name}: it did not run{why}"))
             if is_missing:
                 leave(1)
-        else:
-            name = self._identity.server_info()["name"]
-            log.info(printable(f"{name}: {', '.join(done) or 'nothing had to be done'}"))
+        wait([in_daemon_thread(self._wrapped.close)], timeout=_CLOSE_SECONDS)
+        if not has_run:
+            return
+        self._count_orphans()
+        self.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
+        self.fix_counts["results"] = getattr(self.in_flight._large, "made", 0)
+        done = [f"{count} {texts[count > 1]}" for name, texts in COUNTED.items() if (count := self.fix_counts[name])]
+        name = self._identity.server_info()["name"]
+        log.info(printable(f"{name}: {', '.join(done) or 'nothing had to be done'}"))
 
 
 class _Catalog(Catalog):

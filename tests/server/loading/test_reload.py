@@ -266,6 +266,32 @@ def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target
         assert said(process) == "newest"
 
 
+def test_a_file_that_comes_back_while_its_absence_fails_is_loaded(tmp_path: Path) -> None:
+    missing, gate = tmp_path / "missing", tmp_path / "gate"
+    noticing = f"""
+import os, time
+try:
+    import helper
+except ImportError:
+    open({str(missing)!r}, "w").close()
+    while not os.path.exists({str(gate)!r}):
+        time.sleep(0.005)
+    raise
+"""
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", noticing + TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        assert said(process) == "old"
+
+        (tmp_path / "helper.py").unlink()
+        wait_until(missing.exists)
+        write(tmp_path / "helper.py", "WORD = 'new'\n")
+        gate.touch()
+        until_stderr_says(process, "helper.py changed, but the old tools are still served")
+        until_stderr_says(process, "helper.py changed; serving 2 tools")
+        assert said(process) == "new"
+
+
 def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
     write(tmp_path / "helper.py", "import toolwire.loading.reload as r\nr._HANGING_SECONDS = 0.1\nWORD = 'old'\n")
     write(tmp_path / "my_tools.py", TOOLS)

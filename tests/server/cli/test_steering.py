@@ -44,7 +44,7 @@ def on_a_terminal(*words: str) -> str:
         ["call", f"search{STEER}", "{}"],
         ["call", "serch", "a=1"],
         ["call", f"search{STEER}", "qery=1"],
-        ["check", "--timeout", "1", "--start-timeout", "5"],
+        ["check", "--timeout", "1"],
     ],
     ids=lambda words: " ".join(words).replace(STEER, "!"),
 )

@@ -96,18 +96,20 @@ def test_an_explanation_without_an_answer_and_a_call_do_not_stream(tmp_path: Pat
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("fault", "ended"),
+    ("fault", "limit", "ended"),
     [
-        (reset_midway, "model_error: the connection"),
-        (silent_midway, "budget: the limit of"),
-        (in_pieces(1), "answered (1 reply"),
+        (reset_midway, "60", "model_error: the connection"),
+        (silent_midway, "8", "budget: the limit of"),
+        (in_pieces(1), "60", "answered (1 reply"),
     ],
     ids=["reset", "silent", "split"],
 )
-def test_a_stream_that_breaks_off_ends_its_line_and_the_run(tmp_path: Path, fault: Fault, ended: str) -> None:
+def test_a_stream_that_breaks_off_ends_its_line_and_the_run(
+    tmp_path: Path, fault: Fault, limit: str, ended: str
+) -> None:
     with StandIn(final("word " * 40)) as server:
         server.then(fault)
-        with Terminal(*asked(server, "--timeout", "8"), cwd=tmp_path, **KEY) as terminal:
+        with Terminal(*asked(server, "--timeout", limit), cwd=tmp_path, **KEY) as terminal:
             terminal.ends()
     assert re.search(rf"word( word)+[^\n]*\n+  {re.escape(ended)}", CONTROL.sub("", terminal.shown))
 

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 STATIC = ROOT / "server" / "toolwire" / "inspect" / "static"
 TOOLS = str(HERE / "servers" / "inspected_tools.py")
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 400, "height": 800}
 
@@ -52,7 +52,7 @@ def inspected(folder: Path, *words: str) -> Iterator[str]:
 def chromium() -> Iterator[Browser]:
     program = installed_program("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=120_000)
         yield browser
         browser.close()
 
@@ -700,6 +700,8 @@ def test_all_is_done_with_the_keyboard(open_page: Callable[..., Page]) -> None:
     press("Enter")
     search = page.get_by_role("searchbox", name="Search tools, resources and prompts")
     expect(search).to_be_visible()
+    # Where Tab starts from moves with the next frames.
+    page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
     press("Tab")
     expect(search).to_be_focused()
     page.keyboard.type("b")

@@ -15,6 +15,9 @@
 (defvar host-stderr (get-buffer-create "*toolwire stderr*")
   "The buffer for what the server writes to its standard error.")
 
+(defconst host-seconds 60
+  "How long an answer may take; the first waits for the server's start as well.")
+
 (defun host-start (command)
   "Start the tool server COMMAND, a list of strings, and return the connection to it."
   (unless command (user-error "usage: emacs -Q --batch -l host.el -- COMMAND..."))
@@ -38,7 +41,8 @@
 (defun host-call (server name arguments)
   "The result of calling the tool NAME of SERVER with ARGUMENTS, a property list."
   (jsonrpc-request server 'tools/call
-                   (list :name name :arguments arguments :_meta '(:progressToken 1))))
+                   (list :name name :arguments arguments :_meta '(:progressToken 1))
+                   :timeout host-seconds))
 
 (defun host-text (result)
   "The text that RESULT begins with."
@@ -51,6 +55,8 @@
                        server 'tools/call
                        (list :name name :arguments arguments :_meta '(:progressToken 1))
                        :success-fn (lambda (_result) (setq code "none, it was answered"))
+                       :timeout host-seconds
+                       :timeout-fn (lambda () (setq code "none in time"))
                        :error-fn (lambda (error) (setq code (plist-get error :code)))))
                  ;; Before Emacs 30 the id is not returned.
                  (jsonrpc--next-request-id server)))
@@ -62,7 +68,7 @@
   "Have the tool server COMMAND do all there is to show."
   (let* ((server (host-start command))
          (process (jsonrpc--process server)))
-    (seq-doseq (tool (plist-get (jsonrpc-request server 'tools/list nil) :tools))
+    (seq-doseq (tool (plist-get (jsonrpc-request server 'tools/list nil :timeout host-seconds) :tools))
       (host-say "%s: %s" (plist-get tool :name) (plist-get tool :description)))
 
     (host-say "add -> %d"

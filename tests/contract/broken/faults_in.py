@@ -152,6 +152,8 @@ class TakesEachReadForMessages(Fault):
 
 @fails("concurrency/several-in-one", "lifecycle/pipelined")
 class ReadsOneMessageAtATime(Fault):
+    late_seconds = 0.3
+
     def read(self, data: bytes) -> None:
         end = data.find(b"\n") + 1
         super().read(data[:end] if end else data)
@@ -335,7 +337,7 @@ class RequiresTheInitializedNotification(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
         if message["method"] == "notifications/initialized":
             # It takes note a little later, on a thread of its own.
-            threading.Timer(0.2, lambda: setattr(self, "_ready", True)).start()
+            threading.Timer(1, lambda: setattr(self, "_ready", True)).start()
         if self._ready or message["method"] in ("initialize", "ping") or MODERN in json.dumps(message.get("params")):
             return None
         return {"error": {"code": -32600, "message": "not initialized"}}
@@ -482,6 +484,8 @@ class DiesWithoutALength(Headed):
 
 @fails("headers/pieces", "headers/too-long", "headers/too-short")
 class TakesEachReadForABody(Headed):
+    late_seconds = 0.3
+
     def read(self, data: bytes) -> None:
         head, _, body = data.partition(b"\r\n\r\n")
         if body and self.length(head) == len(body):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -34,6 +36,8 @@ class Fault:
     cases: tuple[str, ...] = ()
     apart = False
     """Whether the server behind it gets none of the signals that its group gets."""
+    late_seconds = 0.0
+    """How long it waits before it reads, so that what is sent in pieces has come."""
 
     def __init__(self) -> None:
         self._writing = threading.Lock()
@@ -126,12 +130,18 @@ class Fault:
 
     def _read_all(self) -> None:
         first = True
-        while data := os.read(0, 1 << 20):
+        while data := self._read_some():
             if first and data[:8].lower() == b"content-":
                 self.headers_came()
             first = False
             self.read(data)
         self.ended()
+
+    def _read_some(self) -> bytes:
+        if self.late_seconds:
+            select.select([0], [], [])
+            time.sleep(self.late_seconds)
+        return os.read(0, 1 << 20)
 
     def headers_came(self) -> None:
         """Deal with a client that speaks with headers."""

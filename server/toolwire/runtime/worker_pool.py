@@ -205,22 +205,26 @@ class WorkerPool:
             self._workers.discard(worker)
             self._abandoned.discard(worker)
 
-    def read_once(self, worker: _Worker, send: Callable[[Answers], None]) -> bool:
-        """Read as *worker* and *send* the immediate responses; false if another reads, or at the end of input."""
+    def read_once(self, worker: _Worker, *, writes: bool) -> bool:
+        """Read as *worker*, which may wait for the host if it *writes*; false if another reads, or at the end."""
         if self.read is None or not self.reading.acquire(blocking=False):
             return False
         self._reader = worker
         answers = self.read()
         if answers is None:
             self.read = None
+        # Before another worker reads: so what is not written yet counts as unsent, but for the answers of one read.
+        has_claimed = self.writer.claim_or_enqueue(answers or [], writes)
         self.reads += 1
         self._reader = None
         self.reading.release()
         if answers is None:
             return False
-        self.watch()
-        if answers:
-            send(answers)
+        try:
+            self.watch()
+        finally:
+            if has_claimed:
+                self.writer.write_claimed(answers)
         return True
 
 
@@ -246,7 +250,7 @@ class _Worker:
     def _work_until_unneeded(self, pool: WorkerPool) -> None:
         while (serve := self._next_job(pool)) is not None:
             # A worker that only reads never waits for the host, and leaves the calls to the others, if there are any.
-            serves = serve or (pool.read_once(self, pool.writer.enqueue_all) and pool.busy() <= 1)
+            serves = serve or (pool.read_once(self, writes=False) and pool.busy() <= 1)
             if serves and not self._serve(pool):
                 break
             if pool.finishing and not pool.backlog:
@@ -274,7 +278,7 @@ class _Worker:
             except IndexError:
                 if self.slot and pool.board is not None:
                     pool.board.marks[self.slot] = 0
-                if not pool.read_once(self, pool.writer.write_or_enqueue) or pool.is_crowded():
+                if not pool.read_once(self, writes=True) or pool.is_crowded():
                     return True
                 continue
             pool.begun += 1

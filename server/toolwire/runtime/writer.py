@@ -86,11 +86,18 @@ class MessageWriter:
 
     def write_or_enqueue(self, messages: list[bytes]) -> None:
         """Write *messages* if no other thread is writing: at most one reading thread waits for the host."""
-        if not messages:
-            return
-        if not self._lock.acquire(blocking=False):
-            self.enqueue_all(messages)
-            return
+        if self.claim_or_enqueue(messages, True):
+            self.write_claimed(messages)
+
+    def claim_or_enqueue(self, messages: list[bytes], may_claim: bool) -> bool:
+        """Reserve the stream for `write_claimed`, which must follow, or enqueue *messages*. Never blocks."""
+        if messages and may_claim and self._lock.acquire(blocking=False):
+            return True
+        self.enqueue_all(messages)
+        return False
+
+    def write_claimed(self, messages: list[bytes]) -> None:
+        """Write *messages*, for which the stream is reserved. May wait for the host."""
         try:
             self._write(self._take_buffered() + self._framing.wrap(*messages))
         finally:

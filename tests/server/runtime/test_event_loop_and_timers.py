@@ -166,7 +166,7 @@ def test_what_is_due_is_run_in_order_and_what_is_forgotten_is_not() -> None:
     all_are_set = threading.Event()
     timers.after(0, all_are_set.wait)  # holds up the others until all of them are set
     forgotten = timers.after(0.01, lambda: ran.put("forgotten"))
-    timers.after(0.03, lambda: ran.put("second"))
+    timers.after(0.3, lambda: ran.put("second"))
     timers.after(0.02, lambda: ran.put("first"))
 
     timers.cancel(forgotten)

@@ -124,7 +124,7 @@ def test_a_cancelled_call_cleans_up_before_it_is_left(folder: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--isolate",)])
 def test_each_worker_process_enters_and_leaves_its_own(folder: Path, options: tuple[str, ...]) -> None:
-    with serving(folder, SYNC, *options) as process:
+    with serving(folder, SYNC, *options, "--grace", "20") as process:
         opened_by, pid = value(process.ask(call("elsewhere")))["result"]
         assert opened_by == pid != process.popen.pid
         assert process.hang_up() == []

@@ -441,7 +441,8 @@ def test_an_engine_that_no_tool_runs_in_is_named(tmp_path: Path) -> None:
     with serving(tmp_path, "process", "--run-on", "ther=dask:local") as process:
         process.ask(request("ping"))
 
-        assert "--run-on ther=… has no effect: no tool has runs_in='ther'" in process.stderr_so_far()
+        told = "--run-on ther=… has no effect: no tool has runs_in='ther'"
+        wait_until(lambda: told in process.stderr_so_far())
 
 
 def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

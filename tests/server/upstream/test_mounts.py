@@ -327,6 +327,7 @@ def test_one_that_dies_again_and_again_rests_before_it_is_restarted(
     server: Server, foreign: Foreign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mount_module, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("toolwire_client.async_client.FIRST_PAUSE_SECONDS", 60.0)
     server.mount(foreign.command, "there")
 
     texts = [server.call("there_die")["content"][0]["text"] for _ in range(4)]
@@ -436,6 +437,7 @@ def test_log_messages_of_no_call_reach_the_host_and_are_dropped_while_it_does_no
     host.send("logging/setLevel", {"level": "debug"}, 2)
     host.send("tools/call", {"name": "there_later", "arguments": {"count": 20}}, 3)
     wait_until(lambda: any(each.get("params", {}).get("data") == 19 for each in host.received))
+    wait_until((foreign.folder / "sent").exists)
     host.received.clear()
     (foreign.folder / "sent").unlink()
     host.reads.clear()
@@ -445,8 +447,7 @@ def test_log_messages_of_no_call_reach_the_host_and_are_dropped_while_it_does_no
     host.reads.set()
 
     host.send("ping", {}, 5)
-    wait_until(lambda: host.has_answer(5))
-    assert host.has_answer(4)
+    wait_until(lambda: host.has_answer(5) and host.has_answer(4))
     assert len(host.received) < 2000
     host.session.end()
 

@@ -108,7 +108,7 @@ def _processes() -> set[int]:
 
 
 def _is_in_exec(process: int) -> bool:
-    """Return whether *process*, whose environment was read as empty, has replaced its memory meanwhile, or does so.
+    """Return whether *process*, whose environment was read as empty, has replaced its memory since, or does so.
 
     See execve(2), and proc(5) for the fields. One started without an environment has one that ends where it starts.
     """

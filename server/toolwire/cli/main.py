@@ -82,7 +82,13 @@ def _dispatch(words: list[str]) -> int:
         from .other_tools import no_option
 
         raise UsageError(no_option(error, first, " ".join(asked.usage))) from None
-    status: int = _help(first) if parsed.options.get("help") else module(first).run(parsed)
+    if parsed.options.get("help"):
+        return _help(first)
+    if "env_file" in parsed.options:
+        from ..loading.env_file import apply_env_file
+
+        apply_env_file(parsed.options["env_file"])
+    status: int = module(first).run(parsed)
     return status
 
 

@@ -136,8 +136,12 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
 
 def loading_words(options: Mapping[str, Any]) -> list[str]:
     """Return the words of `serve` for the *options* of another command that say how to load its targets."""
-    many = [f"--{name.replace('_', '-')}={value}" for name in _REPEATABLE for value in options.get(name, ())]
-    return [*many, *(["--adopt"] if "adopt" in options else [])]
+    words = [f"--{name.replace('_', '-')}={value}" for name in _REPEATABLE for value in options.get(name, ())]
+    if "env_file" in options:
+        words.append(f"--env-file={options['env_file']}")
+    if "adopt" in options:
+        words.append("--adopt")
+    return words
 
 
 _REPEATABLE = ("set", "include", "exclude", "mount", "mount_config", "run_on")

@@ -151,7 +151,8 @@ MOUNT = Option(
 )
 MOUNT_CONFIG = Option("--mount-config FILE", "mount the servers of a host's config file; repeatable", many=True)
 ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")
+ENV_FILE = Option("--env-file FILE", "set the variables of a .env file, except those that are set already")
 RUN_ON = Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True)
 
-LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, RUN_ON)
+LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, ENV_FILE, RUN_ON)
 """What every command takes that starts a server of targets; `loading_words` passes it on to `serve`."""

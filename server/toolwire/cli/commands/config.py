@@ -166,6 +166,8 @@ def passed_on(given: Mapping[str, Any]) -> list[str]:
 
             value = list(map(with_absolute_paths, value))
         for one in value if option.many else [value]:
+            if option.metavar == "FILE":
+                one = os.path.abspath(one)  # the host starts the server in another folder
             words += [option.flag, one] if option.metavar else [option.flag]
     return words
 

@@ -82,6 +82,7 @@ def run(words: Words) -> NoReturn:
     if not targets and not {"mount", "mount_config"} & words.options.keys():
         raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
     given = dict(words.options)
+    given.pop("env_file", None)  # `main` has applied it
     try:
         streams = claim()
     except NotConnected as error:

@@ -385,6 +385,16 @@ def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys:
 
 
 @pytest.mark.process
+def test_files_in_options_get_absolute_paths_since_hosts_start_servers_elsewhere(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / ".env").write_text("A=1\n", "utf-8")
+    _, printed, _ = config(capsys, "json", "tools.py", "--env-file", ".env")
+    ((_, entry),) = json.loads(printed)["mcpServers"].items()
+    assert entry["args"][-2:] == ["--env-file", str(folder / ".env")]
+
+
+@pytest.mark.process
 def test_what_follows_two_dashes_is_no_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert config(capsys, "--", "vscode", "tools.py") == config(capsys, "vscode", "tools.py")
 

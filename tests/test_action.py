@@ -20,6 +20,7 @@ import yaml
 from markdown_it import MarkdownIt
 from support.github_api import TOKEN, GitHubApi
 from support.server_process import PATIENCE_SECONDS, filtered_environment
+from toolwire_schemas import project_links
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -259,7 +260,8 @@ def test_texts_of_a_hostile_server_stay_texts(tmp_path: Path) -> None:
     shown = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(comment["body"])
     outside = re.sub(r"<(code|pre)\b.*?</\1>", "", shown, flags=re.DOTALL)
     assert "@owner" not in outside
-    assert not re.search(r"<(img|a|b|script)\b(?![^>]*(github\.com/OWNER|modelcontextprotocol|jsonrpc\.org))", outside)
+    ours = re.escape(project_links.repository_url() or "")
+    assert not re.search(rf"<(img|a|b|script)\b(?![^>]*({ours}|modelcontextprotocol|jsonrpc\.org))", outside)
     assert not list(tmp_path.rglob("owned"))
     opened, *_ = job.log.splitlines()
     word = opened.removeprefix("::stop-commands::")

@@ -28,6 +28,7 @@ from support.issue_tracker import issue_tracker
 from support.sandbox_runs import need_sandbox
 from toolwire.cli.commands import COMMANDS
 from toolwire.cli.help import help_text, overview
+from toolwire_schemas import project_links
 
 ROOT = Path(__file__).parents[1]
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
@@ -37,9 +38,6 @@ _BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P<picture>[^\"]+)\"")
-# Links to files of this repository are absolute in README.md, so that they work on the package index, and in docs/
-# where they leave the folder, so that they work on the site.
-OURS = ("https://github.com/OWNER/toolwire/blob/main/", "https://raw.githubusercontent.com/OWNER/toolwire/main/")
 _REFERENCE = re.compile(r"(?<=<!-- reference -->\n).*?(?=<!-- /reference -->)", re.DOTALL)
 
 
@@ -191,18 +189,19 @@ def test_links_lead_to_files_and_headings_of_the_tree() -> None:
     for page in {*PAGES, *ROOT.glob("*.md"), *folders}:
         for link in links(page):
             target, _, anchor = link.partition("#")
-            base = next((base for base in OURS if target.startswith(base)), None)
-            if base is None and "://" in target:
+            if "://" in target:
                 continue
-            where = ROOT / target.removeprefix(base) if base else page.parent / target if target else page
+            where = page.parent / target if target else page
             assert where.exists(), f"{page.name}: {link}"
             assert not anchor or anchor in anchors(where), f"{page.name}: {link}"
 
 
-def test_links_work_where_the_page_is_shown_without_the_tree() -> None:
-    assert [link for link in links(ROOT / "README.md") if "://" not in link and not link.startswith("#")] == []
-    for page in (ROOT / "docs").glob("*.md"):
-        assert [link for link in links(page) if link.startswith("..")] == [], page.name
+def test_links_to_files_of_the_repository_are_relative() -> None:
+    # The wheel's metadata and the site get absolute ones when they are built: tests/test_links.py.
+    repository = project_links.repository_url()
+    assert repository is not None
+    for page in {*PAGES, *ROOT.glob("*.md")}:
+        assert [link for link in links(page) if link.startswith(repository)] == [], page.name
 
 
 def test_the_reference_is_what_help_prints() -> None:

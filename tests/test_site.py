@@ -1,4 +1,4 @@
-"""The site of docs/: every page is in its navigation and in llms.txt. CI builds it with `zensical build --strict`."""
+"""The site of docs/: every page is in its navigation and in llms.txt. CI builds it with `docs/build_site.py`."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from toolwire.cli.main import main
 from toolwire_client.contract.cases.sdks import sdks
+from toolwire_schemas import project_links
 from toolwire_schemas.cases import cases
 from toolwire_schemas.cases.rules import Rule, rule, rule_page, rule_url
 from toolwire_schemas.published import validator
@@ -107,7 +108,9 @@ def test_the_pages_are_what_the_rules_say() -> None:
 
 def test_the_address_of_a_rule_is_that_of_its_page() -> None:
     for case in RULES:
-        path = rule_url(case).removeprefix("https://github.com/OWNER/toolwire/blob/main/")
+        url = rule_url(case)
+        assert url is not None
+        path = url.removeprefix(f"{project_links.repository_url()}/blob/main/")
         assert (ROOT / path).is_file()
 
 

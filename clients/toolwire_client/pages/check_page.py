@@ -56,7 +56,9 @@ def _badge(outcome: Outcome) -> Html:
 
 
 def _rule(case: str) -> Html:
-    return element("a", element("code", cut(case, 300)), href=rule_url(case), rel="noreferrer")
+    name = element("code", cut(case, 300))
+    address = rule_url(case)
+    return element("a", name, href=address, rel="noreferrer") if address else name
 
 
 def rule_html(case: str) -> Html | None:
@@ -242,4 +244,5 @@ def check_markdown(report: Report, *, again: Again | None = None) -> str:
 
 def _linked(verdict: Verdict) -> str:
     name = as_code(verdict.case)
-    return f"[{name}]({rule_url(verdict.case)})" if rule(verdict.case) else name
+    address = rule_url(verdict.case) if rule(verdict.case) else None
+    return f"[{name}]({address})" if address else name

@@ -7,6 +7,8 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from toolwire_schemas import project_links
+
 from .markup import Child, Html, element, together
 
 
@@ -36,6 +38,11 @@ def page(title: str, *content: Child) -> str:
         element("title", title),
         element("style", Html(style())),
     )
-    footer = element("footer", "Made by ", element("a", "Toolwire", href="https://github.com/OWNER/toolwire"), ".")
+    footer = element("footer", "Made by ", _link_to_project(), ".")
     body = element("body", element("main", *content), footer, class_="page")
     return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+
+
+def _link_to_project() -> Child:
+    address = project_links.repository_url()
+    return element("a", "Toolwire", href=address) if address else "Toolwire"

@@ -13,9 +13,8 @@ from typing import Any
 
 import msgspec
 
+from .. import project_links
 from . import cases
-
-_SITE = "https://github.com/OWNER/toolwire/blob/main/docs/contract/"
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -69,9 +68,9 @@ def rule(case_id: str) -> Rule | None:
     return _rules(found.partition("/")[0]).get(found)
 
 
-def rule_url(case_id: str) -> str:
-    """Return the address of the page about that rule."""
-    return f"{_SITE}{rule_id(case_id)}.md"
+def rule_url(case_id: str) -> str | None:
+    """Return the address of the page about that rule; `None` if the repository's address is unknown."""
+    return project_links.file_url(f"docs/contract/{rule_id(case_id)}.md")
 
 
 def rule_page(rule: Rule) -> str:

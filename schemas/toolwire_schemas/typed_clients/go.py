@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from .. import project_links
 from ..dialects.name_mapping import Names, Rule, words
 from ..dialects.type_shapes import (
     NULL,
@@ -25,7 +26,8 @@ from ..dialects.type_shapes import (
 from .plan import Field, Function, Naming, Plan
 
 RUNTIME = "go/toolwire.go"
-_IMPORT = "github.com/OWNER/toolwire/clients/go"
+_MODULE = "clients/go"
+"""The folder of the runtime's Go module in the repository: its path is the address and this."""
 
 _ACRONYMS = "API ASCII CPU CSS DNS EOF HTML HTTP HTTPS ID IP JSON SQL SSH TCP TLS UDP UI URI URL XML"
 _INITIALISMS = frozenset(_ACRONYMS.split())
@@ -69,10 +71,24 @@ NAMING = Naming(
 )
 
 
+def _module_path() -> str:
+    """Return the path by which Go imports the runtime.
+
+    Raises:
+        ValueError: if the address of Toolwire's repository is unknown.
+    """
+    repository = project_links.repository_url()
+    if repository is None:
+        raise ValueError("the import path of the runtime is unknown without an installed Toolwire; embed the runtime")
+    return f"{repository.removeprefix('https://')}/{_MODULE}"
+
+
 def written(plan: Plan, runtime: str | None) -> str:
     """Return the file, in the package `tools`; *runtime* is embedded, None is imported."""
-    imports, body = f'import (\n\t"context"\n\n\ttoolwire "{_IMPORT}"\n)', ""
-    if runtime is not None:
+    body = ""
+    if runtime is None:
+        imports = f'import (\n\t"context"\n\n\ttoolwire "{_module_path()}"\n)'
+    else:
         head, rest = runtime.split("\n)\n", 1)
         imports = f"import ({head.split('import (')[1]}\n)"
         body = f"\n// What follows is the same in all clients.\n{rest}"

@@ -141,7 +141,7 @@ def test_a_client_drives_the_everything_server(tmp_path: Path, go_environment: d
 
 def test_a_client_that_imports_the_runtime_compiles_too(tmp_path: Path, go_environment: dict[str, str]) -> None:
     (tmp_path / "tools.go").write_text(driving.generated("go", driving.EVERY_TYPE, embeds=False), "utf-8")
-    module = "github.com/OWNER/toolwire/clients/go"
+    module = (RUNTIME / "go.mod").read_text("utf-8").splitlines()[0].removeprefix("module ")
     requires = f"module tools\n\ngo 1.24\n\nrequire {module} v0.0.0\n\nreplace {module} => {RUNTIME}\n"
     (tmp_path / "go.mod").write_text(requires, "utf-8")
 

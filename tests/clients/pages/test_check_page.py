@@ -11,6 +11,7 @@ from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_client.contract import Report, Verdict
 from toolwire_client.contract.report import ToolCost
 from toolwire_client.pages.check_page import check_html, check_markdown, check_page, verdict_html
+from toolwire_schemas import project_links
 from toolwire_schemas.cases.rules import rule
 from toolwire_schemas.output import printable
 
@@ -68,7 +69,7 @@ def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report()
 
 def test_a_finding_links_to_its_rule_and_its_source() -> None:
     links = [attributes["href"] for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements if tag == "a"]
-    rule = "https://github.com/OWNER/toolwire/blob/main/docs/contract/ids/fraction.md"
+    rule = project_links.file_url("docs/contract/ids/fraction.md")
     assert links == [rule, "https://example.com/"]
 
 
@@ -83,7 +84,8 @@ def test_a_finding_has_its_rule_to_be_read_without_a_network() -> None:
 
 def test_generated_calls_have_the_rule_for_all_tools() -> None:
     html = verdict_html(verdict("fuzz/valid/a b", "fail"))
-    assert 'href="https://github.com/OWNER/toolwire/blob/main/docs/contract/calls/output-schema.md"' in html
+    address = project_links.file_url("docs/contract/calls/output-schema.md")
+    assert f'href="{address}"' in html
 
 
 def test_a_page_needs_nothing_else_and_can_run_nothing() -> None:

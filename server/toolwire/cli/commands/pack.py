@@ -73,7 +73,7 @@ COMMAND = Command(
         Option("--description TEXT", "description (default: the first line of the file's docstring)"),
         Option("--author NAME", "author (default: user.name of Git)"),
         Option("--registry URL", "write server.json, too, for the MCP registry; URL is where the bundle will be"),
-        Option("--registry-name NAME", "name in the registry (default: io.github.OWNER/NAME)"),
+        Option("--registry-name NAME", "name in the registry (default: io.github.ACCOUNT/NAME)"),
     ),
     examples=(
         "toolwire pack tools.py",

@@ -26,7 +26,7 @@ def test_the_page_has_the_tables_of_the_numbers() -> None:
 
 
 def test_the_readme_opens_with_the_numbers() -> None:
-    found = re.search(r"starts in (\d+) ms and answers a call in (\d+) µs", (ROOT / "README.md").read_text("utf-8"))
+    found = re.search(r"starts in (\d+) ms, answers a call in (\d+) µs", (ROOT / "README.md").read_text("utf-8"))
     assert found is not None
     own = chart.read_numbers()["servers"]["Toolwire"]
     assert [int(number) for number in found.groups()] == [

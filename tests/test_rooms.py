@@ -18,7 +18,7 @@ MAX_FILES = 14
 # stands on one line are rooms of equal height, none of which imports another.
 ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
-        "language output misplaced_names install_command project_links",
+        "language output misplaced_names install_command project_links signatures",
         "did_you_mean tracing",
         "wire cases",
         "json_schema",

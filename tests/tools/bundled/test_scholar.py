@@ -281,7 +281,7 @@ def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -
         *("", "<html>Sign in</html>", "[]", "null", "7", '"organic_results"', "{", '{"organic_results": {}}'),
         *('{"organic_results": [null]}', '{"organic_results": [{"title": 7}]}', '{"search_metadata": []}'),
         '{"organic_results": [{"inline_links": {"cited_by": {"total": "many"}}}]}',
-        '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"organic_results": ' + "[" * 100_000 + "]" * 100_000 + "}",
         b'{"error": "\xff"}',
     ],
 )

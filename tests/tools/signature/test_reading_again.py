@@ -213,6 +213,13 @@ def test_what_has_no_reading_is_refused_as_it_was_sent(sent: Any, faults: Any) -
         assert sorted(caught.value.faults) == faults
 
 
+def _error_of_python() -> str:
+    """Return what this version of Python says of a day that its month does not have."""
+    with pytest.raises(ValueError, match="day") as caught:
+        dt.datetime.fromisoformat("2026-02-30T09:00:00")
+    return str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("hint", "sent", "faults"),
     [
@@ -223,7 +230,7 @@ def test_what_has_no_reading_is_refused_as_it_was_sent(sent: Any, faults: Any) -
         (list[int], {"x": ["1", "b"], "y": None}, [("arguments.x[1]", '"b" is not an integer')]),
         (list[int], {"x": '[1, "b"]', "y": "2"}, [("arguments.x", '"[1, \\"b\\"]" is not an array')]),
         (Point, {"x": {"x": "1", "y": "b"}, "y": "2"}, [("arguments.x.y", '"b" is not an integer')]),
-        (dt.datetime, {"x": "2026-02-30T09:00:00", "y": "2"}, [("arguments.x", "day is out of range for month")]),
+        (dt.datetime, {"x": "2026-02-30T09:00:00", "y": "2"}, [("arguments.x", _error_of_python())]),
     ],
 )
 def test_what_is_refused_is_not_blamed_on_what_was_read(hint: Any, sent: Any, faults: Any) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
+from toolwire_schemas.signatures import signature_of
 
 from ..context.context import NULL_CALLER
 from ..discovery import decorated
@@ -161,7 +162,7 @@ def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
     function: Any = call
     function.__wrapped__ = method  # whose names the hints use
     loose = []
-    for parameter in inspect.signature(method).parameters.values():
+    for parameter in signature_of(method).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             continue
         by_name = parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+from ..schema.annotations import arguments_of
 from ..schema.scalars import ANY_MOMENT
 from ..signature import read_signature
 
@@ -122,7 +123,7 @@ def _enum_in(hint: Any) -> type[Enum] | None:
     """Return the Enum that *hint* is, or has inside it, as `list[Size]` and `Size | None` have."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
-    return next(filter(None, map(_enum_in, getattr(hint, "__args__", ()))), None)
+    return next(filter(None, map(_enum_in, arguments_of(hint))), None)
 
 
 def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]], names: type[Enum] | None) -> Schema:

@@ -9,7 +9,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import RegistrationError
 from ..options import marked
-from ..schema.annotations import Unresolved, evaluated, names_of
+from ..schema.annotations import Unresolved, annotations_of, evaluated, names_of
 from .server import FastMCP
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _returns_server(value: Any) -> bool:
     if not isinstance(value, FunctionType):
         return False
     try:
-        hint = evaluated(value.__annotations__.get("return"), names_of(value))
+        hint = evaluated(annotations_of(value).get("return"), names_of(value))
     except Unresolved:
         return False
     return isinstance(hint, type) and issubclass(hint, FastMCP)

@@ -12,7 +12,7 @@ from ..errors import OutputError
 from ..resources.prompt import Prompt
 from ..resources.resource import Resource
 from ..results import by_looks
-from ..schema.annotations import Unresolved, names_of, unwrap_annotation, unwrap_function
+from ..schema.annotations import Unresolved, annotations_of, names_of, unwrap_annotation, unwrap_function
 from ..schema.shape import basic
 from ..schema.to_json import plain_result
 from ..signature.return_value import Returns, as_text, from_hint, wrapped
@@ -147,7 +147,7 @@ def _contents(value: Any) -> Any:
 def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
     """Return what FastMCP promises for the results of *function*: also a schema for text, and none for odd classes."""
     inner = unwrap_function(function)
-    hint, names = getattr(inner, "__annotations__", {}).get("return", Any), names_of(function)
+    hint, names = annotations_of(inner).get("return", Any), names_of(function)
     try:
         bared = unwrap_annotation(hint, names)
         if bared.hint is CallToolResult and bared.metadata:  # Annotated[CallToolResult, Model] has Model's schema
@@ -165,7 +165,7 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
 
 def _as_dict(hint: Any) -> Any:
     """Return a TypedDict of the attributes of an ordinary class with annotations; None for everything else."""
-    if not isinstance(hint, type) or not getattr(hint, "__annotations__", None) or hint.__mro__[1:] != (object,):
+    if not isinstance(hint, type) or not annotations_of(hint) or hint.__mro__[1:] != (object,):
         return None
     if any(name.startswith("__") and name.endswith(("_fields__", "_attrs__")) for name in vars(hint)):
         return None  # dataclasses, Structs and the like have schemas of their own

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import OutputError
-from ..schema.annotations import Unresolved, is_async, names_of, unwrap_annotation, unwrap_function
+from ..schema.annotations import Unresolved, annotations_of, is_async, names_of, unwrap_annotation, unwrap_function
 from ..signature.return_value import as_text
 from ..tool import Tool
 
@@ -77,9 +77,9 @@ class Completion(Tool):
     def _found(self, text: str, arguments: dict[str, str]) -> Any:
         if not self.has_function:
             return [value for value in self._values if value.casefold().startswith(text.casefold())]
-        from inspect import signature
+        from toolwire_schemas.signatures import signature_of
 
-        given = (text, arguments)[: len(signature(self._values).parameters)]
+        given = (text, arguments)[: len(signature_of(self._values).parameters)]
         return self._values(*given)
 
 
@@ -89,7 +89,7 @@ def completers(tool: Tool) -> dict[str, Any]:
     if (completer := vars(tool).get("completer")) is not None:  # one for all arguments, as FastMCP has it
         return {name: partial(completer, name) for name in schema.get("properties", {})}
     names = names_of(tool.function)
-    hints = getattr(unwrap_function(tool.function), "__annotations__", {})
+    hints = annotations_of(unwrap_function(tool.function))
     found = {}
     for name, property_ in schema.get("properties", {}).items():
         marks = [item.values for item in _metadata(hints.get(name), names) if isinstance(item, Completer)]

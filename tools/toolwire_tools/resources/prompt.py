@@ -14,6 +14,7 @@ from ..content import Text
 from ..errors import OutputError, RegistrationError
 from ..options import Options
 from ..results import blocks_in
+from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result
 from ..signature.return_value import as_text
 from ..tool import Tool, entry
@@ -138,5 +139,5 @@ def _parts(value: Any) -> tuple[str, Any] | None:
     """
     if isinstance(value, dict):
         return (value["role"], value["content"]) if value.keys() == {"role", "content"} else None
-    fields = {name for base in type(value).__mro__ for name in getattr(base, "__annotations__", ())}
+    fields = {name for base in type(value).__mro__ for name in annotations_of(base)}
     return (value.role, value.content) if {"role", "content"} <= fields else None

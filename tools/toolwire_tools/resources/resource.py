@@ -14,6 +14,7 @@ from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..errors import OutputError, RegistrationError, ToolError
 from ..options import Options, name_of
 from ..results import blocks_in
+from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result
 from ..signature.return_value import as_text
 from ..tool import SEPARATOR, Tool, entry
@@ -81,7 +82,7 @@ class Resource(Tool):
         if self._media_type is not None and not is_media_type(self._media_type):
             problem = f"{self._media_type!r} is not a media type"
             raise RegistrationError(problem, tool=self.name, remedy='write it like "text/markdown"')
-        hint = getattr(function, "__annotations__", {}).get("return")
+        hint = annotations_of(function).get("return")
         is_text = hint in (str, "str") and not self.template.is_template
         shown = self._media_type or _media_type_of_uri(self.name) or ("text/plain" if is_text else None)
         names = [*([toolkit] if toolkit else []), name or options.name or name_of(function)]

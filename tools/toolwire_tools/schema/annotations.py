@@ -41,6 +41,30 @@ class UnwrappedHint(msgspec.Struct, frozen=True):
     metadata: tuple[Any, ...] = ()
 
 
+def annotations_of(thing: Any) -> dict[str, Any]:
+    """Return the annotations of a function, or of a class without those of its bases; none of anything else.
+
+    If Python evaluates them late and one fails, each is text.
+    """
+    try:
+        return thing.__annotations__ or {}
+    except Exception as error:
+        from toolwire_schemas.signatures import annotation_texts
+
+        return annotation_texts(thing, error)
+
+
+def origin_of(hint: Any) -> Any:
+    """Return the class or special form that *hint* is a form of, `list` for `list[int]`; None for plain types."""
+    # Of classes, only `typing.Union` has this attribute: since Python 3.14 it is a class, and this a descriptor of it.
+    return None if isinstance(hint, type) else getattr(hint, "__origin__", None)
+
+
+def arguments_of(hint: Any) -> tuple[Any, ...]:
+    """Return what *hint* has in brackets, or the members of a union."""
+    return () if isinstance(hint, type) else getattr(hint, "__args__", None) or ()
+
+
 _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
 
 
@@ -55,13 +79,14 @@ def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
         elif (parent := getattr(hint, "__supertype__", None)) is not None:
             hint = parent
         elif _is_qualified(hint):
-            hint = hint.__args__[0] if getattr(hint, "__args__", None) else Any
+            arguments = arguments_of(hint)
+            hint = arguments[0] if arguments else Any
         else:
             return UnwrappedHint(hint, metadata)
 
 
 def _is_qualified(hint: Any) -> bool:
-    origin = getattr(hint, "__origin__", None)
+    origin = origin_of(hint)
     return hint is ClassVar or hint is typing.Final or getattr(origin, "_name", None) in _QUALIFIERS
 
 
@@ -153,7 +178,7 @@ def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
 
 def is_union(hint: Any) -> bool:
     """True for `A | B`, `Union[A, B]` and `Optional[A]`."""
-    return isinstance(hint, types.UnionType) or getattr(hint, "__origin__", None) is Union
+    return isinstance(hint, types.UnionType) or origin_of(hint) is Union
 
 
 def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names, around: tuple[Any, ...] = ()) -> bool:
@@ -164,7 +189,7 @@ def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names, around: tup
         return False
     if wanted(plain):
         return True
-    if getattr(plain, "__origin__", None) is typing.Literal or plain in around:
+    if origin_of(plain) is typing.Literal or plain in around:
         return False
     around = (*around, plain)
-    return any(mentions(inner, wanted, names, around) for inner in getattr(plain, "__args__", None) or ())
+    return any(mentions(inner, wanted, names, around) for inner in arguments_of(plain))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 from toolwire_schemas.language import say
 
+from .annotations import origin_of
 from .shape import JUDGE, DecodeHook, Direction, TypePlan, Unsupported, ValueRefused, hooked, is_field
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ _COMPARED = {"string", "integer", "number"}
 def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
     """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as the schema does."""
     kind = plan.schema.get("type")
-    is_known = kind in _COMPARED or getattr(plan.msgspec_type, "__origin__", None) in (list, dict)
+    is_known = kind in _COMPARED or origin_of(plan.msgspec_type) in (list, dict)
     if not is_known or "contentEncoding" in plan.schema or constraints.keys() - words_of(plan).keys():
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary

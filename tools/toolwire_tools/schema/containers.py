@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import collections.abc
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire_schemas.language import say
 
-from .annotations import unwrap_annotation
+from .annotations import is_union, origin_of, unwrap_annotation
 from .scalars import ANYTHING, STRING, exactly
 from .shape import (
     ALL_KINDS,
@@ -84,9 +84,9 @@ def _is_fragile(native: Any) -> bool:
     msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an array, object or
     fixed tuple: `str` with a pattern and `list[int]` crashes the process. (Every pair of types was tried.)
     """
-    if getattr(native, "__origin__", None) is Union:
+    if is_union(native):
         return any(_is_fragile(member) for member in native.__args__)
-    has_places = getattr(native, "__origin__", None) is tuple and native.__args__[-1:] != (...,)
+    has_places = origin_of(native) is tuple and native.__args__[-1:] != (...,)
     return has_places or hasattr(native, "__metadata__") or isinstance(native, DecodeHook)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .annotations import Unresolved, unwrap_annotation
+from .annotations import Unresolved, arguments_of, origin_of, unwrap_annotation
 from .shape import MISSING
 
 if typing.TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
     parameters = getattr(cls, "__parameters__", ()) or getattr(cls, "__type_params__", ())
     bound = dict(zip(parameters, arguments, strict=False))
     for base in getattr(cls, "__orig_bases__", ()):
-        origin = getattr(base, "__origin__", None)
+        origin = origin_of(base)
         if origin is not None and origin is not typing.Generic:
             inner = [bound.get(argument, argument) for argument in base.__args__]
             bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
@@ -114,9 +114,15 @@ def _typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
 
 def _qualifiers(hint: Any) -> set[str]:
     found = set()
-    while (origin := getattr(hint, "__origin__", None)) is not None:
+    while (origin := origin_of(hint)) is not None:
         found.add(str(getattr(origin, "_name", "")))
-        hint = origin if hasattr(hint, "__metadata__") else hint.__args__[0] if getattr(hint, "__args__", ()) else None
+        arguments = arguments_of(hint)
+        if hasattr(hint, "__metadata__"):
+            hint = origin
+        elif arguments:
+            hint = arguments[0]
+        else:
+            break
     return found
 
 
@@ -135,7 +141,7 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         has_default = field.default is not msgspec.NODEFAULT
         default = field.default if has_default else _plain_default(field.default_factory)
         hint = hints[field.name]
-        may_be_unset = msgspec.UnsetType in getattr(unwrap_annotation(hint, {}).hint, "__args__", ())
+        may_be_unset = msgspec.UnsetType in arguments_of(unwrap_annotation(hint, {}).hint)
         shown = field.required or not (config.omit_defaults or may_be_unset)
         fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
     tag = (config.tag_field, config.tag) if config.tag_field is not None else None

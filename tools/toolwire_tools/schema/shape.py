@@ -18,6 +18,8 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
+from .annotations import arguments_of, origin_of
+
 Schema = dict[str, Any]
 Build = Callable[[Any], Any]
 
@@ -90,7 +92,7 @@ def converter(native: Any) -> Callable[[Any, Any], Any]:
 
 def has_hook(native: Any) -> bool:
     """True if there is a hook anywhere in *native*."""
-    inside = (getattr(native, "__origin__", None), *(getattr(native, "__args__", None) or ()))
+    inside = (origin_of(native), *arguments_of(native))
     return (
         isinstance(native, DecodeHook) or getattr(native, "has_hook", False) or any(map(has_hook, filter(None, inside)))
     )

@@ -18,7 +18,7 @@ import msgspec
 
 from ..content import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, evaluated, is_union, unwrap_annotation
+from .annotations import Names, Unresolved, evaluated, is_union, origin_of, unwrap_annotation
 from .constraints import constrained, only_describes, read, words_of
 from .containers import CONTAINERS, OBJECT, union
 from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
@@ -91,7 +91,7 @@ class Types:
                 return self._done[hint]
         if is_union(hint):
             return self._union(hint.__args__)
-        origin = getattr(hint, "__origin__", None)
+        origin = origin_of(hint)
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
@@ -250,7 +250,7 @@ def _hashable(hint: Any) -> bool:
 
 
 def _alias_value(alias: Any) -> Any:
-    origin = getattr(alias, "__origin__", None)
+    origin = origin_of(alias)
     try:
         return alias.__value__ if origin is None else origin.__value__[alias.__args__]
     except NameError as error:  # which Python looks up now

@@ -17,6 +17,7 @@ from ..errors import RegistrationError
 from ..schema.annotations import (
     Names,
     Unresolved,
+    annotations_of,
     evaluated,
     is_async,
     layers,
@@ -58,11 +59,11 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 def _declared(function: Callable[..., Any]) -> list[Declared]:
-    """Return the parameters of *function*. Raises what `inspect.signature` raises."""
+    """Return the parameters of *function*. Raises what `signature_of` raises."""
     if type(function) is not FunctionType or not _OTHER_SIGNATURES.isdisjoint(vars(function)):
-        import inspect
+        from toolwire_schemas.signatures import signature_of  # expensive
 
-        found = inspect.signature(function).parameters.values()
+        found = signature_of(function).parameters.values()
         return [
             Declared(p.name, p.kind.value, *(EMPTY if part is p.empty else part for part in (p.default, p.annotation)))
             for p in found
@@ -78,7 +79,7 @@ def _declared(function: Callable[..., Any]) -> list[Declared]:
         kinds[names[named + 1 if has_open else named]] = VAR_KEYWORD
     usual = function.__defaults__ or ()
     defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (function.__kwdefaults__ or {})
-    hints = function.__annotations__
+    hints = annotations_of(function)
     return [Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY)) for name, kind in kinds.items()]
 
 
@@ -334,7 +335,7 @@ class _Reading:
 
     def _returns(self) -> Returns:
         is_class = isinstance(self.inner, type)
-        hint = self.inner if is_class else getattr(self.inner, "__annotations__", {}).get("return", EMPTY)
+        hint = self.inner if is_class else annotations_of(self.inner).get("return", EMPTY)
         if hint is EMPTY:
             return Returns("undeclared")
         try:

@@ -14,7 +14,7 @@ import msgspec
 from toolwire_schemas.wire.codec import encode_plain
 
 from ..errors import OutputError
-from ..schema.annotations import Names, evaluated, members, mentions, unwrap_annotation
+from ..schema.annotations import Names, arguments_of, evaluated, members, mentions, origin_of, unwrap_annotation
 from ..schema.shape import FINITE, JUDGE, WALK, basic, converter
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     """
     bared = unwrap_annotation(hint, names).hint
     # Also where the function is no generator itself: it may return that of another one.
-    if is_generator or getattr(bared, "__origin__", bared) in _GENERATORS:
+    if is_generator or (origin_of(bared) or bared) in _GENERATORS:
         hint = _of_generator(bared, names)
         bared = unwrap_annotation(hint, names).hint
     if bared in (Any, object, Never, NoReturn):
@@ -174,7 +174,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     definitions = {"$defs": types.defs} if types.defs else {}
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
-    is_tuple = getattr(bared, "__origin__", bared) is tuple
+    is_tuple = (origin_of(bared) or bared) is tuple
     return Returns("structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape, is_tuple=is_tuple)
 
 
@@ -212,10 +212,10 @@ _GENERATORS = (
 
 def _of_generator(hint: Any, names: Names) -> Any:
     """Return the hint of the answer of a generator: its text, the list of its yields, or its return value."""
-    arguments = getattr(hint, "__args__", ())
+    arguments = arguments_of(hint)
     if not arguments:
         return Any
-    if getattr(hint, "__origin__", None) is collections.abc.Generator and len(arguments) == 3:
+    if origin_of(hint) is collections.abc.Generator and len(arguments) == 3:
         final = unwrap_annotation(arguments[2], names).hint
         if final not in (None, type(None)):
             options = members(final, names) or (final,)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.signatures import signature_of
 from toolwire_schemas.wire.codec import encode
 
 from ..context.context import Context
@@ -225,7 +226,7 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
 def _compare(config: ToolConfig, function: Callable[..., Any], context: str | None) -> None:
     """Refuse parameters that the function does not take, or lacks."""
     schema = config.input_schema or {}
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     try:
         signature.bind_partial(**dict.fromkeys(schema.get("properties", ())))
         signature.bind(

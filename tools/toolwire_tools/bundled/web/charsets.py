@@ -42,6 +42,8 @@ def decoded(body: bytes, content_type: str) -> str:
 
 
 def _known(label: str) -> str | None:
+    if not label.isascii():  # Python's own search for such names is deprecated
+        return None
     try:
         name = codecs.lookup(label).name
         "".encode(name)

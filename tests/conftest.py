@@ -9,14 +9,20 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, given, settings, strategies
 
 pytest_plugins = ["pytester", "support.command_line", "support.spans"]
 
 # How long an example takes depends on the machine, so no profile has a deadline. `tests/check` chooses `dev`.
 # In CI a commit passes or does not: its examples are the same each time. Those of `dev` differ from run to run.
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.register_profile("dev", deadline=None, max_examples=15)
+# How long it takes to make an example depends on the machine, too, and how many of fifteen are of use, on chance.
+settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "dev",
+    deadline=None,
+    max_examples=15,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 settings.load_profile("ci")
 
 # A program in the background of a script, or under nohup, ignores these signals, and its children inherit that. Tests
@@ -66,6 +72,8 @@ def pytest_collection() -> None:
 
 def pytest_collection_finish() -> None:
     """Keep the collected tests out of every later garbage collection."""
+    # The first property makes a generator of random numbers, and warns if nothing that is not frozen refers to it.
+    given(strategies.none())(lambda value: None)()
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -159,11 +159,13 @@ _patience_seconds = _PATIENCE_SECONDS
 
 def _has_room(seconds: float) -> bool:
     """Return whether stderr can be written without blocking, within *seconds*."""
+    if sys.platform == "win32":
+        return True
     try:
         import select
 
         poll = select.poll()
-    except (ImportError, AttributeError, OSError):  # on Windows, or without a free descriptor to load it
+    except (ImportError, OSError):  # no descriptor is free to load it
         return True
     poll.register(2, select.POLLOUT)
     return bool(poll.poll(seconds * 1000))

@@ -150,9 +150,12 @@ _OWN_BYTES = 32 * 1024 * 1024
 
 
 def _address_space() -> int:
+    if sys.platform == "win32":
+        return 0
     try:
         with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            pages = int(file.read().split()[0])
+            return pages * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
 
@@ -170,7 +173,9 @@ def _die_with_the_server() -> None:
     leader, server = os.getpid(), os.getppid()
 
     def end_group() -> None:
-        if os.getpid() == leader and os.getppid() != server and hasattr(os, "killpg"):
+        if sys.platform == "win32":
+            return
+        if os.getpid() == leader and os.getppid() != server:
             os.killpg(leader, signal.SIGKILL)
 
     atexit.register(end_group)  # the first to be registered is the last to be called

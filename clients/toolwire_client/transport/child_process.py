@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from .base import OnData, OnEnd
+    from .windows_job import WindowsJob
 
 # The variables that the official clients pass on: a server must not see the keys and tokens in our environment.
 # `env=` adds those it needs.
@@ -40,7 +41,7 @@ _WINDOWS = (
 
 def server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables that every server inherits, and those of *env*."""
-    names = _WINDOWS if os.name == "nt" else _POSIX
+    names = _WINDOWS if sys.platform == "win32" else _POSIX
     # A value that begins with "()" is an exported shell function.
     passed = {name: os.environ[name] for name in names if name in os.environ}
     return {name: value for name, value in passed.items() if not value.startswith("()")} | dict(env or {})
@@ -94,10 +95,8 @@ class ServerProcess:
             os.close(self._stop)
             os.close(self._stop_writer)
             raise
-        try:
-            self._pidfd: int | None = os.pidfd_open(self._process.pid)  # becomes readable when the process ends
-        except (AttributeError, OSError):  # not Linux
-            self._pidfd = None
+        self._pidfd = _open_pidfd(self._process.pid)
+        self._job = _open_job(self._process)
         assert self._process.stdin is not None
         self._writer = PipeWriter(self._process.stdin, self._stop)
         self._show_stderr = show_stderr
@@ -120,7 +119,7 @@ class ServerProcess:
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._on_data, self._on_end = on_data, on_end
         assert self._process.stdout is not None
-        if hasattr(select, "poll"):  # Windows cannot wait for two pipes
+        if sys.platform != "win32" and hasattr(select, "poll"):  # Windows cannot wait for two pipes
             source, has_ended = self._process.stdout.fileno(), lambda: self.exit_status() is not None
             self._reading = SharedReading(source, self._stop, self._pidfd, has_ended, on_data)
         works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
@@ -151,7 +150,7 @@ class ServerProcess:
         """Return the exit status; `None` if the process still runs after the wait. It is not reaped before `close`."""
         deadline = time.monotonic() + wait_seconds
         while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
-            if self._pidfd is None:
+            if sys.platform == "win32" or self._pidfd is None:
                 time.sleep(min(_PAUSE_SECONDS, left))
             else:
                 poll = select.poll()
@@ -160,7 +159,7 @@ class ServerProcess:
         return status
 
     def _status(self) -> int | None:
-        if self._process.returncode is None and hasattr(os, "waitid"):
+        if sys.platform == "linux" and hasattr(os, "waitid") and self._process.returncode is None:
             with contextlib.suppress(ChildProcessError):  # a handler of SIGCHLD has reaped it
                 seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
                 if seen is None:
@@ -242,7 +241,7 @@ class ServerProcess:
 
     def _chunks(self, source: int) -> Iterator[bytes]:
         """Yield chunks of *source* until it ends, the process ends, or `close` is called."""
-        if not hasattr(select, "poll"):  # Windows cannot wait for two pipes
+        if sys.platform == "win32" or not hasattr(select, "poll"):  # Windows cannot wait for two pipes
             while data := os.read(source, _CHUNK):
                 yield data
             return
@@ -265,7 +264,7 @@ class ServerProcess:
                 has_ended = self.exit_status() is not None
 
     def _signal(self, number: signal.Signals) -> None:
-        if os.name == "nt":
+        if sys.platform == "win32":
             self._process.terminate()
             return
         # The group is gone, or belongs to another user: both are fine.
@@ -274,12 +273,35 @@ class ServerProcess:
 
     def _kill(self) -> None:
         """Kill the rest of the group, including descendants of a server that ended by itself."""
-        if os.name == "nt":
-            if self._process.poll() is None:
-                tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
-                subprocess.run(tree, capture_output=True, check=False)
-            return
-        self._signal(signal.SIGKILL)
+        if sys.platform != "win32":
+            self._signal(signal.SIGKILL)
+        elif self._job is not None:
+            self._job.close()
+        else:
+            self._process.kill()
+
+
+def _open_job(process: subprocess.Popen[bytes]) -> WindowsJob | None:
+    """Return the job by which *process* and its descendants are killed; `None` where the system has none."""
+    if sys.platform != "win32":
+        return None
+    from .windows_job import WindowsJob
+
+    try:
+        handle: int = vars(process)["_handle"]  # of `Popen` on Windows, which has no public name for it
+        return WindowsJob(handle)
+    except OSError:  # a job of an old system that holds this process and allows no other
+        return None
+
+
+def _open_pidfd(process: int) -> int | None:
+    """Return a descriptor that becomes readable when *process* ends; `None` where the system has none."""
+    if sys.platform != "linux":
+        return None
+    try:
+        return os.pidfd_open(process)
+    except (AttributeError, OSError):  # an old system
+        return None
 
 
 _WRITE_CHUNK = 64 * 1024
@@ -300,22 +322,27 @@ class PipeWriter:
         self.has_dropped = False
         """Whether data was dropped."""
         self._thread: threading.Thread | None = None
-        self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
-        if self._is_nonblocking:
+        # Windows can neither write without blocking nor poll pipes.
+        self._is_nonblocking = hasattr(select, "poll")
+        if sys.platform != "win32" and self._is_nonblocking:
             os.set_blocking(sink.fileno(), False)
 
     @property
     def is_read(self) -> bool:
         """Whether something was sent, and the other end has read it all, as far as the system says that."""
-        try:
-            import fcntl
-            import termios
+        return self._is_used and not (self._is_unread() or self.has_dropped)
 
-            with self._changed:
-                unread = any(fcntl.ioctl(self._sink.fileno(), termios.FIONREAD, bytes(4)))
-        except (ImportError, OSError, ValueError):  # the sink is closed
-            unread = False
-        return self._is_used and not (unread or self.has_dropped)
+    def _is_unread(self) -> bool:
+        if sys.platform == "win32":
+            return False
+        import fcntl
+        import termios
+
+        with self._changed:
+            try:
+                return any(fcntl.ioctl(self._sink.fileno(), termios.FIONREAD, bytes(4)))
+            except (OSError, ValueError):  # the sink is closed
+                return False
 
     def send(self, data: bytes) -> None:
         """Write *data*, or drop it if the other end is closed."""
@@ -379,7 +406,7 @@ class PipeWriter:
             return bytes(self._rest[:_WRITE_CHUNK])
 
     def _wait(self) -> None:
-        if self._is_nonblocking:
+        if sys.platform != "win32" and self._is_nonblocking:
             poll = select.poll()
             poll.register(self._sink.fileno(), select.POLLOUT)
             poll.register(self._stop, select.POLLIN)
@@ -401,7 +428,7 @@ def _spawn(
     if not command:
         raise NotStarted("the command of the server is empty")
     program, *rest = command
-    if os.name == "nt":  # `npx` is `npx.cmd` there, which only a shell finds
+    if sys.platform == "win32":  # `npx` is `npx.cmd` there, which only a shell finds
         import shutil
 
         program = shutil.which(program, path=None if env is None else env.get("PATH")) or program
@@ -415,7 +442,7 @@ def _spawn(
             env=env,
             cwd=cwd,
             pass_fds=descriptors,
-            start_new_session=os.name != "nt",
+            start_new_session=sys.platform != "win32",
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -54,10 +55,7 @@ class SharedReading(Waiting):
         self.waits: list[Inbox] = []
         """Of threads that sleep while another one reads."""
         self._wake, self._wake_writer = os.pipe()
-        self._poll = select.poll()
-        for descriptor in (source, stop, self._wake, process):
-            if descriptor is not None:
-                self._poll.register(descriptor, select.POLLIN)
+        self._poll = _poll_for_input(source, stop, self._wake, process)
         self._patience = None if process is not None else _LOOK_SECONDS
         self._is_last = self._is_over = False
         self._busy_until = 0.0
@@ -116,7 +114,7 @@ class SharedReading(Waiting):
 
     def _receive(self, seconds: float | None) -> bool:
         """Deliver what comes within *seconds*; false if nothing can come any more. Only with the turn."""
-        ready = {descriptor for descriptor, _ in self._poll.poll(None if seconds is None else seconds * 1000)}
+        ready = {descriptor for descriptor, _ in self._poll(None if seconds is None else seconds * 1000)}
         if self._source in ready:  # also after *stop*: the process may have written just before its end
             data = os.read(self._source, _CHUNK)
             if data:
@@ -155,3 +153,14 @@ class _ReadingInbox(Inbox):
                 self._reading.waits.remove(self)
             if arrival is not _TURN:
                 return arrival
+
+
+def _poll_for_input(*descriptors: int | None) -> Callable[[float | None], list[tuple[int, int]]]:
+    """Return the function that waits some milliseconds, or without limit, until one of *descriptors* can be read."""
+    if sys.platform == "win32":
+        raise OSError("Windows cannot poll pipes")
+    poll = select.poll()
+    for descriptor in descriptors:
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
+    return poll.poll

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 
 SLOTS = 512
 NAME_BYTES = 64
@@ -17,12 +18,11 @@ class Board:
     `descriptor` is that of the shared memory: the numbers, then the name of each code.
 
     Raises:
-        OSError: if the system has no shared memory, or no descriptor is free.
-        AttributeError: on systems other than Linux.
+        OSError: if the system has no shared memory files (they exist on Linux), or no descriptor is free.
     """
 
     def __init__(self) -> None:
-        self.descriptor = os.memfd_create("toolwire")
+        self.descriptor = _open_memory()
         try:
             os.ftruncate(self.descriptor, _BYTES)
             memory = memoryview(mmap.mmap(self.descriptor, _BYTES))
@@ -46,6 +46,12 @@ class Board:
         """Clear and free *slot*."""
         self.marks[slot] = 0
         self._free.append(slot)
+
+
+def _open_memory() -> int:
+    if sys.platform != "linux":
+        raise OSError("this system has no shared memory files")
+    return os.memfd_create("toolwire")
 
 
 class _Codes(dict[str, int]):

@@ -9,6 +9,7 @@ polling, as Linux does it for idle virtual machines (`Documentation/virt/guest-h
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,8 @@ def readiness(descriptor: int) -> Callable[[], bool]:
 
     def ready() -> bool:
         nonlocal poll
+        if sys.platform == "win32":
+            return True
         if poll is None:
             try:
                 import select  # a library of its own, a millisecond to load: not before a host is quick

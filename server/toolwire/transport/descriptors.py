@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 def private(descriptor: int) -> int:
     """Return a duplicate of *descriptor* with a high number, which no child inherits."""
+    if sys.platform == "win32":
+        return os.dup(descriptor)
     try:
         import fcntl
 
@@ -28,7 +31,7 @@ def private(descriptor: int) -> int:
         # Near 1024 at most: the system's table of descriptors is as long as the highest number.
         floor = (min(limit, 1024) if limit > 0 else 1024) * 15 // 16
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
-    except (ImportError, OSError):  # Windows; or all the high ones are taken
+    except (ImportError, OSError):  # all the high ones are taken
         return os.dup(descriptor)
 
 
@@ -69,14 +72,16 @@ def _mark(descriptor: int, mode: int) -> Callable[[], int] | None:
     The mark is the signal that a process would get if it asked for signals about this pipe. Terminals and sockets,
     where processes do that, are left alone.
     """
+    if sys.platform != "linux":
+        return None
     if not stat.S_ISFIFO(mode):
         return None
     try:
-        from fcntl import F_GETSIG, F_SETSIG, fcntl
+        import fcntl
 
-        if fcntl(descriptor, F_GETSIG):  # the host asked for signals
+        if fcntl.fcntl(descriptor, fcntl.F_GETSIG):  # the host asked for signals
             return None
-        fcntl(descriptor, F_SETSIG, signal.SIGURG)  # which is ignored by default
-    except (ImportError, OSError):  # no Linux
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # which is ignored by default
+    except (ImportError, OSError):  # no descriptor is free to load it
         return None
-    return partial(fcntl, descriptor, F_GETSIG)
+    return partial(fcntl.fcntl, descriptor, fcntl.F_GETSIG)

@@ -241,10 +241,14 @@ def _disconnect(streams: Streams) -> None:
 
 
 def _hold_signals() -> None:
+    if sys.platform == "win32":  # where no process forks
+        return
     _held[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, _handled)
 
 
 def _release_signals() -> None:
+    if sys.platform == "win32":
+        return
     signal.pthread_sigmask(signal.SIG_SETMASK, _held.pop(threading.get_ident()))
 
 
@@ -316,6 +320,8 @@ class _End:
 
         A blocked read would take them out though the interpreter is stuck. Polling costs an import, so only from here.
         """
+        if sys.platform == "win32":  # which has no watchdog
+            return
         import select
 
         poller = select.poll()
@@ -326,7 +332,10 @@ class _End:
         self._polls.wait(1)
 
 
-# Other processes that share the streams, such as a wrapper's, can make them non-blocking at any time.
+def _make_blocking(descriptor: int) -> None:
+    """Undo what another process that shares the stream, such as a wrapper, may do to it at any time."""
+    if sys.platform != "win32":  # whose pipes stay as they were made
+        os.set_blocking(descriptor, True)
 
 
 class _Reader:
@@ -357,7 +366,7 @@ class _Reader:
         try:
             data = os.read(self._descriptor, self._size)
         except BlockingIOError:
-            os.set_blocking(self._descriptor, True)
+            _make_blocking(self._descriptor)
             return self._read_some()
         except OSError:  # the terminal is gone
             return b""
@@ -378,7 +387,7 @@ def _writer(descriptor: int) -> Write:
             try:
                 written = os.write(descriptor, rest)
             except BlockingIOError:
-                os.set_blocking(descriptor, True)
+                _make_blocking(descriptor)
                 continue
             except BrokenPipeError:  # the host has closed its end
                 leave()

@@ -83,7 +83,7 @@ class Watchdog:
     def stop(self) -> None:
         """Kill the watchdog process and reap it, so that this process leaves none behind."""
         process, self._process = self._process, 0
-        if process:
+        if sys.platform != "win32" and process:
             with suppress(OSError):  # a tool has reaped it
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
@@ -114,6 +114,8 @@ class Watchdog:
                 os.write(self._pipe, status)
 
     def _start(self) -> None:
+        if sys.platform == "win32":
+            raise OSError("this system has no watchdog")
         program = os.path.join(os.path.dirname(__file__), "watchdog_process.py")
         if not sys.executable or getattr(sys, "frozen", False) or not os.path.exists(program):
             raise OSError("there is no Python executable")
@@ -127,7 +129,7 @@ class Watchdog:
         try:
             theirs, ours = private_pipe()
             passed[0] = theirs
-            with suppress(OSError, AttributeError):  # without shared memory, reports name no tools
+            with suppress(OSError):  # without shared memory, reports name no tools
                 board = Board()
                 passed[6] = moved(board.descriptor)
                 self._session.show_calls(board)

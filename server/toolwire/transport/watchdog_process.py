@@ -17,6 +17,8 @@ import select
 import sys
 import time
 
+assert sys.platform != "win32"  # where the server starts none
+
 _ENDING_SIGNALS = frozenset((0, 1, 2, 15))
 """SIGHUP, SIGINT and SIGTERM; the server writes 0 when its host has hung up."""
 

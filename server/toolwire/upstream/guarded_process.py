@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.errors import NotStarted
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_tools.processes import subreaper
+from toolwire_tools.processes.process_group import SIGKILL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,18 +66,18 @@ class GuardedProcess(ServerProcess):
         if is_again and subreaper.EXISTS and self.exit_status() is None:
             for process in subreaper.descendants(self.pid):
                 with suppress(OSError):
-                    os.kill(process, signal.SIGKILL)
-        self._signal(signal.SIGKILL)
+                    os.kill(process, SIGKILL)
+        self._signal(SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         with self._signalling:
             if self._process.returncode is not None:  # its number may have been reused
                 return
-            if not subreaper.EXISTS:
+            if sys.platform != "linux":
                 super()._signal(number)
                 return
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGTERM if number == signal.SIGKILL else signal.SIGUSR1)
+                os.kill(self.pid, signal.SIGTERM if number == SIGKILL else signal.SIGUSR1)
                 os.kill(self.pid, signal.SIGCONT)  # a tool may have stopped it
 
     def _kill(self) -> None:
@@ -92,9 +93,10 @@ class GuardedProcess(ServerProcess):
 
     def _let_go(self) -> None:
         RUNNING.discard(self)
-        with suppress(OSError):  # the subreaper has written nothing
-            os.set_blocking(self._life, False)
-            self.orphans = int(os.read(self._life, 20) or 0)
+        if sys.platform == "linux":
+            with suppress(OSError):  # the subreaper has written nothing
+                os.set_blocking(self._life, False)
+                self.orphans = int(os.read(self._life, 20) or 0)
         os.close(self._life)
         super()._let_go()
 
@@ -110,11 +112,11 @@ class GuardedProcess(ServerProcess):
 
 def _life_line() -> tuple[int, int]:
     """Return the child's end, and ours. The subreaper writes `orphans` into its end."""
-    if not subreaper.EXISTS:
+    if sys.platform == "win32" or not subreaper.EXISTS:
         return os.pipe()
-    from _socket import socketpair  # `socket` takes longer to import, and has nothing else that is needed
+    import _socket  # `socket` takes longer to import, and has nothing else that is needed
 
-    theirs, ours = socketpair()
+    theirs, ours = _socket.socketpair()
     return theirs.detach(), ours.detach()
 
 

@@ -6,7 +6,6 @@ the same there: the conversation ends, and there is an exit status.
 
 from __future__ import annotations
 
-import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import ToolError
 from toolwire_tools.byte_sizes import shown
+from toolwire_tools.processes.process_group import SIGKILL
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from .. import log
@@ -202,7 +202,7 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
         return f"ran out of memory ({limit})"
     if status >= 0:
         return f"ended with exit status {status}"
-    if status == -signal.SIGKILL:
+    if status == -SIGKILL:
         hint = "" if by_us else ", as happens when the system's memory runs out"
     else:
         hint = limit and f"; its memory {limit}"

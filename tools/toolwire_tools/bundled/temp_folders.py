@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -75,10 +76,10 @@ def _locked(path: str) -> int | None:
     Raises:
         NotImplementedError: if folders are not locked here.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        raise NotImplementedError from None
+    if sys.platform == "win32":
+        raise NotImplementedError
+    import fcntl
+
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

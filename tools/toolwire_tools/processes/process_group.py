@@ -54,11 +54,13 @@ def kill_group_when_pipe_closes(reader: int, group: int) -> None:
     """Have the system kill *group* when the other end of the pipe *reader* has been closed everywhere.
 
     It does so as long as one of the group holds *reader*: the setting belongs to the pipe, not to this process
-    (fcntl(2)). Does nothing where the system has no such setting.
+    (fcntl(2)). Does nothing on other systems than Linux, which have no such setting.
     """
-    with suppress(ImportError, AttributeError, OSError):
-        import fcntl
+    if sys.platform != "linux":
+        return
+    import fcntl
 
+    with suppress(OSError):
         fcntl.fcntl(reader, fcntl.F_SETSIG, SIGKILL)
         fcntl.fcntl(reader, fcntl.F_SETOWN, -group)
         fcntl.fcntl(reader, fcntl.F_SETFL, fcntl.fcntl(reader, fcntl.F_GETFL) | os.O_ASYNC)

@@ -28,6 +28,8 @@ OUT_OF_MEMORY = 109
 EXISTS = sys.platform == "linux"
 """Whether this system has subreapers. Without them, the process group is killed."""
 
+_ONLY_ON_LINUX = "only Linux has subreapers"
+
 LOAD = (
     "from importlib.util import module_from_spec, spec_from_file_location; "
     f"spec = spec_from_file_location('subreaper', {__file__!a}); subreaper = module_from_spec(spec); "
@@ -47,6 +49,8 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     The new process leads a session, in *cgroup*, if one is named. The present process never returns. *life* is a pipe,
     or a socket: that gets the number of processes that were left behind, and killed.
     """
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     import fcntl
 
     signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
@@ -82,6 +86,8 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
 
 def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> NoReturn:
     """Run *command* instead of this program, as `fork_below_subreaper` does; *locale* is its LC_CTYPE, if any."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     fork_below_subreaper(life)
     os.environ.pop("LC_CTYPE", None)  # Python has replaced it if it was C (PEP 538)
     if locale is not None:
@@ -97,6 +103,8 @@ def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> N
 
 def reap_orphans() -> None:
     """Return in a new process, for which the present one, the first of its container, reaps orphans until it ends."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGWINCH")
     signals = {signal.SIGCHLD, *(getattr(signal, name) for name in names)}
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -118,6 +126,8 @@ def reap_orphans() -> None:
 
 def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
     """Wait until *worker* has ended, killed if the server is gone or says so; return its status."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     import select
 
     poll = select.poll()
@@ -138,6 +148,8 @@ def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
 
 def _reaped() -> Iterator[tuple[int, int]]:
     """The children that have ended, with their statuses."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             yield ended
@@ -145,6 +157,8 @@ def _reaped() -> Iterator[tuple[int, int]]:
 
 def _end_descendants() -> int:
     """Kill all descendants; return how many there were."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     import time
 
     latest, killed = time.monotonic() + _END_SECONDS, set[int]()
@@ -185,6 +199,8 @@ def _let_go_of_streams() -> None:
 
 def _end_as(status: int) -> NoReturn:
     """End this process with the *status* of another one, which may be that of a signal."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     if os.WIFSIGNALED(status):
         import resource
 

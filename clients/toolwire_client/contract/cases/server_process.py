@@ -29,6 +29,9 @@ _MARK = "TOOLWIRE_CONTRACT"
 
 _LAST_SECONDS = 2.0  # how long a descendant may outlive the server before it counts as orphaned
 
+_SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""Windows has only the latter, which ends a process there at once."""
+
 _LOOK_SECONDS = 0.02  # between checks for orphans, whose end sends no signal to this process
 _PATIENCE_SECONDS = 0.5
 
@@ -139,7 +142,7 @@ class ServerUnderTest:
         while (found := self._descendants()) and time.monotonic() < deadline:
             for pid in found if kills else ():
                 with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, _SIGKILL)
             time.sleep(_LOOK_SECONDS)
         return found
 

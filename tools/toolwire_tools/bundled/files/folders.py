@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class _ByPath:
 
 def open_root(path: str) -> Folder:
     """Return the folder at *path*, which the server's settings name: links on the way there are followed."""
-    if HAS_DESCRIPTORS:
+    if sys.platform != "win32" and HAS_DESCRIPTORS:
         return _ByDescriptor(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     if not os.path.isdir(path):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -177,6 +178,8 @@ def open_root(path: str) -> Folder:
 
 
 def _opened_folder(name: str, fd: int) -> int:
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))  # `open_root` opens none by descriptor
     try:
         return os.open(name, os.O_RDONLY | os.O_DIRECTORY | _USUAL | _AT_ONCE, dir_fd=fd)
     except OSError as error:

@@ -50,12 +50,14 @@ def _answer(value: object) -> None:
 
 def _limit(seconds: int) -> None:
     """Limit the time of this process by the system, for the case that its parent has gone."""
+    if sys.platform == "win32":
+        return
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    except (ImportError, ValueError, OSError):  # Windows, or a limit that is lower already
+    except (ValueError, OSError):  # a limit that is lower already
         pass
 
 

@@ -306,7 +306,9 @@ def _environment(ours: Mapping[str, str]) -> dict[str, str]:
 @cache
 def _namespace() -> tuple[str, ...]:
     """The command that gives what it runs a PID namespace and the /proc of that; empty where that is impossible."""
-    bwrap = shutil.which("bwrap") if sys.platform == "linux" else None
+    if sys.platform != "linux":
+        return ()
+    bwrap = shutil.which("bwrap")
     if bwrap is None:
         return ()
     # A process that may mount could remove the new /proc, which covers the old one.

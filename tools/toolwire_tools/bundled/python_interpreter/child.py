@@ -220,10 +220,10 @@ def _stand_back() -> None:
 
 def _limit(limits: dict[str, int]) -> None:
     """Set each of *limits* that this system knows, or leave it as it is if it is lower."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return
+    import resource
+
     for name, most in limits.items():
         kind = getattr(resource, name, None)
         if kind is None:
@@ -238,12 +238,14 @@ def _limit(limits: dict[str, int]) -> None:
 
 
 def _use_spare() -> None:
-    try:
-        import resource
+    if sys.platform == "win32":
+        return
+    import resource
 
+    try:
         for name in _SPARE:
             kind = getattr(resource, name)
             _, hard = resource.getrlimit(kind)
             resource.setrlimit(kind, (hard, hard))
-    except (ImportError, ValueError, OSError):
+    except (ValueError, OSError):
         pass

@@ -57,7 +57,9 @@ _FAMILIES = (1, 2, 10, 16)
 @cache
 def program() -> bytes:
     """Return the program for this machine; empty for an unknown machine, or a kernel without such programs."""
-    if not _are_known_here() or sys.maxsize < 2**32:  # Python of 32 bits makes other calls than its kernel's own
+    if (
+        sys.platform == "win32" or not _are_known_here() or sys.maxsize < 2**32
+    ):  # Python of 32 bits makes other calls than its kernel's own
         return b""
     machine = _MACHINES.get(os.uname().machine)
     return b"".join(_steps(machine)) if machine else b""

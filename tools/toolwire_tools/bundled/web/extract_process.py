@@ -137,9 +137,11 @@ def _tidy(text: str) -> str:
 
 
 def _limit() -> None:
-    with suppress(ImportError, ValueError, OSError):  # another system, or stricter limits already
-        import resource
+    if sys.platform == "win32":
+        return
+    import resource
 
+    with suppress(ValueError, OSError):  # stricter limits already
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))

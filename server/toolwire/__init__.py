@@ -15,13 +15,14 @@ TYPE_CHECKING = False  # as that of `typing`, which `__main__` imports after it 
 if TYPE_CHECKING:
     from typing import Any
 
-    from toolwire_tools import Context, ToolError, complete, prompt, resource, tool_api
+    from toolwire_tools import AsyncContext, Context, ToolError, complete, prompt, resource, tool_api
 
     from .errors import RequestError
     from .server import Server, serve
     from .settings import __version__
 
 __all__ = [
+    "AsyncContext",
     "Context",
     "RequestError",
     "Server",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "AsyncContext": "toolwire_tools",
     "Context": "toolwire_tools",
     "RequestError": "toolwire.errors",
     "Server": "toolwire.server",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolwire import Context, prompt, resource
+from toolwire import AsyncContext, prompt, resource
 from toolwire_tools import Image, Message
 from toolwire_tools.resources.resource import ResourceNotFound
 
@@ -16,7 +16,7 @@ def settings() -> dict[str, int]:
 
 
 @resource("notes://{day}/{path*}{?limit}", media_type="text/markdown")
-async def note(day: int, path: str, context: Context, limit: int = 9) -> str:
+async def note(day: int, path: str, context: AsyncContext, limit: int = 9) -> str:
     """A note of a day."""
     context.progress(1)
     if day > 31:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolwire_tools import Context, Image, ToolError, tool_api
+from toolwire_tools import AsyncContext, Context, Image, ToolError, tool_api
 
 # One red pixel.
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
@@ -127,7 +127,7 @@ def work(name: str, context: Context) -> str:
 
 
 @tool_api
-async def doze(name: str, context: Context) -> str:
+async def doze(name: str, context: AsyncContext) -> str:
     """Sleep on the event loop until the call is cancelled; the first progress says that the sleep has begun."""
     context.progress(1, None, "begun")
     try:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .content import ResourceLink as ResourceLink
     from .content import Text as Text
     from .context.context import AsyncContext as AsyncContext
+    from .context.context import BaseContext as BaseContext
     from .context.context import Caller as Caller
     from .context.context import Context as Context
     from .decorator import prompt as prompt
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     ".content": "Audio Content File Image ResourceLink Text",
-    ".context.context": "AsyncContext Caller Context",
+    ".context.context": "AsyncContext BaseContext Caller Context",
     ".decorator": "prompt resource tool_api",
     ".discovery": "Offer Skipped tools_in tools_of",
     ".errors": (

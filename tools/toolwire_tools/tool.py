@@ -56,6 +56,8 @@ class Tool:
     kind = "tools"
     """The list of MCP in which it is: `tools`, `resources`, `resourceTemplates` or `prompts`."""
     _describes_result = True
+    _takes_any_context = False
+    """True if its context is of another framework, whose functions take the same in `def` and `async def`."""
 
     def __init__(
         self,
@@ -106,6 +108,7 @@ class Tool:
             include=options.include_arguments,
             exclude=options.exclude_arguments,
             returns=returns if self._describes_result else Returns("undeclared"),
+            any_context=self._takes_any_context,
         )
         self.findings = _lint(self.name, self._signature) if self._describes_result else []
         """Problems of the tool in some hosts; other hosts can use it."""
@@ -226,8 +229,9 @@ class Tool:
         # Spelled here as in `run`: one step less for every call.
         positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._new_context is not None:
-            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
-        value = self.function(*positional, **keywords)
+            value = self._with_context(positional, keywords, caller)
+        else:
+            value = self.function(*positional, **keywords)
         if type(value) in _UNFINISHED:
             value = self._finished(value, caller)
         try:
@@ -247,8 +251,9 @@ class Tool:
         """
         positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._new_context is not None:
-            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
-        value = self.function(*positional, **keywords)
+            value = self._with_context(positional, keywords, caller)
+        else:
+            value = self.function(*positional, **keywords)
         return self._finished(value, caller) if type(value) in _UNFINISHED else value
 
     async def call_async(
@@ -264,8 +269,14 @@ class Tool:
     async def run_async(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
         """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
         positional, keywords = self._bind(arguments, strict_arguments, caller)
-        if self._new_context is not None:
-            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
+        if self._new_context is None:
+            return await self._awaited(positional, keywords, caller)
+        context = self._new_context(caller, self.name)
+        value = await self._awaited(positional, {**keywords, self._context: context}, caller)
+        context.check_awaited()
+        return value
+
+    async def _awaited(self, positional: Any, keywords: dict[str, Any], caller: Caller) -> Any:
         if self._in_thread:
             from anyio import to_thread
 
@@ -279,6 +290,13 @@ class Tool:
 
             return await consume_async_generator(value, caller, joins=self._joins)
         return self._consumed(value, caller) if type(value) is GeneratorType else value
+
+    def _with_context(self, positional: Any, keywords: dict[str, Any], caller: Caller) -> Any:
+        assert self._new_context is not None
+        context = self._new_context(caller, self.name)
+        value = self.function(*positional, **{**keywords, self._context: context})
+        context.check_awaited()  # those of other frameworks are awaited in any function
+        return value
 
     def _consumed(self, items: Any, caller: Caller) -> Any:
         from .results import consume_generator  # only tools that yield need it

@@ -249,9 +249,9 @@ def test_a_server_is_told_that_a_call_was_cancelled_and_leaves_nothing_behind(ba
     mark = tmp_path / "cancelled"
     (tmp_path / "slow.py").write_text(
         "import anyio, pathlib\n"
-        "from toolwire import Context, tool_api\n"
+        "from toolwire import AsyncContext, Context, tool_api\n"
         "@tool_api\n"
-        "async def wait(context: Context) -> None:\n"
+        "async def wait(context: AsyncContext) -> None:\n"
         "    'Wait.'\n"
         "    try:\n"
         "        context.progress(1)\n"

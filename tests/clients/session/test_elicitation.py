@@ -12,7 +12,7 @@ import anyio
 import pytest
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, ask
-from toolwire import Context, Server
+from toolwire import AsyncContext, Context, Server
 from toolwire_client import AsyncClient, BrokenRules, NoAnswer, PendingConnection, Question, RequestFailed, connect
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import Declined, Dismissed
@@ -44,7 +44,7 @@ def book(context: Context) -> str:
         return "dismissed"
 
 
-async def book_async(context: Context) -> str:
+async def book_async(context: AsyncContext) -> str:
     """Ask whether to go."""
     return "went" if await context.ask("Go?") else "stayed"
 

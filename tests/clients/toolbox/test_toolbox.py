@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, nothing_leaks
-from toolwire import Context, Server, tool_api
+from toolwire import AsyncContext, Context, Server, tool_api
 from toolwire_client import (
     AsyncToolbox,
     CallCancelled,
@@ -69,7 +69,7 @@ def shout(text: str, context: Context) -> str:
 
 
 @tool_api
-async def shout_async(text: str, context: Context) -> str:
+async def shout_async(text: str, context: AsyncContext) -> str:
     """Say it loudly."""
     context.progress(1, 2, "inhaling")
     await anyio.sleep(0)
@@ -461,7 +461,7 @@ def order(what: str, context: Context) -> str:
 
 
 @tool_api
-async def order_async(what: str, context: Context) -> str:
+async def order_async(what: str, context: AsyncContext) -> str:
     """Order something, if the user wants it."""
     return f"{await context.ask(f'How many {what}?', int)} {what}"
 
@@ -499,7 +499,7 @@ def stay(context: Context) -> str:
 
 
 @tool_api
-async def stay_async(context: Context) -> str:
+async def stay_async(context: AsyncContext) -> str:
     """Stay, if the user wants it, until nobody waits any more."""
     if await context.ask("Stay?", bool):
         await anyio.sleep_forever()

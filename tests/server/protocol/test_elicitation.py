@@ -20,7 +20,7 @@ import anyio
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
-from toolwire import Context, ToolError
+from toolwire import AsyncContext, Context, ToolError
 from toolwire_tools import Declined, Dismissed
 
 runs = []
@@ -36,7 +36,7 @@ def order(what: str, context: Context) -> str:
         return "dismissed"
     return f"{count} {what}, run {runs.count(what)}"
 
-async def order_async(what: str, context: Context) -> str:
+async def order_async(what: str, context: AsyncContext) -> str:
     """Order something, if the user wants it."""
     runs.append(what)
     try:
@@ -68,7 +68,7 @@ async def hang() -> None:
 
 went_on = anyio.Event()
 
-async def impatient(times: int, context: Context) -> str:
+async def impatient(times: int, context: AsyncContext) -> str:
     """Ask, but not for long."""
     try:
         for _ in range(times):

@@ -14,7 +14,7 @@ from toolwire_tools.context.context import LEVELS
 TOOLS = """
 import threading
 from pathlib import Path
-from toolwire_tools import Context, tool_api
+from toolwire_tools import AsyncContext, Context, tool_api
 
 @tool_api
 def note(context: Context, levels: list[str]) -> None:
@@ -22,7 +22,7 @@ def note(context: Context, levels: list[str]) -> None:
         context.log("noted", level=level)
 
 @tool_api
-async def note_async(context: Context, levels: list[str]) -> None:
+async def note_async(context: AsyncContext, levels: list[str]) -> None:
     for level in levels:
         context.log("noted", level=level)
 

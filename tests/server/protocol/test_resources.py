@@ -203,7 +203,7 @@ def test_two_resources_of_one_uri_are_refused() -> None:
 
 FILE = """
 import os
-from toolwire import Context, prompt, resource
+from toolwire import AsyncContext, Context, prompt, resource
 from toolwire_tools import ResourceNotFound
 
 @resource("pid://{name}", runs_in="process")
@@ -213,7 +213,7 @@ def pid(name: str):
     return f"{name} {os.getpid()}"
 
 @prompt(runs_in="process")
-async def ask(level: int, context: Context) -> str:
+async def ask(level: int, context: AsyncContext) -> str:
     context.progress(1)
     return f"{level + 1} {os.getpid()}"
 """

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.process
 TOOLS = """
 import os, threading, time
 import anyio
-from toolwire import Context, tool_api
+from toolwire import AsyncContext, Context, tool_api
 
 waiting = 0
 gates = threading.Event()
@@ -82,7 +82,7 @@ def report_from_threads(times: int, context: Context) -> str:
     [thread.join() for thread in threads]
     return "done"
 
-async def report_async(times: int, context: Context) -> str:
+async def report_async(times: int, context: AsyncContext) -> str:
     for number in range(times):
         context.progress(number, times)
         if number % 100 == 0:

@@ -16,7 +16,7 @@ from toolwire.timers import Timers
 
 TOOLS = """
 import asyncio, sys, threading
-from toolwire import Context
+from toolwire import AsyncContext, Context
 
 async def stops() -> str:
     asyncio.get_running_loop().stop()
@@ -41,11 +41,11 @@ async def cancels_itself() -> str:
 async def overflows() -> str:
     return await overflows()
 
-async def reports(context: Context) -> str:
+async def reports(context: AsyncContext) -> str:
     context.progress(10**5000)
     return "reported"
 
-async def cleans_up_badly(how: str, context: Context) -> None:
+async def cleans_up_badly(how: str, context: AsyncContext) -> None:
     try:
         context.progress(1)
         await asyncio.sleep(100)

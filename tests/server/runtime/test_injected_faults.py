@@ -40,7 +40,7 @@ match os.environ["FAIL"]:
 
 TOOLS = """
 import anyio, threading
-from toolwire import Context, tool_api
+from toolwire import AsyncContext, Context, tool_api
 
 gate = threading.Barrier(3)
 
@@ -48,7 +48,7 @@ def meet() -> str:
     gate.wait()
     return "met"
 
-async def sleep(context: Context) -> str:
+async def sleep(context: AsyncContext) -> str:
     context.progress(1)
     await anyio.sleep(0.001)
     return "slept"

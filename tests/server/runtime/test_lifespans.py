@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from support.server_process import Process, call, request, running, wait_until
-from toolwire import Context, Server, tool_api
+from toolwire import AsyncContext, Context, Server, tool_api
 from toolwire.errors import LifespanFailed
 from toolwire_tools import Tool
 
@@ -33,7 +33,7 @@ TOOLS = """
 import asyncio, os, sys, threading, time
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from toolwire import Context, tool_api
+from toolwire import AsyncContext, Context, tool_api
 
 FOLDER = Path(__file__).parent
 
@@ -43,7 +43,7 @@ def note(text):
 
 def here(context: Context) -> dict[str, int]:
     return context.state
-async def on_the_loop(context: Context) -> dict[str, int]:
+async def on_the_loop(context: AsyncContext) -> dict[str, int]:
     return context.state
 @tool_api(runs_in="process")
 def elsewhere(context: Context) -> list[int]:
@@ -54,7 +54,7 @@ def slow(context: Context) -> str:
         time.sleep(0.01)
     note("slow ended")
     return str(sorted(context.state))
-async def slow_on_the_loop(context: Context) -> str:
+async def slow_on_the_loop(context: AsyncContext) -> str:
     note("slow started")
     try:
         while not (FOLDER / "go").exists():
@@ -316,7 +316,7 @@ def test_an_async_one_runs_on_the_loop_of_the_tools() -> None:
             yield get_running_loop()
             tasks.cancel_scope.cancel()
 
-    async def same(context: Context) -> bool:
+    async def same(context: AsyncContext) -> bool:
         return context.state is get_running_loop()
 
     with Server([same], lifespan=life) as server:
@@ -327,7 +327,7 @@ def test_a_program_that_does_not_close_its_server_leaves_it_at_exit(tmp_path: Pa
     (tmp_path / "script.py").write_text(
         textwrap.dedent(
             """
-            from toolwire import Context, Server
+            from toolwire import AsyncContext, Context, Server
             def life():
                 yield "open"
                 print("left")
@@ -343,7 +343,7 @@ def test_a_program_that_does_not_close_its_server_leaves_it_at_exit(tmp_path: Pa
 
 def test_a_server_in_python_passes_it_to_worker_processes(tmp_path: Path) -> None:
     (tmp_path / "library.py").write_text(
-        "import os\nfrom toolwire import Context, Server\n"
+        "import os\nfrom toolwire import AsyncContext, Context, Server\n"
         "def life():\n    yield os.getpid()\n"
         "def pids(context: Context) -> list[int]:\n    return [context.state, os.getpid()]\n"
         "if __name__ == '__main__':\n"

@@ -33,7 +33,7 @@ OVERLOADED = -31001
 TOOLS = """
 import itertools, os, threading
 import anyio
-from toolwire import Context
+from toolwire import AsyncContext, Context
 
 gate = threading.Event()
 
@@ -68,7 +68,7 @@ def note_cancellation(context: Context) -> None:
 def ask(context: Context) -> str:
     return context.ask("Who?", str)
 
-async def ask_async(context: Context) -> str:
+async def ask_async(context: AsyncContext) -> str:
     return await context.ask("Who?", str)
 """
 

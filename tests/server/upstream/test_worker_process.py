@@ -20,7 +20,7 @@ pytestmark = [
 TOOLS = '''
 import ctypes, os, signal, subprocess, sys, threading, time
 from collections.abc import Iterator
-from toolwire import Context, ToolError, tool_api
+from toolwire import AsyncContext, Context, ToolError, tool_api
 from toolwire_tools import Declined, Image
 
 @tool_api(runs_in="process")
@@ -181,7 +181,7 @@ def order(what: str, context: Context) -> str:
     return f"{count} {what}"
 
 @tool_api(runs_in="process")
-async def order_async(what: str, context: Context) -> str:
+async def order_async(what: str, context: AsyncContext) -> str:
     context.progress(1, 2, "asking")
     try:
         count = await context.ask(f"How many {what}?", int)

@@ -21,8 +21,8 @@ from toolwire_tools import (
     ArgumentsError,
     AsyncActionExecutor,
     AsyncActionMixin,
+    AsyncContext,
     BaseAction,
-    Context,
     Hook,
     NotOffered,
     Offer,
@@ -84,7 +84,7 @@ class Maps(BaseAction):
         return {"x": 1, "y": len(city)}
 
     @tool_api
-    async def later(self, context: Context, city: str) -> int:
+    async def later(self, context: AsyncContext, city: str) -> int:
         context.progress(1)
         return len(city)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import Cancelled, Context, Tool
+from toolwire_tools import AsyncContext, Cancelled, Context, Tool
 
 
 class Np64:
@@ -122,10 +122,10 @@ def test_methods_generators_and_async_tools_get_their_context() -> None:
     def generator(context: Context) -> Iterator[str]:
         yield context.tool
 
-    async def coroutine(context: Context) -> str:
+    async def coroutine(context: AsyncContext) -> str:
         return context.tool
 
-    async def async_generator(context: Context) -> AsyncIterator[str]:
+    async def async_generator(context: AsyncContext) -> AsyncIterator[str]:
         yield context.tool
 
     for tool in (Tool(Kit().method), Tool(generator)):

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
-from toolwire_tools.context.context import AsyncContext
+from toolwire_tools import AsyncContext, CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
 from toolwire_tools.context.elicitation import question
 
 
@@ -173,7 +172,7 @@ def test_an_async_tool_awaits_the_answer() -> None:
     caller = RecordingCaller()
     caller.answers = [accept({"answer": 4})]
 
-    async def order(context: Context) -> int:
+    async def order(context: AsyncContext) -> int:
         return await context.ask("How many?", int) * 2  # type: ignore[misc]
 
     result = asyncio.run(Tool(order).call_async({}, caller))

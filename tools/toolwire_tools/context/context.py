@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, Protocol, TypeVar, overload
+from collections.abc import Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, overload
 
 from ..errors import Cancelled, CannotAsk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
 
 T = TypeVar("T")
 
@@ -47,17 +52,71 @@ class Caller(Protocol):
         """As `ask`, for a tool on the event loop."""
 
 
-class Context:
-    """The call a tool is running for.
+class Done:
+    """The result of a method that has done its work when it returns: it may be awaited, and need not be."""
 
-    A parameter annotated `Context` receives it; callers do not see that parameter.
+    __slots__ = ()
 
-    ```python
-    def index(folder: Path, context: Context) -> int:
-        for number, file in enumerate(files := list(folder.iterdir())):
-            context.check()
-            context.progress(number, len(files), file.name)
-    ```
+    def __await__(self) -> Iterator[Any]:
+        return iter(())
+
+
+DONE = Done()
+
+
+class Pending(Coroutine[Any, Any, T]):
+    """The coroutine that an awaitable method of a context returns: it cannot be mistaken for its result.
+
+    A coroutine is true, so `if not context.ask("Really?")` would go on without the answer.
+    """
+
+    __slots__ = ("_begin", "_coroutine", "method")
+
+    def __init__(self, method: str, begin: Callable[[Pending[T]], Coroutine[Any, Any, T]]) -> None:
+        self.method = method
+        """The name of the method, for messages."""
+        self._begin = begin
+        self._coroutine: Coroutine[Any, Any, T] | None = None
+
+    def __repr__(self) -> str:
+        return f"<context.{self.method}, to be awaited>"
+
+    def _begun(self) -> Coroutine[Any, Any, T]:
+        if self._coroutine is None:
+            self._coroutine = self._begin(self)
+        return self._coroutine
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self._begun().__await__()
+
+    def send(self, value: Any, /) -> Any:
+        """As a coroutine's: tasks run it by this."""
+        return self._begun().send(value)
+
+    def throw(self, *exception: Any) -> Any:
+        """As a coroutine's."""
+        return self._begun().throw(*exception)
+
+    def close(self) -> None:
+        """As a coroutine's. One that was not started stays forgotten."""
+        if self._coroutine is not None:
+            self._coroutine.close()
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        method = f"context.{self.method}"
+        raise TypeError(f"{method} was not awaited, so it has no value yet: write `await {method}(...)`")
+
+    __bool__ = __eq__ = __ne__ = __str__ = _refuse
+    __hash__ = object.__hash__
+
+    def __format__(self, spec: str, /) -> NoReturn:
+        self._refuse()
+
+
+class BaseContext:
+    """What `Context` and `AsyncContext` have in common: all but `ask`.
+
+    Functions that both kinds of tools call annotate it.
     """
 
     __slots__ = ("_caller", "tool")
@@ -68,17 +127,19 @@ class Context:
         """The name under which the tool was called."""
 
     def __repr__(self) -> str:
-        return f"<Context of {self.tool or 'a call'}>"
+        return f"<{type(self).__name__} of {self.tool or 'a call'}>"
 
-    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> Done:
         """Tell the caller that *done* of *total* is finished, in any unit; without *total*, a growing count.
 
         Hosts expect *done* to grow from one report to the next. Nothing is sent unless the caller asked for
-        progress, so report as often as is natural.
+        progress, so report as often as is natural. An `async def` tool may await it, and need not.
         """
         if message is not None and not isinstance(message, str):
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
-        self._caller.progress(_number(done, "done"), None if total is None else _number(total, "total"), message)
+        whole = None if total is None else _number(total, "total")
+        self._caller.progress(_number(done, "done"), whole, message)
+        return DONE
 
     @property
     def state(self) -> Any:
@@ -101,7 +162,7 @@ class Context:
         """True once the response is no longer needed: stop soon, whatever is returned is dropped."""
         return self._caller.cancelled
 
-    def check(self) -> None:
+    def check(self) -> Done:
         """Do nothing, or stop the tool if the call was cancelled.
 
         Raises:
@@ -109,6 +170,42 @@ class Context:
         """
         if self._caller.cancelled:
             raise Cancelled(f"the call of {self.tool or 'the tool'} was cancelled")
+        return DONE
+
+    def log(self, message: str, /, *, level: str = "info", logger: str | None = None, **fields: Any) -> Done:
+        """Write *message* and *fields* to the server's log, and send them to a client that asked for this level.
+
+        The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`, `notice`, `warning`,
+        `error`, `critical`, `alert` or `emergency`. *logger* names the source; by default, it is the tool.
+        """
+        self._log(message, level, fields, logger)
+        return DONE
+
+    def check_awaited(self) -> None:
+        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had to await."""
+
+    def _log(self, message: str, level: str, fields: dict[str, Any], logger: str | None) -> None:
+        if level not in LEVELS:
+            from toolwire_schemas.did_you_mean import unknown_name
+
+            raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
+        self._caller.log(level, str(message), fields, logger)
+
+
+class Context(BaseContext):
+    """The call a tool is running for, for tools written with `def`; those with `async def` take an `AsyncContext`.
+
+    A parameter annotated `Context` receives it; callers do not see that parameter.
+
+    ```python
+    def index(folder: Path, context: Context) -> int:
+        for number, file in enumerate(files := list(folder.iterdir())):
+            context.check()
+            context.progress(number, len(files), file.name)
+    ```
+    """
+
+    __slots__ = ()
 
     @overload
     def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> T: ...
@@ -122,8 +219,6 @@ class Context:
         *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict or Struct of these
         (several fields at once). Waiting counts towards no time limit and needs none of the server's workers.
         *default* is what is returned if the client cannot ask; without one, that is an error.
-
-        In an `async def` tool, write `await context.ask(...)`.
 
         Raises:
             CannotAsk: if the client cannot ask its user, and there is no *default*.
@@ -144,35 +239,31 @@ class Context:
             return default
         return asked.read(answer)
 
-    def log(self, message: str, /, *, level: str = "info", logger: str | None = None, **fields: Any) -> None:
-        """Write *message* and *fields* to the server's log, and send them to a client that asked for this level.
 
-        The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`, `notice`, `warning`,
-        `error`, `critical`, `alert` or `emergency`. *logger* names the source; by default, it is the tool.
-        """
-        self._log(message, level, fields, logger)
+class AsyncContext(BaseContext):
+    """The call an `async def` tool is running for: `ask` is awaited, and the other methods may be.
 
-    def _log(self, message: str, level: str, fields: dict[str, Any], logger: str | None) -> None:
-        if level not in LEVELS:
-            from toolwire_schemas.did_you_mean import unknown_name
+    It is no `Context`: for a type checker, and for a reader, the answer of a `Context` is there at once.
+    """
 
-            raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
-        self._caller.log(level, str(message), fields, logger)
+    __slots__ = ("_forgotten",)
 
-
-class AsyncContext(Context):
-    """The context of an `async def` tool: `ask` is awaited. (A parameter annotated `Context` receives it, too.)"""
-
-    __slots__ = ()
-
-    @overload  # type: ignore[override]
-    async def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> T: ...
+    def __init__(self, caller: Caller, tool: str = "") -> None:
+        super().__init__(caller, tool)
+        self._forgotten: dict[int, Pending[Any]] = {}
+        """The results of such methods that nothing has awaited so far, by their `id`."""
 
     @overload
-    async def ask(self, message: str, kind: Any, *, default: Any = ...) -> Any: ...
+    def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> Coroutine[Any, Any, T]: ...
 
-    async def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
-        """As `Context.ask`, to be awaited."""
+    @overload
+    def ask(self, message: str, kind: Any, *, default: Any = ...) -> Coroutine[Any, Any, Any]: ...
+
+    def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Coroutine[Any, Any, Any]:
+        """As `Context.ask`, to be awaited: a call whose tool forgot that fails."""
+        return self._pending("ask", partial(self._ask, message, kind, default))
+
+    async def _ask(self, message: str, kind: Any, default: Any) -> Any:
         from .elicitation import question
 
         asked = question(kind)
@@ -183,6 +274,26 @@ class AsyncContext(Context):
                 raise
             return default
         return asked.read(answer)
+
+    def _pending(self, method: str, begin: Callable[[], Coroutine[Any, Any, T]]) -> Pending[T]:
+        """Return the result of *method*, which *begin* starts when it is awaited."""
+
+        def begin_and_remember(pending: Pending[T]) -> Coroutine[Any, Any, T]:
+            self._forgotten.pop(id(pending), None)
+            return begin()
+
+        pending = Pending(method, begin_and_remember)
+        self._forgotten[id(pending)] = pending
+        return pending
+
+    def check_awaited(self) -> None:
+        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had to await."""
+        if not self._forgotten:
+            return
+        first = next(iter(self._forgotten.values())).method
+        what = "the user was not asked" if first == "ask" else "nothing came of it"
+        problem = f"{self.tool or 'the tool'} called context.{first} without awaiting it, so {what}"
+        raise RuntimeError(f"{problem}; write `await context.{first}(...)`")
 
 
 def _number(value: Any, what: str) -> float:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import sys
 from binascii import a2b_base64
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..context.context import LEVELS, AsyncContext
+from ..context.context import DONE, LEVELS, MISSING, AsyncContext, Done
 from ..errors import Declined, Dismissed
 from .mcp_types import Record, ResourceNotFoundError
 from .refusals import NotSupported, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine
 
     from ..context.context import Caller
-
-
-class Done:
-    """The result of a method that has done its work when it returns: it may be awaited, and need not be."""
-
-    def __await__(self) -> Iterator[Any]:
-        return iter(())
 
 
 class AcceptedElicitation(Record):
@@ -38,6 +32,9 @@ class DeclinedElicitation(Record):
 
 class CancelledElicitation(Record):
     action: str = "cancel"
+
+
+_Elicited = AcceptedElicitation | DeclinedElicitation | CancelledElicitation
 
 
 class ElicitationResult:
@@ -124,7 +121,7 @@ class Context(AsyncContext):
     def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Done:
         """Report progress to the client."""
         self.progress(progress, total, message)
-        return Done()
+        return DONE
 
     def log(  # type: ignore[override]  # the SDK takes the level first, and FastMCP the message
         self,
@@ -143,7 +140,7 @@ class Context(AsyncContext):
             level = next((word for word in words if word in LEVELS), "info")
             words = [word for word in words if word is not level] or words
         self._log(words[0], level, {**(extra or {}), **fields}, logger_name)
-        return Done()
+        return DONE
 
     def debug(self, message: Any, **fields: Any) -> Done:
         """Log at this level."""
@@ -165,28 +162,32 @@ class Context(AsyncContext):
         """Log a message, as a method of the session."""
         return self.log(level=level, message=data, logger_name=logger)
 
-    async def elicit(
-        self, message: str, schema: Any = None, response_type: Any = None
-    ) -> AcceptedElicitation | DeclinedElicitation | CancelledElicitation:
+    def elicit(self, message: str, schema: Any = None, response_type: Any = None) -> Coroutine[Any, Any, _Elicited]:
         """Ask the user. *schema* or *response_type* is a type as for `Context.ask`, or a list of choices."""
+        return self._pending("elicit", partial(self._elicit, message, schema, response_type))
+
+    async def _elicit(self, message: str, schema: Any, response_type: Any) -> _Elicited:
         kind = response_type if schema is None else schema
         if kind is None:
             raise TypeError("elicit needs the type of the answer: schema= or response_type=")
         if isinstance(kind, list) and kind and all(isinstance(choice, str) for choice in kind):
             kind = Literal[tuple(kind)]
         try:
-            return AcceptedElicitation(data=await self.ask(message, kind))
+            return AcceptedElicitation(data=await self._ask(message, kind, MISSING))
         except Declined:
             return DeclinedElicitation()
         except Dismissed:
             return CancelledElicitation()
 
-    async def read_resource(self, uri: Any) -> Contents:
+    def read_resource(self, uri: Any) -> Coroutine[Any, Any, Contents]:
         """Return the contents of a resource of this server.
 
         Raises:
             ResourceNotFoundError: if there is no such resource.
         """
+        return self._pending("read_resource", partial(self._read_resource, uri))
+
+    async def _read_resource(self, uri: Any) -> Contents:
         for resource in self._server.resources():
             if resource.template.match(str(uri)) is not None:
                 arguments = {"uri": str(uri)}
@@ -207,16 +208,19 @@ class Context(AsyncContext):
     def set_state(self, key: str, value: Any, **_: Any) -> Done:
         """Keep *value* for later calls of this connection."""
         self._state()[key] = value
-        return Done()
+        return DONE
 
-    async def get_state(self, key: str) -> Any:
+    def get_state(self, key: str) -> Coroutine[Any, Any, Any]:
         """Return what `set_state` has kept; None if nothing."""
+        return self._pending("get_state", partial(self._get_state, key))
+
+    async def _get_state(self, key: str) -> Any:
         return self._state().get(key)
 
     def delete_state(self, key: str) -> Done:
         """Forget *key*."""
         self._state().pop(key, None)
-        return Done()
+        return DONE
 
 
 def check_uses(function: Callable[..., Any], context: str) -> None:

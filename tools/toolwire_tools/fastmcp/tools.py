@@ -52,6 +52,8 @@ class AdoptedTool(Tool):
         NotSupported: if it uses what our `Context` has not.
     """
 
+    _takes_any_context = True
+
     def __init__(self, function: Callable[..., Any], server: Any, options: Options, structured: bool | None) -> None:
         returns = None if options.output_schema else _returns(function, structured)
         super().__init__(function, options=options, returns=returns)
@@ -61,6 +63,8 @@ class AdoptedTool(Tool):
 
 class AdoptedResource(Resource):
     """The resource of *function*, which belongs to *server*."""
+
+    _takes_any_context = True
 
     def __init__(self, function: Callable[..., Any], server: Any, options: ResourceOptions) -> None:
         super().__init__(function, options=options)
@@ -86,6 +90,8 @@ class AdoptedResource(Resource):
 
 class AdoptedPrompt(Prompt):
     """The prompt of *function*, which belongs to *server*."""
+
+    _takes_any_context = True
 
     def __init__(self, function: Callable[..., Any], server: Any, options: PromptOptions) -> None:
         super().__init__(function, options=options)

@@ -50,6 +50,8 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     for recognised, make in _BY_LOOKS:
         if recognised(kind):
             return make(value, depth + 1)
+    if hasattr(kind, "__await__"):
+        raise NotJsonable(f"is of type {kind.__name__} and was never awaited; write `await` before it")
     raise NotJsonable(f"{kind.__name__} has no form in JSON")
 
 

@@ -126,7 +126,7 @@ def parameters_of(
     every: list[Declared] = []
     contexts: list[Declared] = []
     for parameter in _declared(function):
-        if _is_context(parameter.annotation, names):
+        if _contexts_in(parameter.annotation, names):
             contexts.append(parameter)
         else:
             every.append(_completed(parameter, doc))
@@ -162,20 +162,27 @@ def is_required(parameter: Declared) -> bool:
     return parameter.default is EMPTY and parameter.kind not in OPEN
 
 
-def _is_context(annotation: Any, names: Names) -> bool:
-    """True for the hint of a parameter that receives a `Context`."""
+CONTEXTS = ("BaseContext", "Context", "AsyncContext")
+"""The classes of `context/context.py`, which is imported with the first tool that has one, and is in a room above."""
+
+
+def _contexts_in(annotation: Any, names: Names) -> frozenset[str]:
+    """Return which of `CONTEXTS` the hint of a parameter is or derives from; none for an ordinary parameter."""
     if annotation is EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
-        return False
+        return frozenset()
     try:
         plain = unwrap_annotation(annotation, names).hint
         options = members(plain, names) or (plain,)
     except Unresolved as error:
         # Imported for the type checker only: the name alone says enough.
         written = error.annotation.replace("Optional[", "").replace("]", "").split("|")[0].strip()
-        return written.rpartition(".")[2] == "Context"
-    # By its name, since its module is imported with the first tool that has one, and is in a room above.
-    classes = (base for option in options if isinstance(option, type) for base in option.__mro__)
-    return ("toolwire_tools.context.context", "Context") in {(base.__module__, base.__name__) for base in classes}
+        return frozenset(CONTEXTS).intersection([written.rpartition(".")[2]])
+    found = set()
+    for option in options:
+        for base in option.__mro__ if isinstance(option, type) else ():
+            if base.__module__ == "toolwire_tools.context.context":
+                found.add(base.__name__)
+    return frozenset(CONTEXTS) & found
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -203,10 +210,12 @@ def read_signature(
     include: frozenset[str] | None = None,
     exclude: frozenset[str] = frozenset(),
     returns: Returns | None = None,
+    any_context: bool = False,
 ) -> Signature:
     """Read *function* as the tool named *tool*. Schemas given by hand, and *returns*, take the place of the hints.
 
-    Parameters that are excluded, or not among the included ones, keep their defaults.
+    Parameters that are excluded, or not among the included ones, keep their defaults. Unless *any_context*, a `def`
+    takes a `Context`, and an `async def` an `AsyncContext`.
 
     Raises:
         RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
@@ -217,7 +226,10 @@ def read_signature(
         raise RegistrationError(
             "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
         ) from None
-    return _Reading(function, tool, found).read(input_schema, output_schema, returns)
+    reading = _Reading(function, tool, found)
+    if not any_context:
+        reading.check_context()
+    return reading.read(input_schema, output_schema, returns)
 
 
 class _Reading:
@@ -227,6 +239,7 @@ class _Reading:
         self.inner = unwrap_function(function)
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
         self.is_generator = bool(code_flags & _CO_GENERATORS)
+        self.is_async = any(map(is_async, layers(function)))
         self.found = found
         self.context = self._context()
         self.types: Types | None = None
@@ -240,7 +253,7 @@ class _Reading:
             context=self.context,
             arguments=arguments,
             returns=returns,
-            is_async=any(map(is_async, layers(self.function))),
+            is_async=self.is_async,
             is_generator=self.is_generator,
             is_basic=self.types is None and input_schema is None and returns.is_basic,
         )
@@ -262,6 +275,19 @@ class _Reading:
         if contexts and contexts[0].kind in (POSITIONAL_ONLY, *OPEN):
             self._fail(_place(contexts[0].name), "the context is passed by keyword", "make it an ordinary parameter")
         return contexts[0].name if contexts else None
+
+    def check_context(self) -> None:
+        """Refuse a context of the other kind: its `ask` is not what the function, and a type checker, takes it for."""
+        if self.context is None:
+            return
+        found = _contexts_in(self.found.contexts[0].annotation, self.found.names)
+        if self.is_async and "Context" in found and "AsyncContext" not in found:
+            problem = "an `async def` gets an AsyncContext, whose `ask` is awaited, and the hint says Context"
+            remedy = "write AsyncContext (from toolwire import AsyncContext) and `await context.ask(...)`"
+            self._fail(_place(self.context), problem, remedy)
+        if not self.is_async and "AsyncContext" in found and "Context" not in found:
+            problem = "a `def` gets a Context, whose `ask` returns the answer, and the hint says AsyncContext"
+            self._fail(_place(self.context), problem, "write Context, or the function with `async def`")
 
     def _arguments(self) -> Arguments:
         made: list[Parameter] = []

@@ -17,7 +17,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.signatures import signature_of
 from toolwire_schemas.wire.codec import encode
 
-from ..context.context import Context
+from ..context.context import BaseContext
 from ..discovery import constructed
 from ..errors import NotOffered, RegistrationError, ToolError
 from ..options import Options, options_for
@@ -44,7 +44,7 @@ _INSTRUCTION = "What to do, in the words or the format that the tool asks for."
 _SIGNATURE = inspect.Signature(
     [
         inspect.Parameter("instruction", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, _INSTRUCTION]),
-        inspect.Parameter("toolwire_context", inspect.Parameter.KEYWORD_ONLY, annotation=Context),
+        inspect.Parameter("toolwire_context", inspect.Parameter.KEYWORD_ONLY, annotation=BaseContext),
     ]
 )
 """The signature of an executor's tool without YAML: a schema would need jsonschema, which takes long to import."""
@@ -95,11 +95,11 @@ class StepCall:
     def __hash__(self) -> int:
         return hash(type(self.executor))
 
-    def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
+    def __call__(self, /, *, toolwire_context: BaseContext, **arguments: Any) -> Any:
         step, state = self._start(arguments, toolwire_context)
         return _answer(step, self.executor.execute(step.step_id, state))
 
-    def _start(self, arguments: dict[str, Any], context: Context) -> tuple[StepState, dict[str, Any]]:
+    def _start(self, arguments: dict[str, Any], context: BaseContext) -> tuple[StepState, dict[str, Any]]:
         config = self.config
         name = name_of(self.executor) if config is None else config.name
         if config is not None and config.input_schema is not None:
@@ -117,7 +117,7 @@ class StepCall:
 class AsyncStepCall(StepCall):
     """As `StepCall`, for an executor whose `execute` is a coroutine function."""
 
-    async def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
+    async def __call__(self, /, *, toolwire_context: BaseContext, **arguments: Any) -> Any:
         step, state = self._start(arguments, toolwire_context)
         return _answer(step, await self.executor.execute(step.step_id, state))
 

@@ -80,7 +80,7 @@ class Kernel:
         ToolError: if it does not start.
     """
 
-    def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], None]) -> None:
+    def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], object]) -> None:
         self._scratch = Scratch("jupyter")
         self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
@@ -108,7 +108,7 @@ class Kernel:
         return self._process is not None and self._process.poll() is None
 
     def run(
-        self, code: str, cell: Cell, seconds: float, check: Callable[[], None], told: Callable[[str], None]
+        self, code: str, cell: Cell, seconds: float, check: Callable[[], object], told: Callable[[str], None]
     ) -> bool:
         """Run *code* and put what comes of it into *cell*; false if it took longer than *seconds*.
 
@@ -205,7 +205,7 @@ class Kernel:
             os.close(theirs)
         return process
 
-    def _wait_until_ready(self, check: Callable[[], None]) -> None:
+    def _wait_until_ready(self, check: Callable[[], object]) -> None:
         """Wait until it answers and its output arrives: output before the subscription is lost."""
         deadline = time.monotonic() + _START_SECONDS
         answered = heard = False
@@ -221,7 +221,7 @@ class Kernel:
             for socket in sockets:
                 self._receive(socket)
 
-    def _listen_again(self, check: Callable[[], None]) -> None:
+    def _listen_again(self, check: Callable[[], object]) -> None:
         """Connect anew to what the kernel publishes: the connection was closed by a message beyond the limit."""
         self._output.close(linger=0)
         self._output = self._client.connect_iopub()
@@ -239,7 +239,7 @@ class Kernel:
         self._replied = 0.0
         return str(message["header"]["msg_id"])
 
-    def _silently(self, code: str, check: Callable[[], None]) -> None:
+    def _silently(self, code: str, check: Callable[[], object]) -> None:
         cell, parent = Cell(1000), self._execute(code, silent=True)
         while not self._finished(parent, cell, lambda text: None):
             check()

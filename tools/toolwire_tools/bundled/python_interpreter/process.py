@@ -54,7 +54,7 @@ _RESULT_BYTES = 4096
 """Bytes of a result in addition to its output: its kind, and the note about cut text."""
 
 
-def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: None) -> Ended:
+def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: None) -> Ended:
     """Run *job* and return how it ended. *check* is called all the while, and ends it by raising.
 
     Raises:
@@ -79,7 +79,9 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: No
     return Ended(status, bytes(result.start), output.text())
 
 
-def _waited(process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], None]) -> int | None:
+def _waited(
+    process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], object]
+) -> int | None:
     """The status with which *process* ended, or None at the *deadline*. The end of its result comes with its own."""
     while process.poll() is None:
         left = min(deadline - time.monotonic(), _LOOK_SECONDS)

@@ -206,6 +206,28 @@ def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: 
     assert running_with(mark) == []
 
 
+def test_a_case_that_fails_for_lack_of_time_passes_if_it_does_alone(mark: str) -> None:
+    report = checked("is late with zero", mark, "ids/zero", "ids/negative")
+    verdict = only(report, "ids/zero")
+    assert (verdict.outcome, verdict.came) == ("pass", "")
+    assert verdict.reason.startswith("at first it failed, which may have been for lack of time")
+    assert only(report, "ids/negative").reason == ""
+    assert running_with(mark) == []
+
+
+def test_a_server_may_run_many_calls_one_after_the_other(mark: str) -> None:
+    report = checked("calls one after the other", mark, "concurrency/calls")
+    assert only(report, "concurrency/calls").outcome == "pass"
+    assert only(report, "concurrency/calls").reason == ""
+
+
+def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
+    settings = CheckSettings(any_tool=True, framings=("lines",))
+    command = [sys.executable, STUBBORN, "is slow with everything", mark]
+    report = check(command, cases=chosen(cases(), ["concurrency/while-a-call-runs"]), settings=settings)
+    assert only(report, "concurrency/while-a-call-runs").reason == "no call that was tried takes 0.25 s"
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -64,7 +64,8 @@ class Server:
         return check(self.program, cases=of, cwd=self.folder, settings=settings, **how)
 
 
-def _python(environment: str, *words: str) -> tuple[str, ...]:
+def python_of(environment: str, *words: str) -> tuple[str, ...]:
+    """Return the command of the Python of an installed *environment*."""
     return (str(INSTALLED / environment / "bin" / "python"), *words)
 
 
@@ -103,24 +104,24 @@ SERVERS = (
         "time",
         "`mcp-server-time` 2026.10.19",
         "mcp 2.3.0",
-        _python("mcp2", "-m", "mcp_server_time", "--local-timezone", "UTC"),
+        python_of("mcp2", "-m", "mcp_server_time", "--local-timezone", "UTC"),
         calls={"get_current_time": {"timezone": "UTC"}},
     ),
     Server(
-        "mcp2-tools", "`stories/tools/server.py`", "mcp 2.3.0", _python("mcp2", "-m", "stories.tools.server"), _MCP2
+        "mcp2-tools", "`stories/tools/server.py`", "mcp 2.3.0", python_of("mcp2", "-m", "stories.tools.server"), _MCP2
     ),
     Server(
         "mcp2-lowlevel",
         "`stories/tools/server_lowlevel.py`",
         "mcp 2.3.0",
-        _python("mcp2", "-m", "stories.tools.server_lowlevel"),
+        python_of("mcp2", "-m", "stories.tools.server_lowlevel"),
         _MCP2,
     ),
     Server(
         "mcp2-everything",
         "`servers/everything-server`",
         "mcp 2.3.0",
-        _python("mcp2", "-c", "from mcp_everything_server.server import mcp; mcp.run()"),
+        python_of("mcp2", "-c", "from mcp_everything_server.server import mcp; mcp.run()"),
         _MCP2 / "servers" / "everything-server",
         _CONFORMANCE,
     ),
@@ -128,7 +129,7 @@ SERVERS = (
         "mcp1-everything",
         "`servers/everything-server`",
         "mcp 1.30.0",
-        _python("mcp1", "-c", "from mcp_everything_server.server import mcp; mcp.run()"),
+        python_of("mcp1", "-c", "from mcp_everything_server.server import mcp; mcp.run()"),
         _MCP1 / "servers" / "everything-server",
         _CONFORMANCE,
     ),
@@ -136,14 +137,14 @@ SERVERS = (
         "mcp1-lowlevel",
         "`snippets/servers/lowlevel/structured_output.py`",
         "mcp 1.30.0",
-        _python("mcp1", str(_MCP1 / "snippets" / "servers" / "lowlevel" / "structured_output.py")),
+        python_of("mcp1", str(_MCP1 / "snippets" / "servers" / "lowlevel" / "structured_output.py")),
         calls={"get_weather": {"city": "Oslo"}},
     ),
     Server(
         "fastmcp",
         "`testing_demo/server.py`",
         "fastmcp 4.1.6",
-        _python("fastmcp", "-c", "from server import mcp; mcp.run()"),
+        python_of("fastmcp", "-c", "from server import mcp; mcp.run()"),
         _FASTMCP / "testing_demo",
         {"add": {"a": 1, "b": 2}, "greet": {"name": "Ada"}},
     ),

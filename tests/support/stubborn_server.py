@@ -19,6 +19,11 @@ def answer(message: dict) -> dict:
         case "initialize":
             about = {"name": "stubborn", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
+        case "tools/list" if FAULT == "calls one after the other":
+            return {"tools": [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]}
+        case "tools/call" if FAULT == "calls one after the other":
+            time.sleep(0.15)
+            return {"content": []}
         case "tools/list" if FAULT == "asks too much":
             schema = {"type": "object", "properties": {"key": False}, "required": ["key"]}
             return {"tools": [{"name": "a", "inputSchema": schema, "annotations": {"readOnlyHint": True}}]}
@@ -58,6 +63,10 @@ def main() -> None:
             continue
         if not isinstance(message, dict) or "id" not in message or "method" not in message:
             continue
+        if FAULT == "is late with zero" and message["id"] == 0:
+            time.sleep(1.5)
+        if FAULT == "is slow with everything":
+            time.sleep(0.4)
         result = answer(message)
         if FAULT == "resents a zero" and has_seen_zero and str(message["id"]).startswith("ключ"):
             result = None

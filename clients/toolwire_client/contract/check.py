@@ -17,15 +17,15 @@ from toolwire_schemas.cases import cases as all_cases
 from ..errors import NotStarted
 from . import baseline
 from .cases.conversation import ProcessEnded, answers, exchange_lines
-from .cases.costs import costs_of
+from .cases.costs import costs_of, slowest_calls
 from .cases.expectations import Part, Unmet, breach
-from .cases.handshake import meta, open_session, probe
+from .cases.handshake import meta, open_session, probe, trouble
 from .cases.plan import is_as_bad, judged, only_after, plan, untalkable, verdict_of
-from .cases.player import Player
+from .cases.player import Limits, Player
 from .cases.sdks import folded
 from .cases.server_facts import CheckSettings, find_out
 from .cases.server_process import ServerUnderTest
-from .report import Report, is_bad
+from .report import SEVERITIES, Report, is_bad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
+
+_MAX_SECONDS_OF_REPEATS = 120.0  # those that fail again; after that a server is known to be slow, not the machine
+_NOTE = "at first it failed, which may have been for lack of time; repeated alone, with longer limits, it passes"
 
 _LAST_EVENTS = 8  # shown with a breach of the whole run
 _MANY_EVENTS = 5_000  # then a process of generated calls is replaced, so that their noise is no flood
@@ -68,9 +71,10 @@ def check(
     """Return a report on how the server that *command* starts meets the *cases* (default all).
 
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
-    an expected message lasts at most *timeout_seconds*. *fuzzing* adds calls with generated arguments. Known failures
-    of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the total number,
-    as soon as it is decided; on any thread, one at a time.
+    an expected message lasts at most *timeout_seconds*. A case that may have failed for lack of time is repeated at the
+    end, while nothing else of the check runs, with waits three times as long. *fuzzing* adds calls with generated
+    arguments. Known failures of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each
+    verdict, and the total number, as soon as it is decided; on any thread, one at a time.
 
     *replays* reproduces a failure, even one that needs another case before it: the *cases* are played in sequence, in
     one process where possible, with all messages. Expectations on the whole run and known gaps are not judged.
@@ -100,7 +104,8 @@ def check(
     if facts.trouble:
         verdicts = untalkable(plays, facts.trouble, facts.events)
     else:
-        run = _Run(start, facts, settings, timeout_seconds, on_verdict, replays, sdk)
+        limits = Limits(timeout_seconds, settings.start_seconds, facts.start_seconds, slowest_calls(calls))
+        run = _Run(start, facts, settings, limits, on_verdict, replays, sdk)
         verdicts = run.verdicts(plays, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
     return Report(
@@ -125,7 +130,7 @@ class _Run:
     start: Start
     facts: Facts
     settings: CheckSettings
-    timeout_seconds: float
+    limits: Limits
     on_verdict: OnVerdict | None
     replays: bool
     sdk: Sdk | None
@@ -136,6 +141,7 @@ class _Run:
         self._announcing = threading.Lock()
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         self._broken: dict[int, Verdict] = {}
+        self._doubts: dict[int, _Doubt] = {}
         self._judged_last = {
             place: play
             for place, play in enumerate(plays)
@@ -145,6 +151,7 @@ class _Run:
         with ThreadPoolExecutor(jobs or min(_MAX_JOBS, os.cpu_count() or 1)) as pool:
             for verdicts in pool.map(self._play_all, _tasks(plays)):
                 found.update(verdicts)
+        found.update(self._repeated())
         fuzzed: list[Verdict] = []
         if fuzzing is not None:
             from .fuzz import fuzz
@@ -156,8 +163,44 @@ class _Run:
         return [*(found[place] for place in sorted(found)), *fuzzed]
 
     def _play_all(self, plays: dict[int, Play]) -> dict[int, Verdict]:
+        """Return the verdicts on *plays*, without those that have to be repeated."""
+        found: dict[int, Verdict] = {}
         with closing(_Sequence(self)) as sequence:
-            return {place: self._announced(sequence.play(play)) for place, play in plays.items()}
+            for place, play in plays.items():
+                verdict = sequence.play(play)
+                if sequence.doubt is None:
+                    found[place] = self._announced(verdict)
+                else:
+                    self._doubts[place] = sequence.doubt
+        return found
+
+    def _repeated(self) -> dict[int, Verdict]:
+        """Return the verdicts on the plays that may have failed for lack of time, now that nothing else runs."""
+        found: dict[int, Verdict] = {}
+        seconds_left = _MAX_SECONDS_OF_REPEATS
+        for place, doubt in sorted(self._doubts.items(), key=_graver_first):
+            verdict = doubt.verdict
+            if seconds_left > 0:
+                began = time.monotonic()
+                verdict = self._repeat(doubt)
+                if is_bad(verdict):
+                    seconds_left -= time.monotonic() - began
+            found[place] = self._announced(verdict)
+        return found
+
+    def _repeat(self, doubt: _Doubt) -> Verdict:
+        """Return the verdict on a play that is played again, alone, and then after the plays that were before it."""
+        with closing(_Sequence(self, limits=self.limits.for_repeating())) as sequence:
+            alone = sequence.play(doubt.play)
+            if is_as_bad(alone, doubt.verdict):
+                return alone
+            if doubt.before:
+                after = sequence.after(doubt.before, doubt.play, doubt.verdict)
+                if after.after:
+                    return after
+        if is_bad(alone):
+            return alone
+        return msgspec.structs.replace(alone, reason=_NOTE)
 
     def _announced(self, verdict: Verdict) -> Verdict:
         if self.on_verdict is not None:
@@ -180,6 +223,19 @@ class _Run:
                 self._broken[place] = judged(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
 
 
+class _Doubt(msgspec.Struct, frozen=True):
+    """A *play* that failed, maybe for lack of time, and the plays *before* it in the same process."""
+
+    play: Play
+    verdict: Verdict
+    before: list[Play]
+
+
+def _graver_first(item: tuple[int, _Doubt]) -> tuple[int, int]:
+    place, doubt = item
+    return SEVERITIES.index(doubt.verdict.severity), place
+
+
 def _tasks(plays: Sequence[Play]) -> list[dict[int, Play]]:
     """The plays, by their places, that each thread plays in sequence; without those that judge the whole run."""
     tasks: dict[Any, dict[int, Play]] = {}
@@ -196,23 +252,40 @@ class _Sequence:
 
     A case that fails in a used process is played again alone: it is an independent failure only if it fails there too.
     A replay keeps the first verdicts, with all messages.
+
+    With *limits* of its own it repeats a play, whose verdict is final.
     """
 
-    def __init__(self, run: _Run, *, is_fuzzed: bool = False) -> None:
+    def __init__(self, run: _Run, *, is_fuzzed: bool = False, limits: Limits | None = None) -> None:
         self._run = run
         self._is_fuzzed = is_fuzzed
+        self._limits = limits or run.limits
+        self._is_final = limits is not None or run.replays
+        self.doubt: _Doubt | None = None
+        """The last play, if it has to be repeated before there is a verdict."""
+        self._depends_on_time = False
         self._server: ServerUnderTest | None = None
         self._played: list[Play] = []
         self._parts: list[Part] = []
 
     def play(self, play: Play) -> Verdict:
-        """Return the verdict on *play*."""
+        """Return the verdict on *play*, the first one if it has to be repeated (`doubt`)."""
+        self.doubt = None
         if play.reason:
             return verdict_of(play, "not applicable", reason=play.reason)
+        before = [] if self._server is None else list(self._played)
         try:
-            return self._verdict(play)
+            verdict = self._verdict(play)
         except NotStarted as error:  # although it started before
-            return judged(play, Unmet("the server starts", str(error)), [], 0.0)
+            self._depends_on_time = True
+            verdict = judged(play, Unmet("the server starts", str(error)), [], 0.0)
+        if self._is_doubtful(verdict):
+            self.doubt = _Doubt(play, verdict, before)
+        return verdict
+
+    def _is_doubtful(self, verdict: Verdict) -> bool:
+        is_of_sdk = self._run.sdk is not None and self._run.sdk.has(verdict)
+        return is_bad(verdict) and self._depends_on_time and not self._is_final and not is_of_sdk
 
     def close(self) -> None:
         """End the process, and judge its conversation by the rules for the whole run."""
@@ -231,6 +304,13 @@ class _Sequence:
         Raises:
             NotStarted: if the server does not start again.
         """
+        verdict, answer, events = self._call(play, params, is_alone)
+        if not self._is_doubtful(verdict):
+            return verdict, answer, events
+        with closing(_Sequence(self._run, is_fuzzed=True, limits=self._limits.for_repeating())) as sequence:
+            return sequence.call(play, params, True)
+
+    def _call(self, play: Play, params: dict[str, Any], is_alone: bool) -> tuple[Verdict, dict[str, Any], list[Event]]:
         if is_alone or (self._server is not None and len(self._events) > _MANY_EVENTS):
             self.close()
         begin, name = (0, "fuzz-0") if self._server is None else (len(self._events), f"fuzz-{len(self._played)}")
@@ -247,10 +327,11 @@ class _Sequence:
     def _verdict(self, play: Play) -> Verdict:
         run, before = self._run, [] if self._server is None else list(self._played)
         verdict = self._play(play)
-        if is_bad(verdict) and before and not run.replays and not (run.sdk and run.sdk.has(verdict)):
+        is_settled = self._is_final or self._is_doubtful(verdict) or (run.sdk is not None and run.sdk.has(verdict))
+        if is_bad(verdict) and before and not is_settled:
             self.close()
             alone = self._play(play)
-            verdict = alone if is_as_bad(alone, verdict) else self._after(before, play, verdict)
+            verdict = alone if is_as_bad(alone, verdict) else self.after(before, play, verdict)
         if self._obstacle or play.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
             self.close()
         return verdict
@@ -265,6 +346,7 @@ class _Sequence:
         if self._obstacle and self._obstacle.is_choice:
             return verdict_of(play, "not applicable", reason=self._obstacle.why)
         if self._obstacle:
+            self._depends_on_time = not trouble(server)
             return judged(play, Unmet(f"a conversation in {play.revision} begins", self._obstacle.why), self._events, 0)
         began = time.monotonic()
         start = len(self._events) if self._played else 0  # the handshake is shown with the first case
@@ -275,8 +357,9 @@ class _Sequence:
             "probe": probe("", play.revision)["method"],
             **(more or {}),
         }
-        player = Player(server, play.revision, values, run.timeout_seconds, run.facts.start_seconds)
-        verdict = judged(play, player.play(play.case.steps), self._events[start:], time.monotonic() - began)
+        unmet = Player(server, play.revision, values, self._limits).play(play.case.steps)
+        self._depends_on_time = unmet is not None and unmet.depends_on_time
+        verdict = judged(play, unmet, self._events[start:], time.monotonic() - began)
         if run.replays:
             verdict = msgspec.structs.replace(verdict, exchange=exchange_lines(self._events[start:], is_whole=True))
         self._parts.append(Part(start, len(self._events), verdict))
@@ -289,16 +372,15 @@ class _Sequence:
         self._events, self._revision = server.conversation.events, play.revision
         self._played, self._parts = [], []
         begins_itself = play.process == "fresh" or not play.revision
-        patience = self._run.settings.start_seconds
-        self._obstacle = None if begins_itself else open_session(server, play.revision, patience)
+        self._obstacle = None if begins_itself else open_session(server, play.revision, self._limits.opening_seconds)
         return server
 
-    def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
+    def after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
         """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
         exchange: list[str] = []
 
-        def fails(others: list[Play]) -> bool:
-            with closing(_Sequence(self._run)) as fresh:
+        def fails(others: list[Play], limits: Limits = self._run.limits) -> bool:
+            with closing(_Sequence(self._run, limits=limits)) as fresh:
                 for other in others:
                     fresh._play(other)
                 fails_again = is_as_bad(fresh._play(play), verdict)
@@ -306,7 +388,7 @@ class _Sequence:
                     exchange[:] = exchange_lines(fresh._events)
                 return fails_again
 
-        if not fails(before):
+        if not fails(before, self._limits):
             return only_after(verdict, [])
         # It fails after those from *start* on, not after those from the next one on.
         start = bisect_left(range(len(before)), True, lo=1, key=lambda place: not fails(before[place:])) - 1

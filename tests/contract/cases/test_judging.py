@@ -257,3 +257,17 @@ def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> No
     assert "inputSchema.required" in unmet.came
     assert "inputSchema.properties.a.type" in unmet.came
     assert "$schema" not in unmet.came
+
+
+@pytest.mark.parametrize(
+    ("step", "came"),
+    [
+        ({"some": {"type": "array"}}, "nothing"),
+        ({"some": {"anyOf": [{"type": "object", "required": ["error"]}, {"type": "array"}]}}, "nothing"),
+        ({"some": {"required": ["method", "id"]}}, codec.encode(NEWS).decode()),
+    ],
+)
+def test_a_notification_is_not_what_came_instead_of_a_response(step: dict[str, Any], came: str) -> None:
+    unmet = judge(step, heard(NEWS))
+    assert unmet is not None
+    assert unmet.came == came

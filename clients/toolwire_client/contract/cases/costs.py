@@ -66,6 +66,14 @@ class CallTimer:
 _UNTIMED = ("", 0.0)
 
 
+def slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
+    """Return how many seconds the slowest of the *calls* of each tool took."""
+    slowest: dict[str, float] = {}
+    for call in calls:
+        slowest[call.tool] = max(call.seconds, slowest.get(call.tool, 0.0))
+    return slowest
+
+
 def costs_of(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[ToolCost]:
     """Return what each of the *tools* costs, those with the longest descriptions first."""
     of_tool: dict[str, list[TimedCall]] = {}

@@ -33,6 +33,8 @@ class Unmet(msgspec.Struct, frozen=True):
     may_come: bool = False
     severity: str = ""
     """Its severity, if it differs from that of the case."""
+    depends_on_time: bool = False
+    """Whether a server that is slow, or was at this moment, does not meet it either."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -125,9 +127,12 @@ def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
 def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
     fits = validator_of(step["some"]).is_valid
     batches = [event.value for event in scene.events if isinstance(event, Received) and isinstance(event.value, list)]
-    things = [*messages(scene.events), *batches]
+    things: list[Any] = [*messages(scene.events), *batches]
     if any(map(fits, things)):
         return None
+    if "method" not in step["some"].get("required", ()):
+        # A response is expected: a notification that was due at this moment is not what came instead.
+        things = [thing for thing in things if isinstance(thing, list) or is_answer(thing)]
     return Unmet(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
 
 

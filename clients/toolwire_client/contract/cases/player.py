@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,35 +16,67 @@ from .expectations import Scene, Unmet, judge
 from .handshake import completed, probe, trouble, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from .conversation import Event
     from .server_process import ServerUnderTest
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
-_MORE_SECONDS = 0.05  # how long after two answered probes a server may still work on earlier messages
+_TIMES_ALONE = 3.0  # how much longer than usual each wait of a repeated case may last
+_IDLE_SECONDS_ALONE = 0.5
+_TIMES_A_CALL = 2.0  # how much longer than before a call may take
+
+# Which of two responses is first, and whether a call ends before its cancellation, also depends on the moment.
+_DEPENDING_ON_TIME = ("order", "unanswered")
 
 Text = str | dict[str, Any] | list[Any]
 
 
+class Limits(msgspec.Struct, frozen=True):
+    """How long a player waits.
+
+    Until the first message of the server, each wait is *start_seconds* longer, since it may be starting. Calls may take
+    as long as all of them together, since a server may run them one after the other.
+    """
+
+    answer_seconds: float
+    opening_seconds: float
+    """How long the handshake may take."""
+    start_seconds: float = 0.0
+    call_seconds: Mapping[str, float] = {}
+    """How long a call of each tool has taken."""
+    idle_seconds: float = 0.05
+    """How long after two answered probes a server may still work on earlier messages."""
+    exit_times: float = 1.0
+    """How many times as long as a case says an exit may take."""
+
+    def for_repeating(self) -> Limits:
+        """Return the limits for a case that is repeated alone, after it failed and time may have been the reason."""
+        return msgspec.structs.replace(
+            self,
+            answer_seconds=_TIMES_ALONE * self.answer_seconds,
+            opening_seconds=_TIMES_ALONE * self.opening_seconds,
+            call_seconds={tool: _TIMES_ALONE * seconds for tool, seconds in self.call_seconds.items()},
+            idle_seconds=_IDLE_SECONDS_ALONE,
+            exit_times=_TIMES_ALONE,
+        )
+
+
 @dataclass
 class Player:
-    """Plays steps in one conversation. *values* replace `${name}` in messages.
-
-    Until the first message of the server, each wait is *start_seconds* longer, since it may be starting.
-    """
+    """Plays steps in one conversation. *values* replace `${name}` in messages."""
 
     server: ServerUnderTest
     revision: str
     values: Mapping[str, Any]
-    timeout_seconds: float
-    start_seconds: float = 0.0
+    limits: Limits
 
     def __post_init__(self) -> None:
         self._start = len(self.server.conversation.events)
         self._lists: dict[str, list[Any]] = {}
         self._probes: set[str] = set()
         self._settled = False
+        self._seconds_of_calls = 0.0
 
     def play(self, steps: Sequence[dict[str, Any]]) -> Unmet | None:
         """Play *steps* up to the first unmet expectation, and return that."""
@@ -63,10 +96,9 @@ class Player:
             case {"exit": expected}:
                 return self._exit(**expected)
             case {"orphans": _}:
-                left = self.server.left_behind()
-                return Unmet("no process is left of what the server started", ", ".join(left)) if left else None
+                return self._orphans()
             case {"send": message}:
-                self.server.send(codec.encode(completed(filled(message, self.values), self.revision)))
+                self._send(filled(message, self.values))
             case {"raw": text}:
                 self.server.send(data_of(text, self.values))
             case {"bytes": text}:
@@ -80,6 +112,14 @@ class Player:
         self._settled = False
         return None
 
+    def _send(self, message: Any) -> None:
+        if isinstance(message, dict) and message.get("method") == "tools/call":
+            params = message.get("params")
+            tool = params.get("name") if isinstance(params, dict) else None
+            if isinstance(tool, str):
+                self._seconds_of_calls += self.limits.call_seconds.get(tool, 0.0)
+        self.server.send(codec.encode(completed(message, self.revision)))
+
     def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Unmet | None:
         before, unmet = self.values, None
         for number in range(1, times + 1):
@@ -91,7 +131,10 @@ class Player:
 
     def _list(self, label: str) -> Unmet | None:
         self._lists[label], problem = walk(self.server, self.revision, self._patience(), f"list-{label}")
-        return Unmet("a list of tools, page by page up to the last", problem) if problem else None
+        if not problem:
+            return None
+        expected = "a list of tools, page by page up to the last"
+        return Unmet(expected, problem, depends_on_time=self._may_answer())
 
     def _settle(self) -> Unmet | None:
         """Wait until the server is idle. Two probes, since responses may arrive out of order."""
@@ -100,26 +143,41 @@ class Player:
             self._probes.add(identity)
             request = probe(identity, self.revision)
             if self.server.request(request, self._patience()) is None:
-                return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
-        self.server.wait(lambda: False, _MORE_SECONDS)
+                expected = f"an answer to {request['method']} afterwards: the server goes on"
+                return Unmet(expected, self._silence(), depends_on_time=self._may_answer())
+        self.server.wait(lambda: False, self.limits.idle_seconds)
         self._settled = True
         return None
 
     def _patience(self) -> float:
-        return self.timeout_seconds + self._starting()
+        return self._answer_seconds() + self._starting()
+
+    def _answer_seconds(self) -> float:
+        return max(self.limits.answer_seconds, _TIMES_A_CALL * self._seconds_of_calls)
 
     def _starting(self) -> float:
         has_started = any(isinstance(event, Received) for event in self.server.conversation.events)
-        return 0.0 if has_started else self.start_seconds
+        return 0.0 if has_started else self.limits.start_seconds
+
+    def _may_answer(self) -> bool:
+        return not trouble(self.server)
 
     def _silence(self) -> str:
-        return trouble(self.server, "the server") or f"nothing in {self.timeout_seconds:g} s"
+        return trouble(self.server, "the server") or f"nothing in {self._answer_seconds():.3g} s"
+
+    def _orphans(self) -> Unmet | None:
+        left = self.server.left_behind()
+        if not left:
+            return None
+        return Unmet("no process is left of what the server started", ", ".join(left), depends_on_time=True)
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        patience = max(within_seconds, self.start_seconds)  # a slow start suggests a slow end
+        # A slow start suggests a slow end.
+        patience = max(within_seconds * self.limits.exit_times, self.limits.start_seconds)
         came = self.server.exit_status(patience + self._starting())
         if came is None:
-            return Unmet(f"the process ends within {patience:g} s", "it is still running")
+            expected = f"the process ends within {patience:g} s"
+            return Unmet(expected, "it is still running", depends_on_time=True)
         if status and came not in status:
             expected = f"the process ends with status {' or '.join(map(str, status))}"
             return Unmet(expected, f"it {ProcessEnded(came).how}")
@@ -134,9 +192,13 @@ class Player:
             return unmet is None or not unmet.may_come or self._settled
 
         self.server.wait(is_decided, self._patience())
-        if unmet is not None and unmet.may_come and not self._settled:
-            return Unmet(unmet.expected, f"{unmet.came}: {self._silence()}")
-        return unmet
+        if unmet is None:
+            return None
+        if unmet.may_come and not self._settled:
+            came = f"{unmet.came}: {self._silence()}"
+            return Unmet(unmet.expected, came, depends_on_time=self._may_answer())
+        depends_on_time = unmet.may_come or any(kind in step for kind in _DEPENDING_ON_TIME)
+        return msgspec.structs.replace(unmet, depends_on_time=depends_on_time)
 
     def scene(self) -> Scene:
         """The events since the first step, without the responses to probes."""

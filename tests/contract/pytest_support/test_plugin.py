@@ -14,7 +14,6 @@ from toolwire_schemas.cases import Case
 
 SERVER = [sys.executable, "-IS", str(SUPPORT / "fuzzed_server.py")]
 QUICK = "CheckSettings(framings=('lines',), eras=('legacy',))"
-PLUGIN = 'pytest_plugins = ["toolwire_client.contract.pytest_plugin"]'
 
 TOOLS = '''
 from toolwire import tool_api
@@ -114,7 +113,6 @@ def test_no_test_passes_or_is_skipped_if_there_is_no_server(pytester: pytest.Pyt
 
 @pytest.mark.process
 def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(PLUGIN)
     tools = pytester.makepyfile(tools=TOOLS)
     command = [sys.executable, "-m", "toolwire", "serve", str(tools)]
     pytester.makepyfile(test_tools=f"def test_tools(tool_list_snapshot):\n    tool_list_snapshot({command!r})")
@@ -122,9 +120,11 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
 
     first = run(pytester)
     first.assert_outcomes(failed=1)
-    first.stdout.fnmatch_lines(["*SnapshotMismatch: there is no *test_tools.json yet: --update-tools writes it*"])
+    first.stdout.fnmatch_lines(
+        ["*SnapshotMismatch: there is no *test_tools.json yet: --toolwire-update-tools writes it*"]
+    )
 
-    run(pytester, "--update-tools").assert_outcomes(passed=1)
+    run(pytester, "--toolwire-update-tools").assert_outcomes(passed=1)
     assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add"]
     run(pytester).assert_outcomes(passed=1)
 
@@ -136,11 +136,11 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
             "*SnapshotMismatch: the tools are not those in *; breaking: a new major version",
             "* major: add arguments.b: *",
             "* minor: greet: new",
-            "*--update-tools writes the file anew.",
+            "*--toolwire-update-tools writes the file anew.",
         ]
     )
     changed.stdout.no_fnmatch_line("*snapshots.py*")  # the user's own line, and none of ours
-    run(pytester, "--update-tools").assert_outcomes(passed=1)
+    run(pytester, "--toolwire-update-tools").assert_outcomes(passed=1)
     assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add", "greet"]
 
     tools.unlink()
@@ -149,6 +149,43 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
     gone.stdout.no_fnmatch_line("*toolwire_client/*.py*")  # no file of ours in the traceback
 
 
-def test_without_the_plugin_pytest_knows_nothing_of_it(pytester: pytest.Pytester) -> None:
+def test_pytest_leaves_the_plugin_out_on_demand(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
-    assert run(pytester, "--update-tools").ret == pytest.ExitCode.USAGE_ERROR
+    run(pytester, "--toolwire-update-tools").assert_outcomes(passed=1)
+    assert run(pytester, "-p", "no:toolwire", "--toolwire-update-tools").ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.process
+def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_it():
+            found = {name.partition(".")[0] for name in sys.modules if name.startswith("toolwire")}
+            assert found == {"toolwire_pytest"}
+            assert not {"msgspec", "hypothesis"} & set(sys.modules)
+        """
+    )
+    # Hypothesis has a plugin of its own, which is in the environment of this test.
+    done = pytester.runpytest_subprocess("-W", "error", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)
+
+
+@pytest.mark.process
+def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(pytester: pytest.Pytester) -> None:
+    contract(pytester, "only=['ids/*'], fuzzing=Fuzzing(20)", [*SERVER, "none"])
+    pytester.makeconftest("import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None")
+    done = pytester.runpytest_subprocess("-W", "ignore", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    assert done.parseoutcomes()["failed"] == 1
+    assert done.parseoutcomes()["passed"] > 5
+    done.stdout.fnmatch_lines(["fuzzing needs the package hypothesis; run: *toolwire[[]contract]*"])
+    assert len(done.outlines) < 20
+
+
+@pytest.mark.process
+def test_the_cases_need_no_hypothesis(pytester: pytest.Pytester) -> None:
+    contract(pytester, "only=['ids/zero']", [*SERVER, "none"])
+    pytester.makeconftest("import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None")
+    done = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)

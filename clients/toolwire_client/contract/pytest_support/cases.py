@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ..report import Report, Verdict
 
 FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")
+_NO_FUZZING = "fuzz"
+"""The test that fails in place of those if Hypothesis is not installed."""
 
 
 class ContractWarning(UserWarning):
@@ -55,7 +57,8 @@ def contract_cases(
     It is as many tests as there are cases whose ids match a pattern in *only* (by default all) and none in *skip*, and
     two more with *fuzzing*. Those that are selected are played together when the first of them runs. A test fails if a
     case of this *severity* or a graver one does; others warn (`ContractWarning`), and what is not applicable is
-    skipped. Gaps in the file *baseline* are expected failures. For all else see `check`.
+    skipped. Gaps in the file *baseline* are expected failures. If Hypothesis is not installed, one test fails in place
+    of the two with *fuzzing*, and says how to install it. For all else see `check`.
 
     Raises:
         ValueError: if a pattern matches no case, so that less would be tested than was meant.
@@ -68,6 +71,10 @@ def contract_cases(
             raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
     known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
     wanted = {case.id: case for case in chosen(cases(), only, skip)}
+    no_fuzzing = "" if fuzzing is None else _reason_against_fuzzing()
+    fuzz_ids: tuple[str, ...] = ()
+    if fuzzing is not None:
+        fuzz_ids = (_NO_FUZZING,) if no_fuzzing else FUZZ_IDS
 
     @cache
     def played(ids: frozenset[str]) -> Report | NotStarted | UnknownTool:
@@ -85,8 +92,10 @@ def contract_cases(
         except (NotStarted, UnknownTool) as error:
             return error
 
-    @pytest.mark.parametrize("contract_case", [*wanted, *(FUZZ_IDS if fuzzing else ())])
+    @pytest.mark.parametrize("contract_case", [*wanted, *fuzz_ids])
     def test(contract_case: str, request: pytest.FixtureRequest) -> None:
+        if contract_case == _NO_FUZZING:
+            pytest.fail(no_fuzzing, pytrace=False)
         items: list[Any] = [item for item in request.session.items if getattr(item, "function", None) is test]
         selected = frozenset(item.callspec.params["contract_case"] for item in items)
         report = played(selected)
@@ -96,6 +105,17 @@ def contract_cases(
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
+
+
+def _reason_against_fuzzing() -> str:
+    """Why no arguments can be generated, with the command that helps; empty if they can."""
+    from ..fuzz import MissingHypothesis, need_hypothesis
+
+    try:
+        need_hypothesis()
+    except MissingHypothesis as error:
+        return str(error)
+    return ""
 
 
 def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:

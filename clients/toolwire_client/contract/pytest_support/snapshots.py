@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...transport.base import InProcess
 
-UPDATE_FLAG = "--update-tools"
+UPDATE_FLAG = "--toolwire-update-tools"  # as `toolwire_pytest.py` adds it
 
 _SEMVER = {
     "major": "breaking: a new major version",

@@ -1,9 +1,7 @@
-"""A fixture and a flag for pytest. In the `conftest.py` of the repository:
+"""A fixture and a flag for pytest, which loads this module by its entry point `toolwire`.
 
-    pytest_plugins = ["toolwire_client.contract.pytest_plugin"]
-
-It is no entry point: pytest would import Toolwire's client whenever it starts, in every project of an environment that
-has Toolwire, and show its flag there.
+pytest does so in every project of an environment that has Toolwire. So the module is in no package, whose import would
+cost time, and imports nothing of Toolwire before a test uses the fixture. `-p no:toolwire` leaves it out.
 """
 
 from __future__ import annotations
@@ -13,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .pytest_support.snapshots import UPDATE_FLAG, assert_tools_unchanged
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ..transport.base import InProcess
+    from toolwire_client.transport.base import InProcess
 
 _FORBIDDEN = re.compile(r"[^\w.-]+")  # in names of files, somewhere
 
@@ -27,7 +23,9 @@ _FORBIDDEN = re.compile(r"[^\w.-]+")  # in names of files, somewhere
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flag that takes the tools as they are."""
     parser.getgroup("toolwire").addoption(
-        UPDATE_FLAG, action="store_true", help="write the snapshots of tool lists anew instead of comparing with them"
+        "--toolwire-update-tools",
+        action="store_true",
+        help="write the snapshots of tool lists anew instead of comparing with them",
     )
 
 
@@ -38,6 +36,7 @@ def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
     The snapshot is `snapshots/TEST.json` next to the test, under its name, or in *path*, from the test's folder. What
     else it takes is what `assert_tools_unchanged` does.
     """
+    from toolwire_client.contract.pytest_support.snapshots import UPDATE_FLAG, assert_tools_unchanged
 
     def compare(server: Sequence[str] | InProcess, path: str | Path | None = None, **options: Any) -> None:
         __tracebackhide__ = True

@@ -6,13 +6,12 @@ import logging
 import os
 import socket
 import sys
-import threading
-import webbrowser
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Failed, UsageError
+from .browser import has_screen, open_privately
 from .options import Option
 from .output import say
 
@@ -49,6 +48,7 @@ async def local_page(
     import uvicorn
 
     from ..inspect.app import Page
+    from ..inspect.listener import PageProtocol
 
     port = options.get("port", 0)
     if port > 65535:
@@ -60,12 +60,11 @@ async def local_page(
     page = Page(listener.getsockname()[1], feed, state)
     tell(f"Open {page.guard.url} (Ctrl-C ends it)")
     sys.stdout.flush()
-    # A browser in the terminal would take that over.
-    has_screen = not sys.platform.startswith("linux") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
-    if "no_browser" not in options and has_screen:
-        threading.Thread(target=webbrowser.open, args=(page.guard.url_once,), daemon=True).start()
+    opened = ExitStack()
+    if "no_browser" not in options and has_screen():
+        opened.enter_context(open_privately(page.guard.url_once))
     quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
-    parts: dict[str, Any] = {"http": "h11", "ws": "none", "lifespan": "off", "proxy_headers": False}
+    parts: dict[str, Any] = {"http": PageProtocol, "ws": "none", "lifespan": "off", "proxy_headers": False}
     # A browser that does not read may delay the end by a second.
     server = uvicorn.Server(uvicorn.Config(page, timeout_graceful_shutdown=1, backlog=16, **quiet, **parts))
     serving = asyncio.ensure_future(server.serve([listener]))  # a task group would wrap the errors of the block
@@ -76,3 +75,4 @@ async def local_page(
         logging.getLogger("uvicorn.error").disabled = True  # a response that it cuts off now is no error
         server.should_exit = True
         await serving
+        opened.close()

@@ -6,6 +6,7 @@ inspected server, which returns the answer, or a function that adds events to a 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -19,6 +20,7 @@ from toolwire_client.errors import ClientError
 from toolwire_schemas.wire.codec import decode
 
 from .guard import HEADERS, Guard
+from .peer_user import is_own_connection
 from .traffic import Feed, encode
 
 if TYPE_CHECKING:
@@ -42,11 +44,13 @@ class Page:
     """The page at *port* that shows *feed*, *state*, and `server` as soon as that is set."""
 
     def __init__(self, port: int, feed: Feed, state: dict[str, Any]) -> None:
-        self.guard, self.feed = Guard(port), feed
+        self.guard, self.feed = Guard(port, partial(is_own_connection, server_port=port)), feed
         nothing = {"command": None, "target": None, "status": "starting", "problem": "", "server": None}
         lists: dict[str, Any] = {name: [] for name in ("tools", "resources", "templates", "prompts", "findings")}
         self.state = {**nothing, **lists, **state}
         self.server: InspectedServer | None = None
+        self.strangers: set[object] = set()
+        """The open connections that have not named the token; see `listener.py`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request."""

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
 POLICY = (
@@ -31,14 +33,23 @@ HEADERS = {
 
 
 class Guard:
-    """Lets in the requests to *port* that know the token."""
+    """Lets in the requests to *port* that know the token.
 
-    def __init__(self, port: int) -> None:
+    *is_own* receives the port of a client and says whether a process of this user has it.
+    """
+
+    def __init__(self, port: int, is_own: Callable[[int], bool]) -> None:
+        self._is_own = is_own
         self._token, self._ticket = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
         self.url = f"http://{self._hosts[0]}/{self._token}/"
         self.url_once = f"http://{self._hosts[0]}/{self._ticket}"
-        """An address that leads to `url` once: other users of the machine can read the command that has it."""
+        """An address that leads to `url` once, and only this user; for a file that the browser opens."""
+
+    def knows(self, path: str) -> bool:
+        """Return whether *path* begins with the token or the ticket."""
+        is_ticket, is_page = self._compare(path)
+        return is_ticket or is_page
 
     def path(self, request: Request) -> str:
         """Return the path of *request* below the token.
@@ -46,9 +57,8 @@ class Guard:
         Raises:
             HTTPException: if it is not answered; its headers say where to go instead.
         """
-        start, slash, rest = request.scope["path"].removeprefix("/").partition("/")
-        given = start.encode(errors="replace")
-        is_ticket, is_page = (secrets.compare_digest(given, own.encode()) for own in (self._ticket, self._token))
+        _, slash, rest = request.scope["path"].removeprefix("/").partition("/")
+        is_ticket, is_page = self._compare(request.scope["path"])
         if not (is_ticket or is_page):
             raise HTTPException(404, "not found")
         is_post, headers = request.method == "POST", {name: value.lower() for name, value in request.headers.items()}
@@ -61,7 +71,16 @@ class Guard:
             raise HTTPException(415, "the body must be application/json")
         if request.method not in ("GET", "POST"):
             raise HTTPException(405, "only GET and POST are answered")
+        if is_ticket and not self._is_own(request.scope["client"][1]):
+            raise HTTPException(403, "this address is for another user: open the one that Toolwire has printed")
         if is_ticket or not slash:
             self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
             raise HTTPException(303, headers={"location": f"/{self._token}/"})
         return str(rest)
+
+    def _compare(self, path: str) -> tuple[bool, bool]:
+        """Return whether *path* begins with the ticket, and whether it begins with the token."""
+        start = path.removeprefix("/").partition("/")[0].encode(errors="replace")
+        is_ticket = secrets.compare_digest(start, self._ticket.encode())
+        is_page = secrets.compare_digest(start, self._token.encode())
+        return is_ticket, is_page

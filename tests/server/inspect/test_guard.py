@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,10 +17,14 @@ from hypothesis import strategies as st
 from server.inspect.inspecting import foreign_page, tools_page
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from support.server_process import PATIENCE_SECONDS
 from toolwire.inspect.guard import HEADERS, POLICY, Guard
+from toolwire.inspect.listener import MAX_STRANGERS
 
 JSON = (b"content-type", b"application/json")
 HOST = (b"host", b"127.0.0.1:80")
+OWN_PORT, FOREIGN_PORT = 40_001, 40_002
+"""The ports of a client of this user, and of another one."""
 
 
 def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
@@ -29,13 +35,18 @@ def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) 
         return rejected.status_code
 
 
-def request(method: str, path: str, *headers: tuple[bytes, bytes]) -> Request:
-    return Request({"type": "http", "method": method, "path": path, "headers": headers})
+def request(method: str, path: str, *headers: tuple[bytes, bytes], port: int = OWN_PORT) -> Request:
+    client = ("127.0.0.1", port)
+    return Request({"type": "http", "method": method, "path": path, "headers": headers, "client": client})
+
+
+def new_guard() -> Guard:
+    return Guard(80, is_own=lambda client_port: client_port == OWN_PORT)
 
 
 @pytest.fixture
 def guard() -> Guard:
-    return Guard(80)
+    return new_guard()
 
 
 @pytest.fixture
@@ -45,7 +56,7 @@ def start(guard: Guard) -> str:
 
 def test_the_token_is_long_and_new_each_time(guard: Guard, start: str) -> None:
     assert len(start) == 45  # 32 bytes, and two slashes
-    assert Guard(80).url != guard.url
+    assert new_guard().url != guard.url
 
 
 def test_a_path_below_the_token_is_let_in(guard: Guard, start: str) -> None:
@@ -56,7 +67,7 @@ def test_a_path_below_the_token_is_let_in(guard: Guard, start: str) -> None:
 
 @given(st.text(max_size=60))
 def test_no_other_path_is_found(path: str) -> None:
-    guard = Guard(80)
+    guard = new_guard()
     assert judged(guard, "GET", path, HOST) == 404
     assert judged(guard, "GET", "/" + path, HOST, JSON) == 404
 
@@ -100,6 +111,16 @@ def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> Non
     assert (moved.value.status_code, moved.value.headers) == (303, {"location": start})
     assert judged(guard, "GET", ticket, HOST) == 404
     assert judged(guard, "GET", start, HOST) == ""
+
+
+def test_the_address_for_the_browser_is_not_for_another_user(guard: Guard, start: str) -> None:
+    ticket = urlsplit(guard.url_once).path
+    with pytest.raises(HTTPException) as refused:
+        guard.path(request("GET", ticket, HOST, port=FOREIGN_PORT))
+    assert refused.value.status_code == 403
+    with pytest.raises(HTTPException) as moved:  # and it is not spent by the attempt
+        guard.path(request("GET", ticket, HOST, port=OWN_PORT))
+    assert moved.value.headers == {"location": start}
 
 
 # --- by HTTP ---
@@ -216,3 +237,24 @@ def test_without_the_extra_the_command_names_what_to_install(tmp_path: Path) -> 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("toolwire: the page needs uvicorn: ")
     assert "toolwire[inspect]" in done.stderr
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Return whether the page closes *connection*, which sends nothing."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.process
+def test_connections_without_a_token_are_few_and_do_not_stay(tmp_path: Path) -> None:
+    with foreign_page(tmp_path, "echo") as page, ExitStack() as opened:
+        strangers = []
+        for _ in range(MAX_STRANGERS + 1):
+            connection = socket.create_connection(("127.0.0.1", page.port), timeout=PATIENCE_SECONDS)
+            strangers.append(opened.enter_context(connection))
+        assert is_closed(strangers[-1])  # one too many
+        strangers[0].sendall(b"GET /wrong HTTP/1.1\r\nHost: ")
+        assert all(map(is_closed, strangers))  # a head that is not complete in time
+        assert page.get("state")["status"] == "ready"

@@ -38,6 +38,21 @@ def test_the_words_of_the_command_line_mean_the_arguments(arguments: dict[str, A
     assert read(words, {}) == arguments
 
 
+@given(st.text(min_size=1), st.dictionaries(st.text(), values, max_size=2), st.lists(st.text(), min_size=1, max_size=3))
+def test_no_control_character_is_on_the_command_line(name: str, arguments: dict[str, Any], command: list[str]) -> None:
+    assert snippets(name, arguments, None, command)["command"].isprintable()
+
+
+@pytest.mark.process
+def test_bash_reads_the_words_of_a_hostile_server_as_they_are(tmp_path: Path) -> None:
+    if (bash := shutil.which("bash")) is None:
+        pytest.skip("bash is not installed")
+    name = "a\nb\x1b[201~ 'c' \\ \u202e é"
+    line = snippets(name, {}, None, ["server\r"])["command"].replace("toolwire call", "printf '%s\\0'", 1)
+    done = subprocess.run([bash, "-c", line], cwd=tmp_path, stdout=subprocess.PIPE, check=True)
+    assert done.stdout.decode().split("\0")[:-1] == [name, "{}", "--", "server\r"]
+
+
 def test_a_server_that_is_no_target_is_started_by_its_command() -> None:
     command = snippets("add", {"number": 2}, None, ["npx", "-y", "a server"])["command"]
     assert command == """toolwire call add '{"number":2}' -- npx -y 'a server'"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -90,26 +91,106 @@ def test_a_folder_is_packed_as_a_whole_but_no_environment_in_it(tmp_path: Path) 
     assert contents.targets == ["server/all"]
 
 
-def test_yaml_brings_the_scripts_and_modules_that_it_names(tmp_path: Path) -> None:
-    text = "use_guide: {tool_name: t, description: d}\ncommand: [./bin/run.sh, '{a}', python3, work.py]\ncwd: data\n"
-    write(
-        tmp_path,
-        {
-            "t.yaml": text,
-            "bin/run.sh": "",
-            "work.py": "import help_work",
-            "help_work.py": "",
-            "data/x": "",
-            "no.py": "",
-        },
-    )
+COMMANDS = """
+use_guide: {tool_name: t, description: It reads notes.txt and .env}
+# See .git/config and id_rsa.
+parameters: {a: string}
+command: [./bin/run.sh, '{a}', python3, work.py]
+"""
+
+
+def test_yaml_brings_the_files_that_its_commands_run_and_no_others(tmp_path: Path) -> None:
+    files = {
+        "t.yaml": COMMANDS,
+        "bin/run.sh": "",
+        "work.py": "import help_work",
+        "help_work.py": "",
+        "no.py": "",
+        "notes.txt": "",
+        "id_rsa": "",
+        ".env": "",
+        ".git/config": "",
+    }
+    write(tmp_path, files)
     contents = packed(tmp_path, "t.yaml")
-    wanted = ["bin/run.sh", "data/x", "help_work.py", "t.yaml", "work.py"]
+    wanted = ["bin/run.sh", "help_work.py", "t.yaml", "work.py"]
     assert (sorted(contents.files), contents.extras) == ([f"server/{name}" for name in wanted], {"yaml"})
-    (tmp_path / "inner").mkdir()
-    write(tmp_path, {"inner/u.yaml": "command: [../bin/run.sh]\n"})
-    with pytest.raises(LoadError, match=r"names \.\./bin/run\.sh, which is not in its folder"):
-        packed(tmp_path, "inner/u.yaml")
+
+
+def test_a_script_for_the_shell_brings_the_files_that_are_words_of_it(tmp_path: Path) -> None:
+    script = "./a.sh | sort; awk -f 'b.awk' && echo c.txt.bak"
+    text = f"name: t\ndescription: d\nshell: true\nparameters: {{}}\ncommand: |\n  {script}\n"
+    write(tmp_path, {"t.yaml": text, "a.sh": "", "b.awk": "", "c.txt": ""})
+    assert sorted(packed(tmp_path, "t.yaml").files) == ["server/a.sh", "server/b.awk", "server/t.yaml"]
+
+
+def test_a_function_of_yaml_brings_its_module(tmp_path: Path) -> None:
+    text = "name: t\ndescription: d\nparameters: {}\nfunction: inner.work:run\n"
+    write(tmp_path, {"t.yaml": text, "inner/work.py": "", "inner/other.py": ""})
+    assert sorted(packed(tmp_path, "t.yaml").files) == ["server/inner/work.py", "server/t.yaml"]
+
+
+@pytest.mark.parametrize("name", [".env", "id_rsa", "server.pem", "prod.env"])
+def test_a_private_file_that_a_command_runs_is_packed_only_if_it_is_named(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"t.yaml": f"name: t\ndescription: d\nparameters: {{}}\ncommand: [cat, {name}]\n", name: "secret"})
+    with pytest.raises(LoadError, match=rf"runs .*{name}, which is hidden or may be a key: pack it by --add"):
+        packed(tmp_path, "t.yaml")
+
+    contents = Contents()
+    contents.add_target(str(tmp_path / "t.yaml"))
+    contents.add_data(str(tmp_path / name), str(tmp_path))
+    contents.settle()
+    assert sorted(contents.files) == sorted(["server/t.yaml", f"server/{name}"])
+
+
+def test_yaml_that_runs_what_the_bundle_would_lack_is_refused(tmp_path: Path) -> None:
+    text = "name: t\ndescription: d\nparameters: {}\ncommand: [ls]\n"
+    write(tmp_path, {"in/t.yaml": f"{text}cwd: data\n", "in/data/x": "", "in/u.yaml": "", "run.sh": ""})
+    with pytest.raises(LoadError, match=r"runs a command in .*data, which the bundle would lack: add it by --add"):
+        packed(tmp_path, "in/t.yaml")
+    write(tmp_path, {"in/u.yaml": text.replace("[ls]", "[../run.sh]")})
+    with pytest.raises(LoadError, match=r"run\.sh, which is not in its folder"):
+        packed(tmp_path, "in/u.yaml")
+
+
+PRIVATE = (".env", ".git/config", ".netrc", "id_rsa", "id_ed25519.pub", "tls.key", "CA.PEM", "prod.env", "secrets.json")
+
+
+def test_an_added_folder_is_packed_without_hidden_files_and_keys(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"tools.py": "", "data/x.csv": "", "data/secrets.py": "", **{f"data/{name}": "" for name in PRIVATE}}
+    )
+    contents = packed(tmp_path, "tools.py")
+    contents.add_data(str(tmp_path / "data"), str(tmp_path))
+    assert sorted(contents.files) == ["server/data/secrets.py", "server/data/x.csv", "server/tools.py"]
+    left_out = {os.path.relpath(path, tmp_path / "data").split(os.sep)[0] for path in contents.left_out}
+    assert left_out == {name.split("/")[0] for name in PRIVATE}
+
+
+def test_what_is_no_file_of_the_folder_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    write(tmp_path, {"tools.py": "", "secret.txt": "", "data/x": ""})
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "data" / "link").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "device").symlink_to("/dev/null")
+    (tmp_path / "dangling").symlink_to("nothing")
+    contents = packed(tmp_path, "tools.py")
+    for name, sentence in {
+        "pipe": "cannot be packed: it is a pipe",
+        "data": "is a link to .*secret.txt, which is outside of its folder",
+        "device": "is a link to /dev/null, which is outside of its folder",
+        "dangling": "cannot be packed: No such file or directory",
+        "/dev/null": "cannot be packed: it is a device",
+    }.items():
+        with pytest.raises(LoadError, match=sentence):
+            contents.add_data(os.path.join(tmp_path, name), str(tmp_path))
+
+
+def test_a_link_within_the_folder_is_packed(tmp_path: Path) -> None:
+    write(tmp_path, {"tools.py": "", "data/x": ""})
+    (tmp_path / "data" / "link").symlink_to("x")
+    contents = packed(tmp_path, "tools.py")
+    contents.add_data(str(tmp_path / "data"), str(tmp_path))
+    assert sorted(contents.files) == ["server/data/link", "server/data/x", "server/tools.py"]
 
 
 def test_a_bundled_tool_brings_the_packages_of_its_extra() -> None:
@@ -269,6 +350,9 @@ def test_what_the_registry_would_refuse_is_refused_at_once(url: str, name: str |
         (["tools.py", "-o", "x.zip"], "ends in .mcpb"),
         (["tools.py", "--add", "nothing.csv"], "nothing.csv"),
         (["tools.py", "broken.py"], "broken.py, line 1: "),
+        (["tools.py", "-o", "tools.py/x.mcpb"], "tools.py/x.mcpb cannot be written: "),
+        (["tools.py", "-o", "folder.mcpb"], "folder.mcpb cannot be written: it is a folder"),
+        (["tools.py", "--env-file", ".env"], "--env-file names a file of this machine"),
         (["no_module"], "no module 'no_module' to pack"),
         (["notes.txt", "--author", "me"], "notes.txt cannot be packed: its name must end in .py, .yaml or .yml"),
     ],
@@ -277,6 +361,16 @@ def test_a_mistake_is_one_sentence_with_its_remedy(command_line: CommandLine, wo
     (command_line.folder / "tools.py").write_text("def add(a: int) -> int:\n    return a\n")
     (command_line.folder / "broken.py").write_text("def add(:")
     (command_line.folder / "notes.txt").touch()
+    (command_line.folder / ".env").touch()
+    (command_line.folder / "folder.mcpb").mkdir()
     done = command_line("pack", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n"), told in done.stderr) == (2, "", 1, True), done.stderr
+    assert [path.name for path in command_line.folder.glob("*.mcpb")] == ["folder.mcpb"]
+
+
+def test_a_dry_run_prints_the_files_with_their_sizes_and_writes_nothing(command_line: CommandLine) -> None:
+    write(command_line.folder, {"tools.py": "A = 1\n", "data/x.csv": "1,2\n", "data/.env": "KEY=1"})
+    done = command_line("pack", "tools.py", "--add", "data", "--dry-run")
+    assert (done.returncode, done.stdout.split()) == (0, ["4", "server/data/x.csv", "6", "server/tools.py"])
+    assert "left out, since they are hidden or may be keys: data/.env; to pack one, name it" in done.stderr
     assert not list(command_line.folder.glob("*.mcpb"))

@@ -59,10 +59,11 @@ def tool_files(folder: str) -> list[str]:
     lines that begin with `name:`, `description:` and what runs it, as keys of the file or of a list in it.
     """
     names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_.")
-    return [path for name in names if _is_about_a_tool(path := os.path.join(folder, name))]
+    return [path for name in names if is_about_a_tool(path := os.path.join(folder, name))]
 
 
-def _is_about_a_tool(path: str) -> bool:
+def is_about_a_tool(path: str) -> bool:
+    """Return whether the YAML file at *path* describes tools, as far as its keys tell; it may have faults."""
     if not os.path.isfile(path):
         return False
     if os.path.splitext(path)[0].endswith(CONFIG) and os.path.isfile(implementation(path)):

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 from toolwire_tools.bundled import BUNDLED
 from toolwire_tools.fastmcp.names import PACKAGES as ADOPTED
+from toolwire_tools.toolconfig.files import is_about_a_tool
 
 from ...errors import LoadError
 from ...loading.dependencies import ScriptMetadata, name_of
 from ...loading.importing import YAML, missing
 from ...loading.targets import parse
+from .files import check_kind, find_files, is_private
+from .yaml_files import find_run_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +44,13 @@ class Contents:
         self.extras: set[str] = set()
         self.requires_python: str | None = None
         self.unpacked: list[str] = []
+        self.left_out: list[str] = []
+        """Hidden files and keys in the folders that are packed."""
         self._imported: dict[str, str] = {}
+        self._private: dict[str, str] = {}
+        """Hidden files and keys that commands run, with the YAML file that says so."""
+        self._run_in: dict[str, str] = {}
+        """The folders in which commands run, likewise."""
 
     def add_target(self, text: str) -> None:
         """Add what the target *text* of the command line needs.
@@ -61,8 +69,9 @@ class Contents:
 
     def add_data(self, path: str, near: str) -> None:
         """Add the file or folder at *path*, where a file in the folder *near* finds it."""
-        if not os.path.exists(path):
+        if not os.path.lexists(path):
             raise LoadError(missing(path))
+        check_kind(path, os.path.dirname(os.path.abspath(path)))
         root = near if not os.path.relpath(path, near).startswith("..") else os.path.dirname(os.path.abspath(path))
         self._add(path, root)
 
@@ -114,7 +123,7 @@ class Contents:
             self.dependencies.append(f"{distribution}>={metadata.version(distribution)}")
 
     def _add(self, path: str, root: str) -> None:
-        for file in _files(path):
+        for file in find_files(path, self.left_out):
             place = "/".join([FOLDER, *os.path.relpath(file, root).split(os.sep)])
             other = self.files.setdefault(place, file)
             if other != file:
@@ -122,7 +131,7 @@ class Contents:
                 raise LoadError(f"{other} and {file} {clash}")
             if file.endswith(".py"):
                 self._follow_imports(file, root)
-            elif file.endswith(YAML):
+            elif file.endswith(YAML) and is_about_a_tool(file):
                 self.extras.add("yaml")
                 self._follow_names(file, root)
 
@@ -137,27 +146,39 @@ class Contents:
                 self._add(found, os.path.dirname(found))
 
     def _follow_names(self, file: str, root: str) -> None:
-        """Add the files that a YAML file names: programs and scripts in its folder, modules of its functions."""
-        folder = os.path.dirname(file)
-        with open(file, encoding="utf-8") as source:
-            text = source.read()
-        stem = os.path.splitext(os.path.basename(file))[0].removesuffix("_config")
-        for word in {*re.findall(r"[\w./-]+", text), stem}:
-            for path in (os.path.normpath(os.path.join(folder, word)), os.path.join(folder, f"{word}.py")):
-                if os.path.isfile(path) and not os.path.isabs(word) and path not in self.files.values():
-                    if os.path.relpath(path, folder).startswith(".."):
-                        raise LoadError(f"{file} names {word}, which is not in its folder and cannot be packed with it")
-                    self._add(path, root)
-        for cwd in re.findall(r"^\s*cwd: *[\"']?([\w./-]+)", text, re.MULTILINE):
-            if os.path.isdir(path := os.path.join(folder, cwd)) and os.path.normpath(path) != folder:
+        """Add the files that the tools of a YAML file run, and note the folders that they run in."""
+        files, folders = find_run_files(file)
+        folder = os.path.dirname(os.path.abspath(file))
+        for path in files:
+            if os.path.relpath(path, folder).startswith(".."):
+                raise LoadError(f"{file} runs {path}, which is not in its folder and cannot be packed with it")
+            if is_private(path):
+                self._private[path] = file
+            elif path not in self.files.values():
                 self._add(path, root)
+        for place in folders:
+            self._run_in[place] = file
+
+    def _check_commands(self) -> None:
+        packed = {os.path.realpath(file) for file in self.files.values()}
+        for path, file in self._private.items():
+            if os.path.realpath(path) not in packed:
+                raise LoadError(f"{file} runs {path}, which is hidden or may be a key: pack it by --add {path}")
+        for folder, file in self._run_in.items():
+            inside = os.path.join(os.path.realpath(folder), "")
+            if not any(path.startswith(inside) for path in packed):
+                raise LoadError(
+                    f"{file} runs a command in {folder}, which the bundle would lack: add it by --add {folder}"
+                )
 
     def settle(self) -> None:
         """Add the installed packages that are imported, unless the author has named packages.
 
         Raises:
-            LoadError: if an imported module is neither packed nor installed.
+            LoadError: if something that the tools need would be missing: an imported module that is neither packed nor
+                installed, a private file that a command runs, a folder in which one runs.
         """
+        self._check_commands()
         if self.dependencies:
             return
         installed = metadata.packages_distributions()
@@ -167,18 +188,6 @@ class Contents:
             elif file and name not in ADOPTED:  # those that are not installed are Toolwire's own
                 remedy = f"put {name}.py next to it, or name its package: --with PACKAGE"
                 raise LoadError(f"{file} imports {name}, which the bundle would lack; {remedy}")
-
-
-def _files(path: str) -> Iterator[str]:
-    """The file at *path*, or those in a folder, without hidden ones, compiled ones and environments."""
-    if os.path.isfile(path):
-        yield path
-    for folder, folders, names in os.walk(path):
-        if "pyvenv.cfg" in names:
-            folders[:], names = [], []
-        folders[:] = sorted(name for name in folders if name[0] != "." and name not in ("__pycache__", "node_modules"))
-        shown = sorted(name for name in names if name[0] != "." and not name.endswith(".mcpb"))
-        yield from (os.path.join(folder, name) for name in shown)
 
 
 def _imports(file: str) -> Iterator[tuple[str, bool]]:

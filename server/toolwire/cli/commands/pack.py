@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import re
@@ -56,8 +57,9 @@ COMMAND = Command(
     usage=("toolwire pack TARGET... [OPTIONS]",),
     details="Writes a bundle (.mcpb) that Claude Desktop and other hosts install with a click. It has the files of the "
     "targets and the modules next to them that they import. Packages are those of --with and a file's `# /// script` "
-    "block, or else the installed ones that are imported. The server is started once from the bundle, to list its "
-    "tools. All options of `serve` can be given too.",
+    "block, or else the installed ones that are imported. Of a YAML file, the files that its commands run come along. "
+    "Hidden files and keys are packed only if --add names each of them. The server is started once from the bundle, to "
+    "list its tools. All options of `serve` can be given too.",
     options=(
         Option(
             "-o, --output FILE",
@@ -70,6 +72,7 @@ COMMAND = Command(
         Option("--env KEY", "environment variable that the host asks its user for; repeatable", _VARIABLE, many=True),
         Option("--icon FILE", "icon of the bundle, a PNG image"),
         Option("--add PATH", "file or folder that the tools read, packed next to them; repeatable", many=True),
+        Option("--dry-run", "only print the files that would be packed"),
         Option("--description TEXT", "description (default: the first line of the file's docstring)"),
         Option("--author NAME", "author (default: user.name of Git)"),
         Option("--registry URL", "write server.json, too, for the MCP registry; URL is where the bundle will be"),
@@ -89,14 +92,49 @@ def run(words: Words) -> int:
     targets, given = [*words.words, *(words.command or [])], words.options
     if not targets:
         raise UsageError("name what to pack: a file, a folder or a module, as in `pack tools.py`")
+    _refuse_local_files(given)
+    if "output" in given:
+        _check_writable(Path(given["output"]))
     contents = Contents(given.get("with", ()))
     for target in targets:
         contents.add_target(target)
     for path in given.get("add", ()):
         contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
     contents.settle()
+    if given.get("dry_run"):
+        _print_files(contents)
+        return 0
     with tempfile.TemporaryDirectory() as temporary:
         return _pack(Path(temporary), contents, targets, given)
+
+
+def _refuse_local_files(given: Mapping[str, Any]) -> None:
+    for option in COMMAND.passes_on:
+        if option.metavar == "FILE" and option.key in given:
+            raise UsageError(f"{option.flag} names a file of this machine, which a bundle cannot use elsewhere")
+
+
+def _check_writable(bundle: Path) -> None:
+    """Raise a `UsageError` if *bundle* cannot be written: better now than after packages have been downloaded."""
+    try:
+        if bundle.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        bundle.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=bundle.parent):
+            pass
+        if bundle.exists():
+            os.close(os.open(bundle, os.O_WRONLY))
+    except OSError as error:
+        raise UsageError(f"{bundle} cannot be written: {error.strerror}") from None
+
+
+def _print_files(contents: Contents) -> None:
+    """Print the files of the author that are packed, and what is left out of their folders."""
+    for place, file in sorted(contents.files.items()):
+        say(f"{os.path.getsize(file):>12,}  {place}")
+    if contents.left_out:
+        names = ", ".join(contents.left_out)
+        remark(f"left out, since they are hidden or may be keys: {names}; to pack one, name it: --add PATH")
 
 
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
@@ -129,6 +167,8 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
     size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
     say(f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')}, {size}).")
     say(f"Packages: {', '.join(wanted)}")
+    say("Files, in bytes:")
+    _print_files(contents)
     if made:
         made["packages"][0]["fileSha256"] = digest
         entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")

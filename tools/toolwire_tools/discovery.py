@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .errors import MadeForFastMCP, NotOffered, RegistrationError
+from .errors import MadeForFastMCP, NotOffered, RegistrationError, naming
 from .options import Options, held, marked, options_for
 from .signature import docstring as docstrings
 from .tool import Tool
@@ -125,7 +125,8 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
         if first.function != tool.function:
             problem = f"it is defined twice: in {first.origin} and {tool.origin}"
             remedy = 'rename one: tool_api(name="...")' if tool.kind == "tools" else "rename one"
-            raise RegistrationError(problem, tool=tool.name, remedy=remedy)
+            with naming(tool.noun):
+                raise RegistrationError(problem, tool=tool.name, remedy=remedy)
     return list(known.values())
 
 

@@ -137,6 +137,11 @@ class Tool:
         return f"<Tool {self.name}>"
 
     @property
+    def noun(self) -> str:
+        """The word for it in messages: tool, resource or prompt."""
+        return {"tools": "tool", "prompts": "prompt"}.get(self.kind, "resource")
+
+    @property
     def origin(self) -> str:
         """Where the tool comes from, for messages: `module.function`."""
         named = self.function.func if isinstance(self.function, partial) else self.function

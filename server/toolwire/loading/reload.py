@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ class Reloader:
             sys.path[:] = path
             log.error(f"{names} changed, but the old tools are still served: {error}")
         else:
-            log.info(f"{names} changed; serving {len(tools)} tools")
+            log.info(f"{names} changed; serving {_counted(tools)}")
         finally:
             hanging.cancel()
         # An edit since *found* may have been too late for this load; the next check must find it, as well as what
@@ -141,6 +142,13 @@ class Reloader:
             content = () if stat.S_ISDIR(status.st_mode) else (status.st_mtime_ns, status.st_size)
             stamps[path] = (os.path.realpath(path), status.st_dev, status.st_ino, *content)
         return stamps
+
+
+def _counted(tools: Sequence[Tool]) -> str:
+    """How many tools, resources and prompts there are, in words."""
+    counts = Counter(tool.noun for tool in tools)
+    words = [f"{counts[word]} {word}{'' if counts[word] == 1 else 's'}" for word in counts]
+    return ", ".join(words) or "no tools"
 
 
 def sources() -> set[str]:

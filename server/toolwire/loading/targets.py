@@ -102,12 +102,16 @@ def load(
             for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
                 first, there = offered.setdefault((tool.kind, tool.name_with(".")), (tool, target))
                 if first.function != tool.function:
-                    raise LoadError(_twice(tool.name, target, there))
+                    from .refusals import defined_twice
+
+                    raise LoadError(defined_twice(tool, str(target), str(there)))
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
     chosen = [tool for tool, _ in offered.values() if is_chosen(tool, include, exclude)]
     if not (chosen or may_be_empty):
-        raise LoadError(_nothing_left([tool for tool, _ in offered.values()], targets))
+        from .refusals import nothing_left
+
+        raise LoadError(nothing_left([tool for tool, _ in offered.values()], targets, _TAG))
     return chosen
 
 
@@ -254,15 +258,3 @@ def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> boo
 
 
 _TAG = "tag:"  # before a tag where a pattern of names is expected, as in `--include tag:billing`
-
-
-def _twice(name: str, here: Target, there: Target) -> str:
-    places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
-    return f"the tool {name!r} is {places}; rename one, with @tool_api(name=...) or in its YAML, or serve only one"
-
-
-def _nothing_left(tools: list[Tool], targets: Sequence[str]) -> str:
-    if tools:
-        known = dict.fromkeys([*(tool.name for tool in tools), *(_TAG + tag for tool in tools for tag in tool.tags)])
-        return f"--include and --exclude leave no tool; available: {', '.join(known)}"
-    return f"no tools to serve in {', '.join(targets)}: define public functions there, or decorate some with @tool_api"

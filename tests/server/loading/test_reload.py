@@ -114,7 +114,7 @@ def test_an_edit_of_what_a_resource_and_a_prompt_return_shows_and_is_no_news(lis
     lists.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
 
     write(tmp_path / "my_tools.py", LISTS.replace('"old"', '"new"').replace("Hello", "Good day"))
-    until_stderr_says(lists, "my_tools.py changed")
+    until_stderr_says(lists, "my_tools.py changed; serving 1 resource, 1 prompt")
 
     [content] = lists.ask(request("resources/read", {"uri": "notes://first"}))["result"]["contents"]
     [message] = lists.ask(request("prompts/get", {"name": "greet"}))["result"]["messages"]

@@ -352,3 +352,39 @@ def test_a_file_that_only_uses_a_client_of_fastmcp_is_served(fastmcp: Callable[[
     path = fastmcp("asks.py", "from fastmcp import Client\nclient = Client()\ndef add() -> int: return 1\n")
 
     assert names(path) == ["add"]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "here", "elsewhere"),
+    [
+        (
+            "resource('notes://all')",
+            "resource 'notes://all': it is defined twice: ",
+            "the resource 'notes://all' is defined in {} and in {}; give one another URI, or serve only one",
+        ),
+        (
+            "prompt(name='plan')",
+            "prompt 'plan': it is defined twice: ",
+            "the prompt 'plan' is defined in {} and in {}; rename one, with @prompt(name=...), or serve only one",
+        ),
+        (
+            "tool_api(name='plan')",
+            "tool 'plan': it is defined twice: ",
+            "the tool 'plan' is defined in {} and in {}; "
+            "rename one, with @tool_api(name=...) or in its YAML, or serve only one",
+        ),
+    ],
+)
+def test_what_is_defined_twice_is_called_what_it_is(tmp_path: Path, decorator: str, here: str, elsewhere: str) -> None:
+    head = "from toolwire import prompt, resource, tool_api\n"
+    functions = [f"@{decorator}\ndef {name}() -> str:\n    return ''\n" for name in ("first", "second")]
+    both, one, other = (tmp_path / name for name in ("both.py", "one.py", "other.py"))
+    both.write_text(head + "".join(functions))
+    one.write_text(head + functions[0])
+    other.write_text(head + functions[1])
+    with pytest.raises(LoadError) as in_one_file:
+        load([str(both)])
+    with pytest.raises(LoadError) as in_two_files:
+        load([str(one), str(other)])
+    assert str(in_one_file.value).startswith(here)
+    assert str(in_two_files.value).startswith(elsewhere.format(one, other))

@@ -131,5 +131,5 @@ def test_a_prompt_names_all_its_arguments() -> None:
     def ask(**others: str) -> str:
         return ""
 
-    with pytest.raises(RegistrationError, match="kwargs"):
+    with pytest.raises(RegistrationError, match=r"^prompt 'ask': .*kwargs"):
         tools_of(ask)

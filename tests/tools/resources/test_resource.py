@@ -204,8 +204,17 @@ def no_media_type() -> Any:
     ],
 )
 def test_what_cannot_be_a_resource_is_refused_when_it_is_loaded(make: Any) -> None:
-    with pytest.raises(RegistrationError):
+    with pytest.raises(RegistrationError, match=r"^resource '"):
         tools_of(make())
+
+
+def test_a_parameter_without_a_form_in_json_is_one_of_a_resource() -> None:
+    @resource("notes://{name}")
+    def note(name: type) -> str:
+        return ""
+
+    with pytest.raises(RegistrationError, match=r"^resource 'notes://\{name\}', parameter 'name': "):
+        tools_of(note)
 
 
 @pytest.mark.parametrize(

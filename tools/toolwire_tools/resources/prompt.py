@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.wire.codec import encode
 
 from ..content import Text
-from ..errors import OutputError, RegistrationError
+from ..errors import OutputError, RegistrationError, naming
 from ..options import Options
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
@@ -54,7 +54,11 @@ class Prompt(Tool):
         options: Options | None = None,
         toolkit: str | None = None,
     ) -> None:
-        super().__init__(function, name=name, options=options, toolkit=toolkit)
+        with naming("prompt"):
+            super().__init__(function, name=name, options=options, toolkit=toolkit)
+            self._read_arguments()
+
+    def _read_arguments(self) -> None:
         # On the object, since one of another class takes its place in a server with worker processes.
         self.kind = "prompts"
         schema = self._signature.arguments.input_schema

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 
 from ..content import base64_of, is_media_type, is_textual, media_type_of
-from ..errors import OutputError, RegistrationError, ToolError
+from ..errors import OutputError, RegistrationError, ToolError, naming
 from ..options import Options, name_of
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
@@ -71,7 +71,13 @@ class Resource(Tool):
         name: str | None = None,
         toolkit: str | None = None,
     ) -> None:
-        super().__init__(function, name=options.uri, options=options)
+        with naming("resource"):
+            super().__init__(function, name=options.uri, options=options)
+            own_name = name or options.name or name_of(function)
+            shown_name = SEPARATOR.join([*([toolkit] if toolkit else []), own_name])
+            self._read_options(options, shown_name)
+
+    def _read_options(self, options: ResourceOptions, shown_name: str) -> None:
         try:
             self.template = UriTemplate(options.uri)
         except ValueError as error:
@@ -82,11 +88,10 @@ class Resource(Tool):
         if self._media_type is not None and not is_media_type(self._media_type):
             problem = f"{self._media_type!r} is not a media type"
             raise RegistrationError(problem, tool=self.name, remedy='write it like "text/markdown"')
-        hint = annotations_of(function).get("return")
+        hint = annotations_of(self.function).get("return")
         is_text = hint in (str, "str") and not self.template.is_template
         shown = self._media_type or _media_type_of_uri(self.name) or ("text/plain" if is_text else None)
-        names = [*([toolkit] if toolkit else []), name or options.name or name_of(function)]
-        self._description = self._entry(options, SEPARATOR.join(names), shown)
+        self._description = self._entry(options, shown_name, shown)
 
     def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
         """Run a synchronous function and return the result of `resources/read` for `arguments["uri"]`.

@@ -15,6 +15,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from toolwire_client import Client
     from toolwire_client.waiting.deadline import Deadline
     from toolwire_schemas.lint.portability import Finding
 
@@ -80,8 +81,12 @@ def _list(words: Words) -> int:
     limit = limit_of(words)
     if "resources" in words.options or "prompts" in words.options:
         return _others(words, limit)
+    is_table = words.options.keys().isdisjoint({"json", "as"})
+    others: dict[str, list[Entry]] = {}
     with client_of(words, words.words, limit=limit) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+        if is_table:
+            others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}
     if words.options.get("json"):
         say(as_json(entries))
     elif words.options.get("as"):
@@ -90,24 +95,57 @@ def _list(words: Words) -> int:
         for note in notes:
             remark(note)
     else:
-        show(tools_listing(entries) if entries else "The server has no tools.")
+        _show_all(entries, others)
     return 0
+
+
+def _show_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:
+    """Show the tools, and how many resources and prompts there are; without tools, show those."""
+    found = {what: entries for what, entries in others.items() if entries}
+    if tools:
+        show(tools_listing(tools))
+        counts = [f"{counted(len(entries), what[:-1])} (--{what})" for what, entries in found.items()]
+        if counts:
+            show("\n" + ", ".join(counts))
+    elif found:
+        tables = [_table_of(what, entries) for what, entries in found.items()]
+        show("\n\n".join(tables))
+    else:
+        show("The server has no tools.")
+
+
+def _table_of(what: str, entries: Sequence[Entry]) -> str:
+    return table(_HEADINGS[what], [(*_keys(entry), summary(entry)) for entry in entries])
+
+
+def _others_or_none(client: Client, what: str, limit: Deadline) -> list[Entry]:
+    """Return the resources or the prompts; none, with a remark, if the server refuses to list what it declares."""
+    from toolwire_client import RequestFailed
+
+    try:
+        return _entries_of(client, what, limit)
+    except RequestFailed as error:
+        remark(f"the {what} cannot be listed: {error}")
+        return []
+
+
+def _entries_of(client: Client, what: str, limit: Deadline) -> list[Entry]:
+    if what == "prompts":
+        return [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
+    fixed = client.list_resources(timeout_seconds=limit.left())
+    templates = client.list_resource_templates(timeout_seconds=limit.left())
+    return [*(resource.raw for resource in fixed), *(template.raw for template in templates)]
 
 
 def _others(words: Words, limit: Deadline) -> int:
     """Print the resources or the prompts."""
     what = "resources" if "resources" in words.options else "prompts"
     with client_of(words, words.words, limit=limit) as client:
-        if what == "prompts":
-            entries = [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
-        else:
-            fixed = client.list_resources(timeout_seconds=limit.left())
-            templates = client.list_resource_templates(timeout_seconds=limit.left())
-            entries = [*(resource.raw for resource in fixed), *(template.raw for template in templates)]
+        entries = _entries_of(client, what, limit)
     if words.options.get("json"):
         say(as_json(entries))
     elif entries:
-        show(table(_HEADINGS[what], [(*_keys(entry), summary(entry)) for entry in entries]))
+        show(_table_of(what, entries))
     else:
         is_chosen = words.options.keys() & {"include", "exclude"}
         show(f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}.")

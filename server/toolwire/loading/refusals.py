@@ -1,0 +1,32 @@
+"""Sentences about targets that cannot be served together, or offer nothing. Imported when one is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolwire_tools import Tool
+
+_REMEDIES = {
+    "tool": "rename one, with @tool_api(name=...) or in its YAML",
+    "prompt": "rename one, with @prompt(name=...)",
+    "resource": "give one another URI",
+}
+
+
+def defined_twice(tool: Tool, here: str, there: str) -> str:
+    """Return why *tool*, which *here* and *there* offer, cannot be served."""
+    places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
+    return f"the {tool.noun} {tool.name!r} is {places}; {_REMEDIES[tool.noun]}, or serve only one"
+
+
+def nothing_left(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
+    """Return why nothing is left of the *tools* that *targets* offer; *before_tag* is how a tag is named."""
+    if not tools:
+        places = ", ".join(targets)
+        return f"no tools to serve in {places}: define public functions there, or decorate some with @tool_api"
+    names = [tool.name for tool in tools]
+    tags = [before_tag + tag for tool in tools for tag in tool.tags]
+    return f"--include and --exclude leave no tool; available: {', '.join(dict.fromkeys([*names, *tags]))}"

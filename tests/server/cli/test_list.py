@@ -1,0 +1,102 @@
+"""What `toolwire list` shows of a server with resources and prompts."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from support.command_line import CommandLine
+from toolwire.cli.commands.list import _show_all
+
+TOOL = {"name": "add", "inputSchema": {"type": "object"}}
+RESOURCE = {"uri": "notes://all", "name": "notes", "description": "All notes."}
+TEMPLATE = {"uriTemplate": "notes://note/{name}", "name": "note", "mimeType": "text/plain"}
+PROMPT = {"name": "plan", "arguments": [{"name": "day"}]}
+
+RESOURCES_TABLE = [
+    "URI                  type        what it is",
+    "notes://all                      All notes.",
+    "notes://note/{name}  text/plain",
+]
+PROMPTS_TABLE = ["prompt  arguments  what it is for", "plan    day?"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "resources", "prompts", "shown"),
+    [
+        ([], [], [], ["The server has no tools."]),
+        ([TOOL], [], [], ["add()"]),
+        ([TOOL], [RESOURCE], [], ["add()", "", "1 resource (--resources)"]),
+        ([TOOL], [], [PROMPT, PROMPT], ["add()", "", "2 prompts (--prompts)"]),
+        ([TOOL], [RESOURCE], [PROMPT], ["add()", "", "1 resource (--resources), 1 prompt (--prompts)"]),
+        ([], [RESOURCE, TEMPLATE], [], RESOURCES_TABLE),
+        ([], [], [PROMPT], PROMPTS_TABLE),
+        ([], [RESOURCE, TEMPLATE], [PROMPT], [*RESOURCES_TABLE, "", *PROMPTS_TABLE]),
+    ],
+)
+def test_tools_are_shown_with_what_else_there_is_and_without_tools_that_is_shown(
+    capsys: pytest.CaptureFixture[str],
+    tools: list[Any],
+    resources: list[Any],
+    prompts: list[Any],
+    shown: list[str],
+) -> None:
+    _show_all(tools, {"resources": resources, "prompts": prompts})
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown
+
+
+BOTH = """
+from toolwire import prompt, resource, tool_api
+
+@tool_api
+def add(a: int) -> int:
+    return a
+
+@resource("notes://{name}")
+def note(name: str) -> str:
+    return name
+
+@prompt
+def plan(day: str) -> str:
+    return day
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_target", [True, False], ids=["target", "command"])
+def test_the_list_of_tools_ends_with_the_number_of_resources_and_prompts(
+    command_line: CommandLine, is_target: bool
+) -> None:
+    command_line.folder.joinpath("tools.py").write_text(BOTH)
+    server = ["--", sys.executable, "-m", "toolwire", "serve", "tools.py"]
+    done = command_line("list", *(["tools.py"] if is_target else server))
+    assert done.stdout.splitlines()[-1] == "1 resource (--resources), 1 prompt (--prompts)"
+    assert command_line("list", "--as", "python", "tools.py").stdout.count("resource") == 0
+
+
+REFUSING = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {"jsonrpc": "2.0", "id": message.get("id")}
+    if message["method"] == "initialize":
+        capabilities = {"tools": {}, "resources": {}, "prompts": {}}
+        info = {"name": "a", "version": "1"}
+        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}
+    elif message["method"] == "tools/list":
+        answer["result"] = {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
+    else:
+        answer["error"] = {"code": -32601, "message": "no"}
+    if "id" in message:
+        print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.mark.process
+def test_the_tools_are_listed_if_the_server_lists_nothing_else(command_line: CommandLine) -> None:
+    command_line.folder.joinpath("server.py").write_text(REFUSING)
+    done = command_line("list", "--", sys.executable, "server.py")
+    assert (done.returncode, done.stdout) == (0, "add()\n")
+    assert "the resources cannot be listed: " in done.stderr
+    assert "the prompts cannot be listed: " in done.stderr

@@ -8,8 +8,9 @@ is a file with three names, which `LANGUAGES` makes known:
 - `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
   to import it; for a language without one, an empty text.
 
-Texts of a server are untrusted. They get into comments as lines of `Plan.head` and `docs`, which are printable (a
-printer escapes what ends a comment), and into code only as literals, or as names that `NAMING` allows.
+Texts of a server are untrusted. They get into comments as texts of the `Plan`, which are printable (a printer escapes
+what ends a comment), and into code only as literals, or as names that `NAMING` allows. `source_text.py` cleans the
+texts, and the whole file at the end.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ def generate(
     without, it imports its runtime.
     """
     from .plan import read
+    from .source_text import clean
 
     module = _printer(language)
-    return module.written(
-        read(entries, module.NAMING, head=head, command=command), runtime(language) if embeds else None
-    )
+    plan = read(entries, module.NAMING, head=head, command=command)
+    return clean(module.written(plan, runtime(language) if embeds else None))
 
 
 def runtime(language: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..dialects.name_mapping import Names, Rule, words
-from ..dialects.tool_entry import Entry, as_json, described, printable, schema_of, text
+from ..dialects.tool_entry import Entry, as_json, described, schema_of, text
 from ..dialects.type_shapes import (
     ArrayShape,
     Definition,
@@ -27,6 +27,7 @@ from ..dialects.type_shapes import (
     UnionShape,
     ValuesShape,
 )
+from .source_text import to_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -179,13 +180,14 @@ def read(entries: Iterable[Entry], naming: Naming, *, head: Sequence[str] = (), 
         if not naming.exact_types or definitions.clashes <= contested:
             break
         contested |= definitions.clashes
-    types = [each for _, needed in made for each in needed]
-    return Plan(naming, lines("\n".join(head)), list(command), types, [function for function, _ in made])
+    types = [_with_clean_text(each) for _, needed in made for each in needed]
+    functions = [function for function, _ in made]
+    return Plan(naming, to_lines("\n".join(head)), list(command), types, functions)
 
 
-def lines(text: str) -> list[str]:
-    """Return the lines of *text*, with nothing but printable letters, and without empty ones at both ends."""
-    return [printable(line.expandtabs(4)).rstrip() for line in text.strip().split("\n")] if text.strip() else []
+def _with_clean_text(definition: Definition) -> Definition:
+    description = "\n".join(to_lines(definition.description))
+    return msgspec.structs.replace(definition, description=description)
 
 
 def _function(entry: Entry, name: str, naming: Naming, definitions: Definitions) -> tuple[Function, list[Definition]]:
@@ -195,7 +197,7 @@ def _function(entry: Entry, name: str, naming: Naming, definitions: Definitions)
     if naming.names_arguments and tool.arguments.members:
         arguments_type, _ = definitions.name(f"arguments of {tool.name}", f"{tool.name} arguments")
         types.append(Definition(arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."))
-    docs = lines(_said(entry, tool, name))
+    docs = to_lines(_said(entry, tool, name))
     return Function(tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped), types
 
 
@@ -214,7 +216,7 @@ def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
 
 def _docs_of(member: ShapeMember) -> list[str]:
     default = member.schema.get("default")  # null only means that it is optional
-    return lines(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
+    return to_lines(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
 
 
 def _without(whole: list[str], label: str) -> str:

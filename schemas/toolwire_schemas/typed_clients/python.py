@@ -18,7 +18,8 @@ from ..dialects.name_mapping import RULES, pascal, snake
 from ..dialects.python_stub import indented, literal, quoted, type_of
 from ..dialects.type_shapes import ArrayShape, Definition, ObjectShape, Shape, UnionShape, ValuesShape, one_of
 from ..dialects.type_shapes import read_as_kinds as as_kinds
-from .plan import Naming, lines
+from .plan import Naming
+from .source_text import to_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ class _Module:
 
     def definition(self, definition: Definition) -> str:
         name, shape = definition.name, definition.shape
-        said = lines(definition.description)
+        said = to_lines(definition.description)
         if not isinstance(shape, ObjectShape) or not shape.members:
             # In quotes, since a type may contain others below it, or itself.
             self._used.add("TypeAlias")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from clients.languages import driving
+from clients.languages.hostile import TEXT, hostile_entries
 from clients.languages.mirrored import examples, mirrored
 from interop.peers import INSTALLED
 from support.schema_strategies import documents
@@ -160,6 +161,12 @@ def test_a_client_of_any_schemas_compiles(tmp_path: Path, go_environment: dict[s
         tools,
         'package main\n\nimport _ "drive/tools"\n\nfunc main() {}\n',
     )
+
+
+def test_a_client_of_a_hostile_server_compiles(tmp_path: Path, go_environment: dict[str, str]) -> None:
+    tools = generate("go", hostile_entries(), command=[TEXT], head=[TEXT])
+
+    built(tmp_path, go_environment, tools, 'package main\n\nimport _ "drive/tools"\n\nfunc main() {}\n')
 
 
 def test_values_go_through_the_types_of_go_and_back(tmp_path: Path, go_environment: dict[str, str]) -> None:

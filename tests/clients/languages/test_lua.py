@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from clients.languages import driving
+from clients.languages.hostile import TEXT, hostile_entries
 from clients.languages.mirrored import examples, mirrored
 from interop.peers import node
 from support.schema_strategies import documents
@@ -137,6 +138,15 @@ def test_a_client_of_any_schemas_can_be_loaded(tmp_path: Path) -> None:
         driving.run(
             [driving.toolchain("nvim"), "--headless", "--clean", "-c", f"{check} vim.cmd('qa')", "-c", "cq"], tmp_path
         )
+
+
+def test_a_client_of_a_hostile_server_can_be_loaded(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.lua"
+    tools.write_text(generate("lua", hostile_entries(), command=[TEXT], head=[TEXT]), "utf-8")
+    check = f"lua assert(loadfile('{tools}'))"
+    driving.run(
+        [driving.toolchain("nvim"), "--headless", "--clean", "-c", f"{check} vim.cmd('qa')", "-c", "cq"], tmp_path
+    )
 
 
 def test_values_go_through_lua_and_back(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from clients.languages.driving import (
     official,
     run,
 )
+from clients.languages.hostile import TEXT, hostile_entries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
@@ -34,6 +35,12 @@ PATHS = {"MYPYPATH": f"{ROOT / 'clients'}:{ROOT / 'schemas'}", "PYTHONPATH": f"{
 
 def check_types(folder: Path) -> None:
     run([sys.executable, "-m", "mypy", "--strict", "."], folder, PATHS)
+
+
+def test_a_client_of_a_hostile_server_passes_the_strictest_check(tmp_path: Path) -> None:
+    text = generate("python", hostile_entries(), command=[TEXT], head=[TEXT])
+    (tmp_path / "made.py").write_text(text, "utf-8")
+    check_types(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from clients.languages import driving
+from clients.languages.hostile import TEXT, hostile_entries
 from clients.languages.mirrored import examples, mirrored
 from interop.peers import INSTALLED, missing
 from support.schema_strategies import documents
@@ -197,6 +198,13 @@ def test_a_client_of_any_tools_compiles(tmp_path: Path, rust_environment: dict[s
         *({**entry, "name": f"{entry['name']}{number}"} for number, entry in enumerate(examples(ENTRIES, 40))),
     ]
     tools = generate("rust", entries, command=["server", '\u202e"\\\n'], head=HEAD, embeds=False)
+
+    project(tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"})
+    linted(tmp_path, rust_environment)
+
+
+def test_a_client_of_a_hostile_server_compiles(tmp_path: Path, rust_environment: dict[str, str]) -> None:
+    tools = generate("rust", hostile_entries(), command=[TEXT], head=[TEXT], embeds=False)
 
     project(tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"})
     linted(tmp_path, rust_environment)

@@ -25,6 +25,7 @@ from clients.languages.driving import (
     run,
     toolchain,
 )
+from clients.languages.hostile import TEXT, hostile_entries
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -243,6 +244,10 @@ def test_any_tools_give_a_client_that_compiles(tmp_path: Path) -> None:
 
     write()
     compile_to(tmp_path, OPTIONS | {"paths": {"@toolwire/client": ["./toolwire.ts"]}}, **sources)
+
+
+def test_a_client_of_a_hostile_server_compiles(tmp_path: Path) -> None:
+    compile_to(tmp_path, OPTIONS, tools=generate("typescript", hostile_entries(), command=[TEXT], head=[TEXT]))
 
 
 def is_exact(value: Any) -> bool:

@@ -35,7 +35,7 @@ ROOMS: dict[str, list[str]] = {
         "options",
         "signature",
         "context",
-        "api_description results",
+        "api_description results confirmation",
         "tool",
         "resources",
         "discovery",

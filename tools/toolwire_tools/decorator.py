@@ -52,6 +52,7 @@ def tool_api(
     output_schema: dict[str, Any] | None = None,
     structured: bool = True,
     max_result_bytes: int | str | None = None,
+    confirm: str | Callable[..., str] | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
     explode_param: bool = True,
@@ -90,6 +91,9 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
             hosts that pass both to the model. Results are checked all the same.
         max_result_bytes: how large a result may be, instead of the server's limit, in bytes or like `"64 KiB"`.
         meta: the tool's `_meta`, for hosts that read it.
+        confirm: the question that the user has to agree to before each call: a template over the arguments such as
+            `"Really remove {path}?"`, or a function that takes some of the arguments by name and returns the text. If
+            the user says no, or cannot be asked, the function does not run, and the call fails.
         include_arguments: the parameters that callers see and give; the others keep their defaults, whatever
             `exclude_arguments` says.
         exclude_arguments: parameters that callers neither see nor give; they keep their defaults.
@@ -311,6 +315,9 @@ def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None
     if not (place.isidentifier() if isinstance(place, str) else place is None or hasattr(place, "submit")):
         wrong = ValueError if isinstance(place, str) else TypeError
         raise wrong(f"{of}: runs_in must be 'process', another name or an executor, not {place!r}")
+    question = options.confirm
+    if not (question is None or isinstance(question, str) or (callable(question) and not isinstance(question, type))):
+        raise TypeError(f"{of}: confirm must be a text or a function that returns one, not {question!r}")
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError(f'{of}: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:

@@ -54,15 +54,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     structured: bool = True
     max_result_bytes: Annotated[int, msgspec.Meta(gt=0)] | None = None
     meta: dict[str, Any] | None = None
+    confirm: Any = None
     include_arguments: frozenset[str] | None = None
     exclude_arguments: frozenset[str] = frozenset()
     explode_param: bool = True
     explode_return: bool = False
     returns_named_value: bool = False
 
-    def shown_meta(self) -> dict[str, Any] | None:
-        """Return the `_meta` that clients get: with the tags."""
-        return {"toolwire/tags": sorted(self.tags), **(self.meta or {})} if self.tags else self.meta
+    def shown_meta(self) -> dict[str, Any]:
+        """Return the `_meta` that clients get: with the tags, and the template of the question, or true for another."""
+        shown: dict[str, Any] = {"toolwire/tags": sorted(self.tags)} if self.tags else {}
+        shown |= self.meta or {}
+        if self.confirm is not None:
+            shown["toolwire/confirm"] = self.confirm if isinstance(self.confirm, str) else True
+        return shown
 
 
 def options_of(thing: object) -> Options | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.lint.portability import Finding
 
+    from .confirmation import Confirmation
     from .context.context import Caller
 
 SEPARATOR = "_"
@@ -126,6 +127,11 @@ class Tool:
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
         self._return_data = return_data
         self._bind: Callable[..., Any] = self._signature.arguments.bind
+        self._confirmation: Confirmation | None = None
+        if options.confirm is not None:
+            from .confirmation import Confirmation  # only tools that ask first need it
+
+            self._confirmation = Confirmation(options.confirm, self.name, function, self._signature)
         self._present = _presenter(self._signature.returns)
         if not options.structured:
             self._present = partial(_content_only, self._present)
@@ -227,12 +233,15 @@ class Tool:
 
         Raises:
             ArgumentsError: naming every fault of the arguments; the tool has not run.
+            NotAnswered: if the tool has a question (`confirm`), and the user did not agree; it has not run.
             OutputError: if the tool returned something that cannot be sent or breaks its output schema.
             Cancelled: if the tool noticed that the call was cancelled.
             Exception: whatever the tool raised.
         """
         # Spelled here as in `run`: one step less for every call.
         positional, keywords = self._bind(arguments, strict_arguments, caller)
+        if self._confirmation is not None:
+            self._confirmation.ask((positional, keywords), caller, self.name)
         if self._new_context is not None:
             value = self._with_context(positional, keywords, caller)
         else:
@@ -255,6 +264,8 @@ class Tool:
             ArgumentsError, Cancelled, Exception: as `call` does.
         """
         positional, keywords = self._bind(arguments, strict_arguments, caller)
+        if self._confirmation is not None:
+            self._confirmation.ask((positional, keywords), caller, self.name)
         if self._new_context is not None:
             value = self._with_context(positional, keywords, caller)
         else:
@@ -274,6 +285,8 @@ class Tool:
     async def run_async(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
         """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
         positional, keywords = self._bind(arguments, strict_arguments, caller)
+        if self._confirmation is not None:
+            await self._confirmation.ask_async((positional, keywords), caller, self.name)
         if self._new_context is None:
             return await self._awaited(positional, keywords, caller)
         context = self._new_context(caller, self.name)

@@ -36,6 +36,8 @@ _MEMBERS: dict[str, tuple[type, str]] = {
     "_meta": (dict, "an object"),
 }
 _SMALLER = "define recurring parts once, under $defs"
+META_CONFIRM = "toolwire/confirm"
+"""The member of a tool's `_meta` that says how it asks before each call: the template of the question, or true."""
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -70,6 +72,10 @@ def _about(entry: Any) -> Iterator[Found]:
     else:
         yield from vendors.about_name(name)
     yield from about_members(entry)
+    if never_asks(entry):
+        problem = "it may delete or overwrite, and does not ask the user first; a host may run it without asking"
+        remedy = 'let it ask: tool_api(confirm="Really ...?")'
+        yield "annotations.destructiveHint", problem, remedy, "note", "hosts that approve calls by themselves"
     if isinstance(description, str):
         yield from vendors.about_description(description)
     if "inputSchema" not in entry:
@@ -82,6 +88,16 @@ def _about(entry: Any) -> Iterator[Found]:
     if _size(entry) > _LARGE_TOOL:
         problem = f"its description takes {_size(entry):,} bytes, in every request to a model"
         yield "", problem, "split the tool, or shorten descriptions and enums", "warning", "every model"
+
+
+def never_asks(entry: Any) -> bool:
+    """Return whether *entry* says that it is destructive, and not that it asks the user before each call."""
+    if not isinstance(entry, dict):
+        return False
+    annotations, meta = entry.get("annotations"), entry.get("_meta")
+    is_destructive = isinstance(annotations, dict) and annotations.get("destructiveHint") is True
+    asks = isinstance(meta, dict) and bool(meta.get(META_CONFIRM))
+    return is_destructive and not asks
 
 
 def about_members(entry: dict[str, Any]) -> Iterator[Found]:

@@ -2028,7 +2028,7 @@ export interface QuietExpectation {
   severity?: ContractSeverity
 }
 /**
- * A rule that JSON Schema cannot express: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`, `logging-declared`; for lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`.
+ * A rule that JSON Schema cannot express: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`, `logging-declared`; for lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`, `destructive-asks`.
  */
 export interface RuleExpectation {
   /**
@@ -3781,6 +3781,10 @@ export interface ToolLibraryEntry {
    * The tool may delete or overwrite data.
    */
   destructive?: boolean
+  /**
+   * The question that the user has to agree to before each call, with the names of arguments in braces, as in `Really remove {path}?`. Without the user's consent the tool does not run.
+   */
+  confirm?: string
   /**
    * Another call with the same arguments has no further effect.
    */

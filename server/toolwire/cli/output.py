@@ -48,6 +48,7 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
         parts = [part.replace(" ", _UNBROKEN) if len(part) < min(50, size) else part for part in signature(tool)]
         first, *others = _wrapped(name + printable(" ".join(parts)), size)
         about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
+        about += _wrapped(printable(_question(tool)), (columns or width()) - 4)
         lines += [first.replace(name, marked(BOLD, name), 1), *(f"{' ' * 8}{line}" for line in others)]
         lines += [f"    {line}" for line in about if line]
     return "\n".join(lines).replace(_UNBROKEN, " ")
@@ -151,6 +152,17 @@ def progress(done: float, total: float | None, message: str | None) -> str:
 def summary(tool: dict[str, Any]) -> str:
     text = tool.get("description") or tool.get("title") or ""
     return " ".join(str(text).strip().partition("\n\n")[0].split())
+
+
+def _question(tool: dict[str, Any]) -> str:
+    """Return what the listing says of the question that *tool* asks before each call; an empty text without one."""
+    from toolwire_schemas.lint.audit import META_CONFIRM
+
+    meta = tool.get("_meta")
+    asks = meta.get(META_CONFIRM) if isinstance(meta, dict) else None
+    if not asks:
+        return ""
+    return f"asks first: {' '.join(asks.split())}" if isinstance(asks, str) else "asks first"
 
 
 def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:

@@ -190,6 +190,14 @@ class HasATypeThatSomeHostsMisread(Lists):
         return [*tools, {"name": "dotted.name", "description": "Does it.", "inputSchema": schema}]
 
 
+@fails("tools/destructive-asks")
+class RemovesWithoutAQuestion(Lists):
+    def tools(self, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+        removes = {"name": "remove", "description": "Remove a file.", "inputSchema": schema}
+        return [*tools, {**removes, "annotations": {"destructiveHint": True}}]
+
+
 # Calls
 
 

@@ -45,6 +45,9 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, **more}
 
 
+ASKS = tool("y", annotations={"destructiveHint": True}, _meta={"toolwire/confirm": "Really?"})
+
+
 def call(name: str, identity: Any = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": name}}
 
@@ -84,6 +87,7 @@ MET: list[tuple[dict[str, Any], Scene]] = [
     ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("X")]})),
     ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("x")]})),
     ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [tool("x")]})),
+    ({"rule": "destructive-asks", "lists": ["a"]}, heard(lists={"a": [tool("x"), ASKS, "no tool"]})),
     (
         {"rule": "output-schema", "lists": ["tools"]},
         heard(
@@ -140,6 +144,7 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
     ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x", title="1")], "b": [tool("x")]})),
     ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]})),
     ({"rule": "portable-everywhere", "lists": ["a"]}, heard(lists={"a": [tool("x.y")]})),
+    ({"rule": "destructive-asks", "lists": ["a"]}, heard(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]})),
     (
         {"rule": "output-schema", "lists": ["tools"]},
         heard({"id": 1, "result": {"content": []}}, said=[call("x")], lists={"tools": [tool("x", outputSchema={})]}),

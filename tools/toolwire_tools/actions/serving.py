@@ -24,6 +24,7 @@ from .executor import AsyncActionExecutor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..confirmation import Confirmation
     from ..options import Options
     from .api import ActionApi
     from .executor import ActionExecutor
@@ -127,15 +128,38 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
         input_schema=described["inputSchema"],
         output_schema=None,
         description=described.get("description"),
+        confirm=None,
+        meta=described.get("_meta"),
     )
 
     def call_it(**arguments: Any) -> Any:
         return call(arguments)
 
+    asks = tool._confirmation
+    if asks is not None:  # about the values that the action's own method gets, and once
+        asks = asks.by(tool._bind)
+        call_it = _approved_async(asks, call) if is_async else _approved(asks, call)
     function: Any = call_it
     function.__self__ = getattr(tool.function, "__self__", None)
     function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
     made = Tool(function, name=tool.name, options=options)
     made._parts = tool._parts
+    made._confirmation = asks
     made.is_async = made.notices_cancellation = is_async
     return made
+
+
+def _approved(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+    def call_it(**arguments: Any) -> Any:
+        with asks.approved(arguments):
+            return call(arguments)
+
+    return call_it
+
+
+def _approved_async(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+    async def call_it(**arguments: Any) -> Any:
+        with asks.approved(arguments):
+            return await call(arguments)
+
+    return call_it

@@ -328,7 +328,7 @@ class NullCaller:
             print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        raise CannotAsk("the tool was called by a program that cannot ask a user")
+        raise CannotAsk("The tool was called by a program that cannot ask a user.")
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         return self.ask(message, schema)

@@ -126,7 +126,7 @@ def parameters_of(
     every: list[Declared] = []
     contexts: list[Declared] = []
     for parameter in _declared(function):
-        if _contexts_in(parameter.annotation, names):
+        if contexts_in(parameter.annotation, names):
             contexts.append(parameter)
         else:
             every.append(_completed(parameter, doc))
@@ -162,11 +162,11 @@ def is_required(parameter: Declared) -> bool:
     return parameter.default is EMPTY and parameter.kind not in OPEN
 
 
-CONTEXTS = ("BaseContext", "Context", "AsyncContext")
+CONTEXTS = frozenset(("BaseContext", "Context", "AsyncContext"))
 """The classes of `context/context.py`, which is imported with the first tool that has one, and is in a room above."""
 
 
-def _contexts_in(annotation: Any, names: Names) -> frozenset[str]:
+def contexts_in(annotation: Any, names: Names) -> frozenset[str]:
     """Return which of `CONTEXTS` the hint of a parameter is or derives from; none for an ordinary parameter."""
     if annotation is EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
         return frozenset()
@@ -174,15 +174,15 @@ def _contexts_in(annotation: Any, names: Names) -> frozenset[str]:
         plain = unwrap_annotation(annotation, names).hint
         options = members(plain, names) or (plain,)
     except Unresolved as error:
-        # Imported for the type checker only: the name alone says enough.
-        written = error.annotation.replace("Optional[", "").replace("]", "").split("|")[0].strip()
-        return frozenset(CONTEXTS).intersection([written.rpartition(".")[2]])
+        from .context_kind import name_in
+
+        return CONTEXTS.intersection([name_in(error.annotation)])
     found = set()
     for option in options:
         for base in option.__mro__ if isinstance(option, type) else ():
             if base.__module__ == "toolwire_tools.context.context":
                 found.add(base.__name__)
-    return frozenset(CONTEXTS) & found
+    return CONTEXTS & found
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -227,8 +227,14 @@ def read_signature(
             "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
         ) from None
     reading = _Reading(function, tool, found)
-    if not any_context:
-        reading.check_context()
+    if found.contexts:
+        from .context_kind import check_context
+
+        first = found.contexts[0]
+        is_named = first.kind not in (POSITIONAL_ONLY, *OPEN)
+        kinds = contexts_in(first.annotation, found.names)
+        names = [one.name for one in found.contexts]
+        check_context(tool, names, is_named, kinds, None if any_context else reading.is_async)
     return reading.read(input_schema, output_schema, returns)
 
 
@@ -241,7 +247,6 @@ class _Reading:
         self.is_generator = bool(code_flags & _CO_GENERATORS)
         self.is_async = any(map(is_async, layers(function)))
         self.found = found
-        self.context = self._context()
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
 
@@ -250,7 +255,7 @@ class _Reading:
         returns = self._given_returns(output_schema) if output_schema is not None else returns or self._returns()
         return Signature(
             description=self.found.doc.description,
-            context=self.context,
+            context=self.found.contexts[0].name if self.found.contexts else None,
             arguments=arguments,
             returns=returns,
             is_async=self.is_async,
@@ -267,27 +272,6 @@ class _Reading:
         self._fail(where, str(error), getattr(error, "remedy", "see the documentation of types"))
 
     # Parameters
-
-    def _context(self) -> str | None:
-        contexts = self.found.contexts
-        if len(contexts) > 1:
-            self._fail(_place(contexts[1].name), "it has two parameters for the context", "keep one of them")
-        if contexts and contexts[0].kind in (POSITIONAL_ONLY, *OPEN):
-            self._fail(_place(contexts[0].name), "the context is passed by keyword", "make it an ordinary parameter")
-        return contexts[0].name if contexts else None
-
-    def check_context(self) -> None:
-        """Refuse a context of the other kind: its `ask` is not what the function, and a type checker, takes it for."""
-        if self.context is None:
-            return
-        found = _contexts_in(self.found.contexts[0].annotation, self.found.names)
-        if self.is_async and "Context" in found and "AsyncContext" not in found:
-            problem = "an `async def` gets an AsyncContext, whose `ask` is awaited, and the hint says Context"
-            remedy = "write AsyncContext (from toolwire import AsyncContext) and `await context.ask(...)`"
-            self._fail(_place(self.context), problem, remedy)
-        if not self.is_async and "AsyncContext" in found and "Context" not in found:
-            problem = "a `def` gets a Context, whose `ask` returns the answer, and the hint says AsyncContext"
-            self._fail(_place(self.context), problem, "write Context, or the function with `async def`")
 
     def _arguments(self) -> Arguments:
         made: list[Parameter] = []

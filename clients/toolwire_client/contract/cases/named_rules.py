@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.lint.audit import audit
+from toolwire_schemas.lint.audit import audit, never_asks, shown_name
 from toolwire_schemas.wire import codec
 
 from ...validation import LenientValidator, join_errors
@@ -151,6 +151,11 @@ def _portable(severity: str) -> Rule:
     return check
 
 
+def _destructive_asks(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    silent = [shown_name(tool, place) for place, tool in enumerate(lists[0]) if never_asks(tool)]
+    return f"destructive without a question: {', '.join(silent)}" if silent else None
+
+
 RULES: dict[str, tuple[str, Rule]] = {
     "answered-once": ("one answer to each request, no second one", _answered_once),
     "answers-asked": ("answers to requests that were made, with their ids", _answers_asked),
@@ -163,5 +168,6 @@ RULES: dict[str, tuple[str, Rule]] = {
     "same-list": ("the same tools in the same order again", _same_list),
     "portable": ("names and schemas that every client and model's API takes", _portable("error")),
     "portable-everywhere": ("names and schemas that all known hosts read as they are meant", _portable("warning")),
+    "destructive-asks": ("destructive tools that ask the user before each call", _destructive_asks),
 }
 """The expectation of each rule in words, and the function that finds the first breach."""

@@ -55,9 +55,10 @@ def from_entries(entries: list[Entry]) -> str:
 def signature(entry: Entry) -> list[str]:
     """Return the arguments and the result of one tool for a reader: `["(a: int,", "b: {c: str})", "-> int"]`.
 
-    Unlike a stub, it has no named types, keeps the tool's own names, and cuts long types.
+    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, and says which texts are `bytes`,
+    a `datetime` or a `Path` in Python.
     """
-    tool = ToolShapes(entry, Definitions())
+    tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
     parameters = [_cut(_written(member)) for member in tool.arguments.members]
     parameters += [] if tool.arguments.rest is None else ["..."]
     together = ",\n".join(parameters)
@@ -145,8 +146,8 @@ def _escaped(letter: str) -> str:
 def type_of(shape: Shape) -> str:
     """Return the type of *shape* as Python writes it."""
     match shape:
-        case ScalarShape(kind=kind):
-            return _SCALARS.get(kind, "Any")
+        case ScalarShape(kind=kind, python=python):
+            return python or _SCALARS.get(kind, "Any")
         case ValuesShape(values=values):
             return _literal(values)
         case ArrayShape(first=[], rest=rest) if rest is not None:

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 
 class ScalarShape(msgspec.Struct, frozen=True):
-    """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any` kind."""
+    """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any` kind.
+
+    *python* is the type of Python that a text is read as, if the definitions tell such texts apart.
+    """
 
     kind: str
+    python: str = ""
 
 
 class ValuesShape(msgspec.Struct, frozen=True):
@@ -100,7 +104,7 @@ class Definitions:
 
     *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
     With *of_unions*, unions and lists of texts too; what remains without a name is `T | null`, and values that are no
-    texts are read as their kinds.
+    texts are read as their kinds. With *tells_texts_apart*, a text in Base64 is one of `bytes`, and so on.
 
     Several types may want one name. Then each gets a number; or, if the name is *contested*, one that begins with what
     the type is within. `clashes` are the names to contest in another reading. Names are exact if *contested* is given:
@@ -114,8 +118,10 @@ class Definitions:
         *,
         of_objects: bool = False,
         of_unions: bool = False,
+        tells_texts_apart: bool = False,
         contested: Collection[str] | None = None,
     ) -> None:
+        self.tells_texts_apart = tells_texts_apart
         self.of_objects, self.of_unions = of_objects, of_unions
         self.clashes: set[str] = set()
         self.is_exact, self._contested = contested is not None, contested or ()
@@ -174,6 +180,37 @@ class Definitions:
 
 
 # --- schemas ----------------------------------------------------------------------------------------------------------
+
+
+NAMED_TYPE = "x-toolwire-type"
+"""The keyword with the type of Python that a text is read as, in schemas that `toolwire list` asks for."""
+
+_NAMED_TYPES = frozenset(("datetime", "date", "time", "timedelta", "UUID", "Path"))
+_TYPES_OF_FORMATS = {
+    "date-time": "datetime",
+    "date": "date",
+    "time": "time",
+    "duration": "timedelta",
+    "uuid": "UUID",
+    "byte": "bytes",
+    "binary": "bytes",
+    "base64": "bytes",
+    "path": "Path",
+    "file-path": "Path",
+    "directory-path": "Path",
+}
+"""The formats of JSON Schema, OpenAPI and pydantic."""
+
+
+def _python_type_of_text(schema: Schema) -> str:
+    """Return the type of Python that a text with this *schema* is read as; empty if that is `str`."""
+    named = schema.get(NAMED_TYPE)
+    if isinstance(named, str) and named in _NAMED_TYPES:  # a server of others may write anything there
+        return named
+    if schema.get("contentEncoding") == "base64":
+        return "bytes"
+    text_format = schema.get("format")
+    return _TYPES_OF_FORMATS.get(text_format, "") if isinstance(text_format, str) else ""
 
 
 class _Pointer(msgspec.Struct, frozen=True):
@@ -318,6 +355,8 @@ class SchemaReader:
             shapes = [self._shape(item, f"{hint} {place}") for place, item in enumerate(first, 1)]
             ends = items is False or schema.get("maxItems") == len(first)
             return ArrayShape(shapes, None if ends else self._shape(items, f"{hint} item"))
+        if kind == "string" and self._definitions.tells_texts_apart:
+            return ScalarShape(kind, _python_type_of_text(schema))
         return ScalarShape(kind) if kind in _SCALARS else ANYTHING
 
     def _object(self, schema: Schema, hint: str) -> ObjectShape:

@@ -28,10 +28,20 @@ def limit_of(words: Words) -> Deadline:
 
 
 def client_of(
-    words: Words, targets: list[str], *, limit: Deadline | None = None, on_ask: OnAsk | None = None
+    words: Words,
+    targets: list[str],
+    *,
+    limit: Deadline | None = None,
+    env: dict[str, str] | None = None,
+    on_ask: OnAsk | None = None,
 ) -> AbstractContextManager[Client]:
-    """Return a client of the named server: a Toolwire server for *targets*, or any that a command starts."""
-    return connected(command_of(words, targets), is_ours=words.command is None, limit=limit, on_ask=on_ask)
+    """Return a client of the named server: a Toolwire server for *targets*, or any that a command starts.
+
+    *env* is added to the environment of a Toolwire server.
+    """
+    is_ours = words.command is None
+    more = env if is_ours else None
+    return connected(command_of(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask)
 
 
 @contextmanager

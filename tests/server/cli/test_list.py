@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.command_line import CommandLine
 from toolwire.cli.commands.list import _show_all
+from toolwire_schemas.dialects.python_stub import from_entry, signature
 
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 RESOURCE = {"uri": "notes://all", "name": "notes", "description": "All notes."}
@@ -100,3 +101,53 @@ def test_the_tools_are_listed_if_the_server_lists_nothing_else(command_line: Com
     assert (done.returncode, done.stdout) == (0, "add()\n")
     assert "the resources cannot be listed: " in done.stderr
     assert "the prompts cannot be listed: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown"),
+    [
+        ({"contentEncoding": "base64"}, "bytes"),
+        ({"format": "byte"}, "bytes"),
+        ({"format": "date-time"}, "datetime"),
+        ({"format": "date"}, "date"),
+        ({"format": "path"}, "Path"),
+        ({"format": "email"}, "str"),
+        ({"format": ["date"]}, "str"),
+        ({"x-toolwire-type": "Path"}, "Path"),
+        ({"x-toolwire-type": "\x1b[31m"}, "str"),
+        ({"x-toolwire-type": ["Path"]}, "str"),
+        ({}, "str"),
+    ],
+)
+def test_texts_are_shown_as_what_they_are_in_python(schema: dict[str, Any], shown: str) -> None:
+    text = {"type": "string", **schema}
+    properties = {"a": text, "b": {"type": "array", "items": text}, "c": {"anyOf": [text, {"type": "null"}]}}
+    tool = {"name": "put", "inputSchema": {"type": "object", "properties": properties, "required": ["a", "b", "c"]}}
+    assert " ".join(signature(tool)) == f"(a: {shown}, b: list[{shown}], c: {shown} | None)"
+    assert "def put(a: str, b: list[str], c: str | None)" in from_entry(tool)  # a model sends texts
+
+
+TEXTS = """
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+import msgspec
+
+def put(data: bytes, when: datetime, where: list[Path], day: date | None = None, took: timedelta | None = None) -> Path:
+    return where[0]
+
+def look(key: UUID, here: Annotated[datetime, msgspec.Meta(tz=True)]) -> datetime:
+    return here
+"""
+
+
+@pytest.mark.process
+def test_types_that_no_schema_tells_apart_are_shown_and_not_sent(command_line: CommandLine) -> None:
+    command_line.folder.joinpath("tools.py").write_text(TEXTS)
+    lines = " ".join(command_line("list", "tools.py").stdout.split())
+    assert lines == (
+        "put(data: bytes, when: datetime, where: list[Path], day: date | None = None, took: timedelta | None = None)"
+        " -> Path look(key: UUID, here: datetime) -> datetime"
+    )
+    assert "x-toolwire-type" not in command_line("list", "tools.py", "--json").stdout

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.errors import UsageError
-from toolwire.loading.argument_text import read
+from toolwire.loading import argument_text
+from toolwire.loading.argument_text import not_in_base64, read
 from toolwire_schemas.wire.codec import encode
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ SCHEMA: dict[str, Any] = {
         "where": {"$ref": "#/$defs/Point"},
         "mode": {"enum": ["fast", "5"]},
         "anything": {},
+        "data": {"type": "string", "contentEncoding": "base64"},
+        "byte": {"anyOf": [{"type": "string", "format": "byte"}, {"type": "null"}]},
+        "parts": {"type": "array", "items": {"type": "string", "contentEncoding": "base64"}},
+        "textual": {"anyOf": [{"type": "string"}, {"type": "string", "contentEncoding": "base64"}]},
     },
     "$defs": {"Point": POINT},
 }
@@ -109,13 +115,55 @@ def test_unknown_names_are_fine_where_the_schema_leaves_it_open() -> None:
 
 def test_text_may_come_from_a_file_and_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "note.txt").write_text("four minutes", "utf-8")
-    monkeypatch.setattr("sys.stdin", io.StringIO("no longer"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no longer")))
     assert read([f"text=@{tmp_path / 'note.txt'}", "maybe=@-"], SCHEMA) == {
         "text": "four minutes",
         "maybe": "no longer",
     }
-    monkeypatch.setattr("sys.stdin", io.StringIO('{"count": 3}'))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"count": 3}')))
     assert read(["-"], SCHEMA) == {"count": 3}
+
+
+def test_data_of_a_file_is_sent_in_base64_where_the_tool_takes_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "photo"
+    path.write_bytes(b"\xff\x00\r\n")
+    words = [f"data=@{path}", f"byte=@{path}", f"parts=@{path}", f"parts=@{path}"]
+    assert read(words, SCHEMA) == {"data": "/wANCg==", "byte": "/wANCg==", "parts": ["/wANCg==", "/wANCg=="]}
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    assert read(["data=@-"], SCHEMA) == {"data": "/w=="}
+    path.write_bytes(b"tea")
+    assert read([f"textual=@{path}", "data=@@x", "byte=dGVh"], SCHEMA) == {
+        "textual": "tea",
+        "data": "@x",
+        "byte": "dGVh",
+    }
+
+
+def test_a_file_that_cannot_be_sent_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "photo").write_bytes(b"\xff")
+    (tmp_path / "large").write_bytes(bytes(9))
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(argument_text, "_MAX_FILE_BYTES", 8)
+    reasons = {
+        "photo": "it is not text in UTF-8, and the tool takes no data",
+        "large": "is too large for an argument",
+        "pipe": "it is a pipe or a device; write @- and pipe it into standard input",
+        ".": "Is a directory",
+        "none": "No such file or directory",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(UsageError) as caught:
+            read([f"text=@{tmp_path / name}"], SCHEMA)
+        assert reason in str(caught.value)
+    with pytest.raises(UsageError, match="only one argument can be read from standard input"):
+        read(["text=@-", "data=@-"], SCHEMA)
+
+
+def test_arguments_that_are_not_in_base64_are_found() -> None:
+    arguments = {"data": "photo.jpg", "byte": "dGVh", "text": "photo.jpg", "textual": "photo.jpg"}
+    assert not_in_base64(arguments, SCHEMA) == ["data"]
 
 
 def test_a_schema_that_runs_in_a_circle_ends_the_search_not_the_program() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import os
 import re
 import uuid
 from importlib import import_module
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STRING = frozenset({"string"})
+
+_NAMES_TYPES = "TOOLWIRE_NAME_TYPES" in os.environ
+"""Whether schemas name the types of texts that no keyword tells apart: `toolwire list` sets the variable.
+
+They do not for clients: a keyword or format that one does not know makes some APIs of models refuse all tools.
+"""
 
 _HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _OFFSET = rf"[+-]{_HOURS}"
@@ -47,6 +54,11 @@ def exactly(pattern: str) -> Any:
 
 def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
     return TypePlan({"type": "string", **schema}, native, STRING, native is str, rank)
+
+
+def _named(plan: TypePlan, name: str) -> TypePlan:
+    """The same plan, whose schema names the type of Python if that was asked for."""
+    return plan.with_schema(**{"x-toolwire-type": name}) if _NAMES_TYPES else plan
 
 
 def _by_pattern(pattern: str, description: str) -> TypePlan:
@@ -104,12 +116,17 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
 }
 """For arguments, and for results."""
 
+_NAMED = frozenset((dt.datetime, dt.date, dt.time, dt.timedelta, uuid.UUID))
+
 _NAIVE = _by_pattern(_NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00.")
 _AWARE_TIME = _text({"format": "time"}, Annotated[dt.time, msgspec.Meta(tz=True)])
 _NAIVE_TIME = _text({"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)])
 CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
-    dt.datetime: {True: (_AWARE.built(_moment), _AWARE), False: (_NAIVE.built(_moment), _NAIVE)},
-    dt.time: {True: (_AWARE_TIME, _AWARE_TIME), False: (_NAIVE_TIME, _NAIVE_TIME)},
+    dt.datetime: {
+        True: (_AWARE.built(_moment), _AWARE),
+        False: (_named(_NAIVE.built(_moment), "datetime"), _named(_NAIVE, "datetime")),
+    },
+    dt.time: {True: (_AWARE_TIME, _AWARE_TIME), False: (_named(_NAIVE_TIME, "time"), _named(_NAIVE_TIME, "time"))},
 }
 """Plans of times that must have an offset, or must not: for arguments, and for results."""
 
@@ -117,7 +134,10 @@ CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
 def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of a type whose JSON form is a single value, or that takes any; None for other hints."""
     plan = basic(hint, direction)
-    return _SCALARS[hint][direction == "output"] if plan is None and hint in _SCALARS else plan
+    if plan is not None or hint not in _SCALARS:
+        return plan
+    found = _SCALARS[hint][direction == "output"]
+    return _named(found, hint.__name__) if hint in _NAMED else found
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a string.
@@ -134,7 +154,9 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
     is_path = name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib" or is_pure_path(cls)
     if name in _FORMATS:
         plan = _text(_FORMATS[name])
-    elif is_path or issubclass(cls, str):
+    elif is_path:
+        plan = _named(_text({}, rank=1), "Path")
+    elif issubclass(cls, str):
         plan = _text({}, rank=1)
     else:
         return None

@@ -29,7 +29,8 @@ COMMAND = Command(
         "toolwire call NAME [KEY=VALUE... | JSON] --mount [NAME=]COMMAND",
     ),
     details="Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes "
-    "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
+    "what a file holds (in Base64 if the tool takes data) and KEY=@- standard input (KEY=@@x is the text @x), "
+    "A.B=VALUE reaches into an "
     "object, a repeated KEY adds to a list. NAME is optional if there is one tool. On a terminal, elicitations of the "
     "tool are put to you. The exit status is 1 if the tool fails.",
     options=(
@@ -42,6 +43,7 @@ COMMAND = Command(
         "toolwire call tools.py add a=2 b=3",
         "toolwire call Calculator expression='1/3 + 1/6'",
         """toolwire call tools.py search '{"query": "tea", "limit": 3}'""",
+        "toolwire call tools.py resize image=@photo.jpg",
         "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
     ),
 )
@@ -66,6 +68,9 @@ def run(words: Words) -> int:
         finally:
             line.clear()
         _print(answer, words.options)
+        if answer.is_error:
+            for name in values.not_in_base64(arguments, tool.input_schema):
+                remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
     return 1 if answer.is_error else 0
 
 

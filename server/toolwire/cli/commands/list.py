@@ -58,6 +58,10 @@ COMMAND = Command(
 )
 
 
+_NAMING_TYPES = {"TOOLWIRE_NAME_TYPES": "1"}
+"""Makes a Toolwire server name the types of Python that clients see as texts, such as `Path`."""
+
+
 def run(words: Words) -> int:
     """Print the tools, and return 1 if some client or model's API is known to refuse one."""
     _check_forms(words.options)
@@ -83,7 +87,8 @@ def _list(words: Words) -> int:
         return _others(words, limit)
     is_table = words.options.keys().isdisjoint({"json", "as"})
     others: dict[str, list[Entry]] = {}
-    with client_of(words, words.words, limit=limit) as client:
+    env = _NAMING_TYPES if is_table else None
+    with client_of(words, words.words, limit=limit, env=env) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
         if is_table:
             others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}

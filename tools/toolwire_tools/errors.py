@@ -26,35 +26,26 @@ if TYPE_CHECKING:
 
 
 class RegistrationError(TypeError):
-    """A tool that cannot be offered, with the parameter at fault and what to do about it.
-
-    *kind* is what it would have been: a tool, a resource or a prompt.
-    """
-
-    kind = "tool"
+    """A tool that cannot be offered, with the parameter at fault and what to do about it."""
 
     def __init__(self, problem: str, *, tool: str, parameter: str | None = None, remedy: str = "") -> None:
         self.problem = problem
         self.tool = tool
         self.parameter = parameter
         self.remedy = remedy
-        super().__init__(problem)
-
-    def __str__(self) -> str:
-        where = f"{self.kind} {self.tool!r}"
-        if self.parameter:
-            where += f", {self.parameter}"
-        remedy = f"; {self.remedy}" if self.remedy else ""
-        return f"{where}: {self.problem}{remedy}"
+        where = f"tool {tool!r}" + (f", {parameter}" if parameter else "")
+        super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
 
 
 @contextmanager
-def naming(kind: str) -> Iterator[None]:
-    """Make a `RegistrationError` that is raised here one about a *kind* of thing: a resource or a prompt."""
+def naming(noun: str) -> Iterator[None]:
+    """Make a `RegistrationError` that is raised here one about a thing of this *noun*: a resource or a prompt."""
     try:
         yield
     except RegistrationError as error:
-        error.kind = kind
+        text = str(error.args[0])
+        if text.startswith(f"tool {error.tool!r}"):
+            error.args = (noun + text.removeprefix("tool"),)
         raise
 
 

@@ -118,6 +118,7 @@ def resource(
     *,
     media_type: str | None = None,
     annotations: dict[str, Any] | None = None,
+    any_path: bool = False,
     **options: Unpack[_Shared],
 ) -> Callable[[Function], Function]:
     """The function itself, marked as a resource: `@resource("config://app")` or `@resource("notes://{name}")`.
@@ -134,6 +135,8 @@ def resource(
         description: what it holds; the docstring by default.
         media_type: such as `"text/markdown"`; by default it follows from the value and the ending of the URI.
         annotations: MCP's `audience`, `priority` and `lastModified`.
+        any_path: the function checks paths itself. By default there is no resource whose variable is an absolute path,
+            leaves its folder (`../`, however it is encoded) or has a NUL.
         icons: as for `tool_api`, like the other options.
 
     Raises:
@@ -146,7 +149,7 @@ def resource(
         raise RegistrationError("it has no URI", tool=named, remedy='write @resource("notes://{name}") or the like')
     from .resources.resource import ResourceOptions
 
-    own = {"uri": uri, "media_type": media_type, "annotations": annotations}
+    own = {"uri": uri, "media_type": media_type, "annotations": annotations, "any_path": any_path}
     return partial(_marked, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED)))
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import ntpath
+import posixpath
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from toolwire_tools import (
     ArgumentsError,
@@ -24,7 +28,7 @@ from toolwire_tools import (
     tool_api,
     tools_of,
 )
-from toolwire_tools.resources.resource import contents_of
+from toolwire_tools.resources.resource import contents_of, leaves_folder
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
@@ -273,3 +277,54 @@ def test_a_toolkit_may_have_resources() -> None:
 
     assert last.describe()["name"] == "Notes_last"
     assert last.call({"uri": "notes://last"}, RecordingCaller())["contents"][0]["text"] == "milk"
+
+
+PATHS = [
+    ("a/b.md", True),
+    ("a/../b", True),
+    ("HEAD~3..HEAD", True),
+    ("%252e%252e", True),  # decoded once: it is the name %2e%2e
+    ("..", False),
+    ("../b", False),
+    ("a/../../b", False),
+    ("%2e%2e/b", False),
+    ("%2E%2E%5Cb", False),
+    ("..%2fb", False),
+    ("/etc/passwd", False),
+    ("%2Fetc/passwd", False),
+    ("%5Cb", False),
+    ("%5C%5Chost%5Cshare", False),
+    ("c:b", False),
+    ("C%3A%5Cb", False),
+    ("a%00", False),
+]
+
+
+@pytest.mark.parametrize(("path", "is_served"), PATHS)
+@pytest.mark.parametrize(
+    ("uri", "form"), [("files://{path*}", "files://{}"), ("files://all{?path}", "files://all?path={}")]
+)
+def test_a_template_takes_no_path_that_leaves_its_folder(uri: str, form: str, path: str, is_served: bool) -> None:
+    @resource(uri)
+    def file(path: str = "") -> str:
+        return "read"
+
+    @resource(uri, any_path=True)
+    def any_file(path: str = "") -> str:
+        return "read"
+
+    if is_served:
+        assert read(file, form.format(path))[0]["text"] == "read"
+    else:
+        with pytest.raises(ResourceNotFound, match="'path' is a path out of its folder"):
+            read(file, form.format(path))
+    assert read(any_file, form.format(path))[0]["text"] == "read"
+
+
+@given(st.lists(st.sampled_from(["..", ".", "/", "\\", "a", "C:", "\0", "~"]), max_size=9).map("".join))
+def test_a_path_that_is_served_stays_within_its_folder_on_every_platform(path: str) -> None:
+    if leaves_folder(path):
+        return
+    for joined, folder in ((posixpath, "/srv/files"), (ntpath, "C:\\srv\\files")):
+        whole = joined.normpath(joined.join(folder, path))
+        assert whole == folder or whole.startswith(folder + joined.sep)

@@ -6,6 +6,8 @@ its value and of its failure differ.
 
 from __future__ import annotations
 
+import re
+from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -46,6 +48,7 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
     uri: str
     media_type: str | None = None
     annotations: dict[str, Any] | None = None
+    any_path: bool = False
 
     def __post_init__(self) -> None:
         msgspec.convert(self.annotations or {}, Annotations)
@@ -62,6 +65,8 @@ class Resource(Tool):
     """
 
     _describes_result = False
+    _not_found = ResourceNotFound
+    """The class of the error for a URI that it does not serve."""
 
     def __init__(
         self,
@@ -84,6 +89,7 @@ class Resource(Tool):
             raise RegistrationError("its URI cannot be used", tool=self.name, remedy=str(error)) from None
         self.kind = "resourceTemplates" if self.template.is_template else "resources"
         self._check_variables()
+        self._takes_any_path = options.any_path
         self._media_type = options.media_type
         if self._media_type is not None and not is_media_type(self._media_type):
             problem = f"{self._media_type!r} is not a media type"
@@ -113,7 +119,12 @@ class Resource(Tool):
     def _variables(self, uri: str) -> dict[str, str]:
         values = self.template.match(uri)
         if values is None:
-            raise ResourceNotFound(f"{uri[:200]} does not match {self.name}")
+            raise self._not_found(f"{uri[:200]} does not match {self.name}")
+        if not self._takes_any_path:
+            for name, value in values.items():
+                if leaves_folder(value):
+                    problem = f"{name!r} is a path out of its folder"
+                    raise self._not_found(f"there is no resource {uri[:200]}: {problem}")
         return values
 
     def _read(self, uri: str, value: Any) -> dict[str, Any]:
@@ -140,6 +151,17 @@ class Resource(Tool):
         names = {"uriTemplate" if self.template.is_template else "uri": self.name, "name": name}
         own = {"mimeType": media_type, "annotations": options.annotations}
         return entry(names, options, self._signature, own)
+
+
+def leaves_folder(path: str) -> bool:
+    """Return whether *path*, joined to a folder, may be outside of it: absolute, with `..` at its start, or with NUL.
+
+    Functions that open a file of a template's variable need not check it then, on any platform.
+    """
+    return "\0" in path or bool(_OUTSIDE.match(normpath(path.replace("\\", "/"))))
+
+
+_OUTSIDE = re.compile(r"/|\.\.(/|$)|[A-Za-z]:")
 
 
 def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..json_schema.member_names import listing, with_names
 from .name_mapping import RULES, Names
 from .tool_entry import Entry, as_json, described, on_one_line
 from .type_shapes import (
@@ -33,6 +34,9 @@ from .type_shapes import (
     ValuesShape,
     written,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _IMPORTED = ("Any", "Literal", "Never", "NotRequired", "TypedDict")
@@ -55,21 +59,26 @@ def from_entries(entries: list[Entry]) -> str:
 def signature(entry: Entry) -> list[str]:
     """Return the arguments and the result of one tool for a reader: `["(a: int,", "b: {c: str})", "-> int"]`.
 
-    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, and says which texts are `bytes`,
-    a `datetime` or a `Path` in Python.
+    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, says which texts are `bytes`, a
+    `datetime` or a `Path` in Python, and has the names of values: `Literal[1 = LOW, 2 = HIGH]`.
     """
     tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
     parameters = [_cut(_written(member)) for member in tool.arguments.members]
     parameters += [] if tool.arguments.rest is None else ["..."]
     together = ",\n".join(parameters)
-    return [*f"({together})".split("\n"), *([f"-> {_cut(type_of(tool.result))}"] if tool.result else [])]
+    return [
+        *f"({together})".split("\n"),
+        *([f"-> {_cut(type_of(tool.result, _named_literal))}"] if tool.result else []),
+    ]
 
 
 def _written(member: ShapeMember) -> str:
     """*member* of arguments or of an object, with its type; one that may be absent has `?` or its default."""
     has_default = "default" in member.schema and not member.is_required
     name = member.name if member.is_required or has_default else f"{member.name}?"
-    return f"{name}: {type_of(member.shape)}" + (f" = {literal(member.schema['default'])}" if has_default else "")
+    return f"{name}: {type_of(member.shape, _named_literal)}" + (
+        f" = {literal(member.schema['default'])}" if has_default else ""
+    )
 
 
 def _cut(words: str) -> str:
@@ -143,26 +152,38 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
-def type_of(shape: Shape) -> str:
-    """Return the type of *shape* as Python writes it."""
+def _literal_of(shape: ValuesShape) -> str:
+    return _literal(shape.values)
+
+
+def _named_literal(shape: ValuesShape) -> str:
+    pairs = with_names(shape.values, shape.names)
+    if len(pairs) < len(shape.values) or not pairs:
+        return _literal(shape.values)
+    return f"Literal[{listing(pairs).removesuffix('.')}]"
+
+
+def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) -> str:
+    """Return the type of *shape* as Python writes it; *choice* writes a choice of values."""
     match shape:
         case ScalarShape(kind=kind, python=python):
             return python or _SCALARS.get(kind, "Any")
-        case ValuesShape(values=values):
-            return _literal(values)
+        case ValuesShape():
+            return choice(shape)
         case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"list[{type_of(rest)}]"
+            return f"list[{type_of(rest, choice)}]"
         case ArrayShape(first=first, rest=rest):
-            parts = [*map(type_of, first), *([] if rest is None else [f"*tuple[{type_of(rest)}, ...]"])]
+            parts = [type_of(part, choice) for part in first]
+            parts += [] if rest is None else [f"*tuple[{type_of(rest, choice)}, ...]"]
             return f"tuple[{', '.join(parts) or '()'}]"
         case UnionShape(parts=several):
-            return " | ".join(dict.fromkeys(map(type_of, several)))
+            return " | ".join(dict.fromkeys(type_of(part, choice) for part in several))
         case ReferenceShape(name=name):
             return name
         case ObjectShape(members=[_, *_] as members):  # not in a stub, where such objects have names
             return f"{{{', '.join(map(_written, members))}}}"
         case ObjectShape(rest=rest):
-            return f"dict[str, {type_of(rest or NOTHING)}]"
+            return f"dict[str, {type_of(rest or NOTHING, choice)}]"
 
 
 def _definition(definition: Definition) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..json_schema.member_names import names_in
 from ..json_schema.subschemas import target, walk
 from .name_mapping import RULES, Names, Rule
 from .tool_entry import Entry, Schema, described, listed, properties, required, schema_of, text
@@ -31,9 +32,10 @@ class ScalarShape(msgspec.Struct, frozen=True):
 
 
 class ValuesShape(msgspec.Struct, frozen=True):
-    """One of these JSON values; an empty list allows no value."""
+    """One of these JSON values, with the names that a description gives them; an empty list allows no value."""
 
     values: list[Any]
+    names: dict[str, Any] = {}
 
 
 class ArrayShape(msgspec.Struct, frozen=True):
@@ -317,6 +319,7 @@ class SchemaReader:
         """The union of *schemas*; values that several of them list are one list."""
         made: list[Shape] = []
         values: list[Any] = []
+        names: dict[str, Any] = {}
         place = 0
         for schema in schemas:
             tagged = f"{hint} {_tag(schema)}".rstrip() if self._definitions.is_exact else hint
@@ -326,16 +329,17 @@ class SchemaReader:
             elif isinstance(part, ValuesShape):
                 place = place if values else len(made)
                 values += part.values
+                names |= part.names
             else:
                 made.append(self._named(part, schema, tagged))
-        return one_of([*made[:place], self._named(ValuesShape(values), {}, hint), *made[place:]])
+        return one_of([*made[:place], self._named(ValuesShape(values, names), {}, hint), *made[place:]])
 
     def _plain(self, schema: Schema, hint: str) -> Shape:
         """The shape without references and combinations."""
         if "const" in schema:
             return ValuesShape([schema["const"]])
         if isinstance(schema.get("enum"), list):
-            return ValuesShape(schema["enum"])
+            return ValuesShape(schema["enum"], names_in(schema))
         kinds = listed(schema, "type") or [schema.get("type", _implied(schema))]
         if len(kinds) == 1:
             return self._of_kind(kinds[0], schema, hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..did_you_mean import closest
 from ..language import say
+from .member_names import listing, names_in, with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +62,8 @@ def _faults(error: Any, root: str) -> Iterable[Fault]:
     match error.validator:
         case "anyOf" | "oneOf" if error.context:
             return _alternatives(error, root)
+        case "type" if isinstance(error.instance, str) and names_in(error.schema):
+            return []  # the error of `enum` says it all
         case "required":
             missing = [name for name in error.validator_value if name not in error.instance]
             return [(place(root, (*here, name)), say("is missing")) for name in missing]
@@ -125,7 +128,8 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
 
 
 def _about_type(inner: Any, outer: Any) -> bool:
-    return inner.validator == "type" and len(inner.absolute_path) == len(outer.absolute_path)
+    is_here = inner.validator == "type" and len(inner.absolute_path) == len(outer.absolute_path)
+    return is_here and not (isinstance(inner.instance, str) and names_in(inner.schema))
 
 
 def _tells_apart(inner: Any, outer: Any) -> bool:
@@ -173,7 +177,8 @@ def _sentence(error: Any) -> str:
             wanted = shown(wanted)
         case "enum":
             keyword = "enum" if len(wanted) > 1 else "const"
-            wanted = _listed(wanted)
+            named = with_names(wanted, names_in(error.schema))
+            wanted = listing(named[:_MAX_LIST]).removesuffix(".") if named else _listed(wanted)
         case "pattern" if len(wanted) > _MAX_PATTERN and isinstance(error.schema.get("description"), str):
             keyword, wanted = "description", _cut(error.schema["description"], 4 * _MAX_VALUE)
         case "format":

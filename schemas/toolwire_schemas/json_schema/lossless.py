@@ -1,9 +1,10 @@
-"""Reads arguments as models send them: JSON in a string, and null for an optional member that takes no null.
+"""Reads arguments as models send them: JSON in a string, null for an optional member that takes no null, and the name
+of an enumeration's member.
 
 Strategy. The errors of the validator name the places that do not fit. Only these are read again: a string of JSON where
-the schema takes no string, as its value, and null as nothing. The result is validated again, since it may contain
-further strings. So a value that fits is never changed, every keyword of JSON Schema counts, and the work is at most a
-few validations.
+the schema takes no string, as its value, null as nothing, and a name as the value that has it. The result is validated
+again, since it may contain further strings. So a value that fits is never changed, every keyword of JSON Schema counts,
+and the work is at most a few validations.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import msgspec
 
 from ..wire.codec import MAX_DIGITS, DecodingError, decode
 from .error_text import MAX_FAULTS, place, shown
+from .member_names import names_in, with_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
+    Names = dict[str, Any]
     Path = tuple[str | int, ...]
     Places = dict[Path, Any]
     """The value that is read at each place."""
@@ -55,15 +58,18 @@ class Reading(msgspec.Struct, frozen=True):
         return "; ".join([*lines, *([f"{more} more"] if more else [])])
 
 
-def readings(value: Any, errors: list[Any], validate: Callable[[Any], list[Any]]) -> Iterator[Reading]:
+def readings(
+    value: Any, errors: list[Any], validate: Callable[[Any], list[Any]], choices: Sequence[Names] = ()
+) -> Iterator[Reading]:
     """Yield what *value* may mean; each reading has more changes than the one before, and the last may fit.
 
-    *errors* are those of *validate* about the value, which is not changed itself. Besides the errors of *validate*,
-    a value that is nested too deeply raises a RecursionError.
+    *errors* are those of *validate* about the value, which is not changed itself. *choices* are enumerations whose
+    names the schema may not have: their values by their names. Besides the errors of *validate*, a value that is
+    nested too deeply raises a RecursionError.
     """
     changes: dict[Path, tuple[Any, Any]] = {}
     for _ in range(_MAX_ROUNDS):
-        found = _places_of(value, errors)
+        found = _places_of(value, errors, choices)
         if not found:
             return
         value = value if changes else _copied(value)
@@ -106,22 +112,58 @@ def _prefixes(error: Any) -> set[Path]:
     return found
 
 
-def _places_of(value: Any, errors: list[Any]) -> Places:
+def _places_of(value: Any, errors: list[Any], choices: Sequence[Names]) -> Places:
     found: Places = {}
-    texts: dict[Any, Any] = {}
+    known = _Known(choices, {})
     for error in errors:
         if error.instance is _at(value, error.absolute_path):  # else it is the name of a member
-            found |= _read(error, texts) or {}
+            found |= _read(error, known) or {}
     return found
 
 
-def _read(error: Any, texts: dict[Any, Any]) -> Places | None:
-    """Return what to read where, so that *error* may be gone; `None` if nothing helps. *texts* are known ones."""
+class _Known(msgspec.Struct, frozen=True):
+    """The *choices* of `readings`, and the meanings of *texts* that were read already."""
+
+    choices: Sequence[Names]
+    texts: dict[Any, Any]
+
+
+def _read(error: Any, known: _Known) -> Places | None:
+    """Return what to read where, so that *error* may be gone; `None` if nothing helps."""
     path, sent = tuple(error.absolute_path), error.instance
     if sent is None:
         return {path: ABSENT} if _is_declared(error, path) else None
     if not isinstance(sent, str):
-        return _of_branches(error, texts) if error.context and error.validator in _UNIONS else None
+        return _of_branches(error, known) if error.context and error.validator in _UNIONS else None
+    named = _members_called(sent, error, known.choices)
+    as_json = _read_text(error, known.texts)
+    if not named:
+        return as_json
+    return {path: named[0]} if len(named) == 1 and as_json is None else None
+
+
+def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any]:
+    """Return the different values that *name* may mean where *error* is."""
+    found: list[Any] = []
+    if error.validator in ("enum", "const", "type"):
+        schema = error.schema
+        allowed = [schema["const"]] if "const" in schema else schema.get("enum", [])
+        for names in (*choices, names_in(error.schema)):
+            if name in names and with_names(allowed, {name: names[name]}):
+                found.append(names[name])
+    elif error.validator in _UNIONS:
+        for inner in error.context or ():
+            if inner.absolute_path == error.absolute_path:
+                found += _members_called(name, inner, choices)
+    different: list[Any] = []
+    for value in found:
+        if not with_names(different, {name: value}):
+            different.append(value)
+    return different
+
+
+def _read_text(error: Any, texts: dict[Any, Any]) -> Places | None:
+    path, sent = tuple(error.absolute_path), error.instance
     if (wanted := _wanted(error)) is None:
         return None
     key = path, wanted  # the branches of a union ask for the same again and again
@@ -130,11 +172,11 @@ def _read(error: Any, texts: dict[Any, Any]) -> Places | None:
     return None if texts[key] is _UNREADABLE else {path: texts[key]}
 
 
-def _of_branches(error: Any, texts: dict[Any, Any]) -> Places | None:
+def _of_branches(error: Any, known: _Known) -> Places | None:
     """Return what to read for the branch of a union that takes the fewest changes; `None` if two such differ."""
     possible: list[Places] = []
     for branch in _branches(error):
-        every = [_read(inner, texts) for inner in branch]
+        every = [_read(inner, known) for inner in branch]
         if None not in every:
             possible.append({path: meant for places in every if places for path, meant in places.items()})
     best = min(possible, key=len, default=None)

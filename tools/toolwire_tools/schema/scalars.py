@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
+from toolwire_schemas.json_schema.member_names import listing
 from toolwire_schemas.language import say
 
 from .shape import ALL_KINDS, QUICK, WALK, Direction, Schema, TypePlan, ValueRefused, any_of, basic, hooked, load
@@ -198,12 +199,10 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
 def _with_names(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
     """The plan of a choice, with the names of members that are numbers."""
     named = [
-        f"{value} = {member.name}"
-        for value, member in pairs
-        if isinstance(member, enum.Enum) and type(value) in (int, float)
+        (value, member.name) for value, member in pairs if isinstance(member, enum.Enum) and type(value) in (int, float)
     ]
     plan = _choice(pairs, direction, cls)
-    return plan.described(", ".join(named) + ".") if named else plan
+    return plan.described(listing(named)) if named else plan
 
 
 def _plain(member: Any) -> Any:

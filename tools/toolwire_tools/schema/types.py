@@ -50,6 +50,8 @@ class Types:
         self.direction = direction
         self.names = names
         self.defs: dict[str, Schema] = {}
+        self.enums: list[type[enum.Enum]] = []
+        """Those that values are members of."""
         self._done: dict[Any, TypePlan] = {}
         self._open: list[Any] = []
         self._labels: dict[Any, str] = {}
@@ -104,6 +106,7 @@ class Types:
             arguments = ((),)
         arguments = arguments or ()
         if kind is Literal:
+            self.enums += {type(member): None for member in arguments if isinstance(member, enum.Enum)}
             return literal(arguments, self.direction)
         if _hashable(kind) and kind in CONTAINERS:
             return CONTAINERS[kind](self, arguments)
@@ -113,8 +116,10 @@ class Types:
 
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
-            # Which sums of flags there are is for the class to say.
-            return self._subclass(cls, int) if issubclass(cls, enum.Flag) else enumeration(cls, self.direction)
+            if issubclass(cls, enum.Flag):  # which sums of flags there are is for the class to say
+                return self._subclass(cls, int)
+            self.enums.append(cls)
+            return enumeration(cls, self.direction)
         if isinstance(cls, type) and issubclass(cls, Content):
             raise Unsupported(
                 f"{cls.__name__} is content of an answer and no data",

@@ -290,7 +290,7 @@ class _Reading:
         schema = object_schema(shown, False if others is None else others.schema)
         if self.types is not None and self.types.defs:
             schema["$defs"] = self.types.defs
-        return Arguments(schema, made, others)
+        return Arguments(schema, made, others, self.types)
 
     def _hidden(self, parameter: Declared) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""

@@ -24,6 +24,7 @@ from ..schema.shape import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..schema.types import Types
     from ..schema.validator import ToolSchemaValidator
     from .second_reading import Bound, Log
 
@@ -44,8 +45,16 @@ class Arguments:
     has_types = True
     """False if values are passed as they came, 3.0 for an integer included."""
 
-    def __init__(self, schema: Schema, parameters: Sequence[Parameter] = (), others: TypePlan | None = None) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        parameters: Sequence[Parameter] = (),
+        others: TypePlan | None = None,
+        types: Types | None = None,
+    ) -> None:
         self.input_schema = schema
+        self.types = types
+        """Made the schemas; knows the enumerations among the types. None if all are basic, or the schema was given."""
         self._parameters = parameters
         self._others = others
         self.read: Callable[[Any], Bound] | None = None

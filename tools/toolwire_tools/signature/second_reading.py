@@ -1,6 +1,7 @@
 """Arguments that are refused at first: read again as JSON Schema and models mean them, or explained.
 
-JSON Schema counts 3.0 as an integer, and models send JSON in strings, and null for what is absent.
+JSON Schema counts 3.0 as an integer, and models send JSON in strings, names of an Enum's members, and null for what is
+absent.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from toolwire_schemas.json_schema.subschemas import target
 
 from ..errors import ArgumentsError
 from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
+from ..schema.to_json import in_json
 from ..schema.validator import unjudged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from enum import Enum
     from typing import Protocol
 
     from ..schema.shape import Schema
+    from ..schema.types import Types
     from ..schema.validator import ToolSchemaValidator
 
     Bound = tuple[tuple[Any, ...], dict[str, Any]]
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
         input_schema: Schema
         has_types: bool
         read: Callable[[Any], Bound] | None
+        types: Types | None
 
         def validator(self) -> ToolSchemaValidator: ...
 
@@ -65,7 +70,8 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
 
 def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log | None) -> Bound | None:
     refused: Exception | None = None
-    for reading in readings(value, errors, arguments.validator().errors):
+    choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
+    for reading in readings(value, errors, arguments.validator().errors, choices):
         try:
             bound = _converted(arguments, reading.value)
         except (*NOT_CONVERTED, ValueRefused) as error:
@@ -79,6 +85,12 @@ def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log 
     if left := arguments.validator().errors(reading.value):
         raise ArgumentsError(worded(unread(errors, left, reading.changes), "arguments"))
     raise refused
+
+
+def _values_of(cls: type[Enum]) -> dict[str, Any]:
+    """Return the JSON values of the members of *cls* by their names, and by aliases of these."""
+    values = in_json(cls)
+    return {name: values[member] for name, member in cls.__members__.items()}
 
 
 def _converted(arguments: Arguments, value: Any) -> Bound:

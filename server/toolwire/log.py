@@ -58,7 +58,17 @@ def info(message: str, **fields: Any) -> None:
 
 def warning(message: str, **fields: Any) -> None:
     """Write *message* as a warning."""
+    global _has_warned
+    _has_warned = True
     write("warning", message, fields)
+
+
+def has_warned() -> bool:
+    """Return whether there was a warning in this process."""
+    return _has_warned
+
+
+_has_warned = False
 
 
 def rarely(topic: str, message: str) -> None:

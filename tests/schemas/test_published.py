@@ -37,7 +37,7 @@ ANYTHING = {
     (r"tool|tool-2026-07-28", r"/inputSchema/.*/default"): "values of a type that others tell",
     (r"tool-library", r"/parameters/\d/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
     (r"tool-changes", r"/changes/\d/example"): "values of a type that others tell",
-    (r"tools-lock", r"/tools/\d/(input|output)Schema(/.*)?"): "a foreign server's schema may be wrong",
+    (r"tools-lock", r"/(tools|prompts|resources|resourceTemplates)/\d/.*"): "entries of a foreign server may be wrong",
     (r"recording-entry", r"/message/.*"): "a foreign server's message may be wrong",
     (r"tool-library", r"/parameters/1/x-unit"): "whoever chose the name knows",
     (r"contract-case", r"/steps/.*/?send/.+"): "messages are said by the schemas of each",

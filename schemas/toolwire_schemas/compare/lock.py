@@ -1,88 +1,155 @@
-"""Keeps the meaning of a list of tools, to refuse tools that change after their approval.
+"""Keeps what a model reads of a server, so that tools that change after their approval can be refused.
 
-Strategy. A lock has the entries of `tools/list` in a normal form: texts are replaced by a digest, and the order of
-tools and of the members of sets is fixed. A later list is brought into the same form, and `between` compares the two.
-All changes but those of texts have to be approved again, even if they break no caller: a new optional argument can
-carry data to the server, and a host may ask less often for a tool that declares itself harmless.
+Strategy. A lock has every entry of the server's lists as a person approved it, and the server's instructions. A later
+entry is compared byte by byte, as JSON with sorted members. Texts are taken apart from behaviour: texts are `title`,
+`description`, `examples` and `$comment` where JSON Schema or MCP has them, icons and metadata. If nothing but texts
+differs, the approved texts can take their place. Everything else is behaviour, unknown keywords and members
+included: a new optional argument can carry data to the server, and a hint decides whether a host asks.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence  # noqa: TC003 (msgspec reads them)
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from ..json_schema.subschemas import children
 from ..output import printable
-from .nodes import ASSERTIONS, HOLDING
-from .tool_lists import HINTS, Change, between
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
 Entry = dict[str, Any]
+Kind = Literal["tools", "prompts", "resources", "resourceTemplates"]
+Texts = Literal["approved", "refuse", "report"]
+"""What becomes of an entry whose texts have changed: it is shown with the approved ones, refused, or shown as it is."""
 
-_SETS = ("required", "enum", "type")
-_KEPT = frozenset(
-    (
-        *(*ASSERTIONS, *HOLDING, "default", "deprecated", "$schema", "$id", "$anchor"),
-        *("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "dependencies"),
-    )
-)
-"""The keywords that a lock keeps. All others are texts for models and people."""
+KEYS: dict[Kind, str] = {
+    "tools": "name",
+    "prompts": "name",
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
+"""The member by which an entry of each list is known."""
 
-_SHOWN = 3
-"""How many changes of a tool the sentence about it names."""
+_NOUNS = {"tools": "tool", "prompts": "prompt", "resources": "resource", "resourceTemplates": "resource template"}
+_SCHEMAS = ("inputSchema", "outputSchema")
+_TEXTS_OF_ENTRY = ("title", "description", "icons", "_meta")
+_TEXTS_OF_SCHEMA = ("title", "description", "examples", "$comment")
+_SETS = ("required", "type")
+"""Lists of a schema whose order says nothing."""
+
+_OF_LATER_REVISIONS = frozenset(("title", "outputSchema", "icons", "execution", "_meta"))
+"""Members that a server leaves out for hosts of older revisions, such as 2025-03-26. No host trusts a tool for them."""
+
+INSTRUCTIONS = "instructions"
+"""The place of the server's instructions in differences and refusals."""
+
+MAX_DIFFERENCES = 100
+"""How many differences of one entry are found; a server can make as many as it likes."""
+
+_TOO_DEEP = "it cannot be written as JSON, or is nested too deeply"
+
+_MAX_SHOWN = 3
+"""How many differences the sentence about an entry names."""
+
+_ABSENT = "(absent)"
 
 
 class BadLock(ValueError):
-    """The text is not a lock, or a list of tools cannot be locked. The message says why."""
+    """The text is not a lock, or a list cannot be locked. The message says why."""
 
 
-class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A list of tools in normal form (the schema `tools-lock`)."""
+class Offer(msgspec.Struct, frozen=True):
+    """The entries of a server's lists as they came, and its instructions."""
 
-    version: Literal[1]
+    entries: Mapping[Kind, Sequence[Any]]
+    instructions: str = ""
+
+
+class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """The approved entries, each list in the order of its keys, and instructions (the schema `tools-lock`)."""
+
+    version: Literal[2]
     tools: list[Entry]
+    prompts: list[Entry] = []
+    resources: list[Entry] = []
+    resourceTemplates: list[Entry] = []  # noqa: N815 (MCP's name)
+    instructions: str = ""
 
     def __str__(self) -> str:
-        """Return the text of the file: the same for lists that mean the same."""
+        """Return the text of the file: the same for the same entries in any order."""
         return json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
-
-class Checked(NamedTuple):
-    """A list of tools, checked by a lock: the entries that it allows, why others are refused, and what has changed."""
-
-    allowed: list[Entry]
-    refused: dict[str, str]
-    changes: list[Change]
-
-    def remarks(self) -> dict[str, str]:
-        """Return a sentence for each tool that is refused, and for each allowed one that changed, by name."""
-        told = {name: printable(f"{name}: refused: {why}") for name, why in self.refused.items()}
-        names = dict.fromkeys(change.tool for change in self.changes if change.tool not in self.refused)
-        return told | {name: printable(f"{name}: {_sentence(self.changes, name)}") for name in names}
+    def entries(self, kind: Kind) -> dict[str, Entry]:
+        """Return the approved entries of a list, by their keys."""
+        approved: list[Entry] = getattr(self, kind)
+        return {entry[KEYS[kind]]: entry for entry in approved}
 
 
-def needs_approval(change: Change) -> bool:
-    """Return whether *change* has to be approved: people see titles where they approve calls."""
-    is_absent = change.change == "tool-removed"
-    return not is_absent and (change.level != "patch" or change.place in ("title", "annotations.title"))
+class Difference(msgspec.Struct, frozen=True):
+    """One place in which an entry is not as approved. *was* and *now* are JSON, or say that nothing is there."""
+
+    kind: str
+    key: str
+    path: str
+    was: str
+    now: str
+    is_text: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people."""
+        return " ".join(filter(None, (self.key, self.path)))
+
+    def __str__(self) -> str:
+        return f"{self.path or 'it'}: {self.was} -> {self.now}"
 
 
-def locked(entries: Sequence[Any]) -> Lock:
-    """Return the lock of the *entries* of a `tools/list`.
+class Checked(msgspec.Struct, frozen=True):
+    """The part of an `Offer` that a lock allows, and why the rest is refused."""
+
+    allowed: set[tuple[str, str]]
+    """By list and key."""
+    replaced: dict[tuple[str, str], Entry]
+    """The allowed entries that are shown with their approved texts."""
+    refused: dict[tuple[str, str], str]
+    """By list and key; a sentence without a subject."""
+    differences: list[Difference]
+    gone: list[tuple[str, str]]
+    """The approved entries that the server no longer lists."""
+    instructions: str
+    """The instructions that the host gets: the approved ones, those of the server, or none."""
+
+    def remarks(self, texts: Texts) -> dict[tuple[str, str], str]:
+        """Return a sentence for each entry that is refused, or whose texts have changed."""
+        made = {}
+        for (kind, key), why in self.refused.items():
+            made[kind, key] = printable(f"{_name_entry(kind, key)} is refused: {why}")
+        outcome = "the approved text is shown" if texts == "approved" else "the new text is shown"
+        for one in self.differences:
+            if one.is_text and (one.kind, one.key) not in self.refused:
+                sentence = f"{_name_entry(one.kind, one.key)}: {outcome}; the server changed {one.path}"
+                made.setdefault((one.kind, one.key), printable(sentence))
+        return made
+
+
+def lock_offer(offer: Offer) -> Lock:
+    """Return the lock of what a server offers.
 
     Raises:
-        BadLock: if one of them is not a tool or nested too deeply, or two have the same name.
+        BadLock: if an entry has no key, or is nested too deeply, or two have the same key.
     """
-    forms, faults = _forms(entries)
-    if faults:
-        raise BadLock("; ".join(f"{name}: {why}" for name, why in faults.items()))
-    return Lock(1, sorted(forms.values(), key=lambda form: str(form["name"])))
+    lists: dict[str, list[Entry]] = {}
+    for kind in KEYS:
+        entries, faults = _index(kind, offer.entries.get(kind, ()))
+        if faults:
+            raise BadLock("; ".join(f"{key}: {why}" for key, why in faults.items()))
+        lists[kind] = [entries[key] for key in sorted(entries)]
+    return Lock(version=2, instructions=offer.instructions, **lists)
 
 
 def read(text: bytes) -> Lock:
@@ -92,84 +159,189 @@ def read(text: bytes) -> Lock:
         BadLock: if it is not one.
     """
     try:
-        lock = msgspec.json.decode(text, type=Lock)
+        found = msgspec.json.decode(text, type=Lock)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadLock(f"it is not a lock: {error}") from None
-    names = [tool.get("name") for tool in lock.tools]
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise BadLock("it is not a lock: each of its tools needs a name of its own")
-    return lock
+    for kind in KEYS:
+        entries, faults = _index(kind, getattr(found, kind))
+        if faults or len(entries) < len(getattr(found, kind)):
+            raise BadLock(f"it is not a lock: each of its {kind} needs a {KEYS[kind]} of its own")
+    return found
 
 
-def check(lock: Lock, entries: Sequence[Any]) -> Checked:
-    """Return which of the *entries* of a `tools/list` the *lock* allows. Never raises, whatever they are."""
-    forms, refused = _forms(entries)
-    changes = between(lock.tools, list(forms.values()))
-    for name in dict.fromkeys(change.tool for change in changes if needs_approval(change)):
-        refused[name] = _sentence([change for change in changes if needs_approval(change)], name)
-    allowed = [entry for entry in entries if isinstance(entry, dict) and entry.get("name") in forms.keys() - refused]
-    return Checked(allowed, refused, changes)
-
-
-def _sentence(changes: Sequence[Change], name: str) -> str:
-    found = [change for change in changes if change.tool == name]
-    if found[0].change == "tool-added":
-        return "it is not in the lock"
-    told = [": ".join(filter(None, (change.place, str(change)))) for change in found[:_SHOWN]]
-    more = f"; and {len(found) - _SHOWN} more changes" if len(found) > _SHOWN else ""
-    return f"{'; '.join(told)}{more}"
-
-
-def _forms(entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[str, str]]:
-    """Return the normal forms by name, and the reasons why other entries have none."""
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
-    counts = Counter(name for name in names if isinstance(name, str))
-    forms: dict[str, Entry] = {}
-    faults = {name: f"{count} tools have this name" for name, count in counts.items() if count > 1}
-    for place, (name, entry) in enumerate(zip(names, entries, strict=True)):
-        if not isinstance(name, str):
-            faults[f"#{place + 1}"] = "it is not a tool with a name"
-        elif name not in faults:
+def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:
+    """Return what *approved* allows of an *offer*. Never raises, whatever the offer is."""
+    allowed: set[tuple[str, str]] = set()
+    replaced: dict[tuple[str, str], Entry] = {}
+    refused: dict[tuple[str, str], str] = {}
+    differences: list[Difference] = []
+    gone: list[tuple[str, str]] = []
+    for kind in KEYS:
+        known = approved.entries(kind)
+        listed, faults = _index(kind, offer.entries.get(kind, ()))
+        refused.update({(kind, key): why for key, why in faults.items()})
+        gone += [(kind, key) for key in known if key not in listed and key not in faults]
+        for key, entry in listed.items():
+            if key not in known:
+                refused[kind, key] = "it is not in the lock"
+                continue
             try:
-                forms[name] = _form(entry)
+                found = compare_entries(kind, key, known[key], entry)
+            except RecursionError:
+                refused[kind, key] = _TOO_DEEP
+                continue
+            differences += found
+            if why := _refuse(found, texts):
+                refused[kind, key] = why
+                continue
+            allowed.add((kind, key))
+            if found and texts == "approved":
+                replaced[kind, key] = _without_absent(known[key], entry)
+    instructions = offer.instructions
+    if approved.instructions != offer.instructions:
+        was, now = approved.instructions or _ABSENT, offer.instructions or _ABSENT
+        differences.append(Difference(INSTRUCTIONS, "", INSTRUCTIONS, was, now, is_text=True))
+        instructions = {"approved": approved.instructions, "refuse": "", "report": offer.instructions}[texts]
+    return Checked(allowed, replaced, refused, differences, gone, instructions)
+
+
+def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Difference]:
+    """Return where an entry is not as approved: differences in behaviour first, `MAX_DIFFERENCES` at most."""
+    found: list[Difference] = []
+    behaviour = _compare(_without_texts(was), _without_texts(now, was), "")
+    for path, before, after in behaviour:
+        found.append(Difference(kind, key, path, before, after))
+        if len(found) == MAX_DIFFERENCES:
+            return found
+    for path, before, after in _compare(_without_absent(was, now), now, ""):
+        if not any(one.path == path or path.startswith(f"{one.path}.") for one in found):
+            found.append(Difference(kind, key, path, before, after, is_text=True))
+        if len(found) == MAX_DIFFERENCES:
+            break
+    return found
+
+
+def _refuse(found: Sequence[Difference], texts: Texts) -> str:
+    """Return why an entry with these differences is refused; "" if it is not."""
+    reasons = [one for one in found if texts == "refuse" or not one.is_text]
+    if not reasons:
+        return ""
+    shown = "; ".join(map(str, reasons[:_MAX_SHOWN]))
+    more = len(reasons) - _MAX_SHOWN
+    return f"{shown}; and {more} more changes" if more > 0 else shown
+
+
+def _name_entry(kind: str, key: str) -> str:
+    return f"the {_NOUNS[kind]} {key}" if kind in _NOUNS else f"the {kind}"
+
+
+def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[str, str]]:
+    """Return the entries of a list in canonical form by their keys, and the reasons why others have none."""
+    member = KEYS[kind]
+    keys = [entry.get(member) if isinstance(entry, dict) else None for entry in entries]
+    counts = Counter(key for key in keys if isinstance(key, str))
+    noun = _NOUNS[kind]
+    found: dict[str, Entry] = {}
+    faults = {key: f"{count} {noun}s have this {member}" for key, count in counts.items() if count > 1}
+    for place, (key, entry) in enumerate(zip(keys, entries, strict=True), 1):
+        if not isinstance(key, str):
+            faults[f"#{place}"] = f"it is not a {noun} with a {member}"
+        elif key not in faults:
+            try:
+                found[key] = _canonical_entry(entry)
+                encode(found[key])
             except (RecursionError, ValueError):
-                faults[name] = "it cannot be written as JSON, or is nested too deeply"
-    return forms, faults
+                faults[key] = _TOO_DEEP
+    return found, faults
 
 
-def _form(entry: Entry) -> Entry:
-    """Return what a lock keeps of *entry*; what has the wrong type says nothing."""
-    form = {member: entry[member] for member in ("name", "title") if isinstance(entry.get(member), str)}
-    form |= {member: _digest(entry[member]) for member in ("description", "icons", "_meta") if entry.get(member)}
-    for member, kinds in _MEMBERS.items():
-        given = entry.get(member)
-        found = given.items() if isinstance(given, dict) else ()
-        if kept := {name: value for name, value in found if type(value) is kinds.get(name)}:
-            form[member] = kept
-    schemas = {member: entry[member] for member in ("inputSchema", "outputSchema") if member in entry}
-    return form | {member: _schema(schema) for member, schema in schemas.items()}
+def _canonical_entry(entry: Entry) -> Entry:
+    """Return *entry* with one form for what hosts do not tell apart."""
+    made = {name: _canonical(value) for name, value in entry.items() if value is not None}
+    if isinstance(made.get("inputSchema"), dict):
+        made["inputSchema"] = {"type": "object", **made["inputSchema"]}
+    for name in _SCHEMAS:
+        if isinstance(made.get(name), dict):
+            made[name] = _sort_sets(made[name])
+    return made
 
 
-_MEMBERS: dict[str, dict[str, type]] = {
-    "annotations": {"title": str, **dict.fromkeys(HINTS, bool)},
-    "execution": {"taskSupport": str},
-}
+def _canonical(value: Any) -> Any:
+    """Return *value* with one form for each number: 1.0 is 1 in JSON."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list):
+        return list(map(_canonical, value))
+    if isinstance(value, dict):
+        return {name: _canonical(inner) for name, inner in value.items()}
+    return value
 
 
-def _schema(schema: Any) -> Any:
+def _sort_sets(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
-    made = children({word: value for word, value in schema.items() if word in _KEPT}, _schema)
+    made = children(schema, _sort_sets)
     for word in _SETS:
         if isinstance(made.get(word), list):
-            made[word] = sorted(made[word], key=_canonical)
-    texts = {word: value for word, value in schema.items() if word not in _KEPT}
-    return made | ({"description": _digest(texts)} if texts else {})
+            made[word] = sorted(made[word], key=encode)
+    return made
 
 
-def _digest(value: Any) -> str:
-    return f"sha256:{hashlib.sha256(_canonical(value)).hexdigest()}"
-
-
-def _canonical(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
+    """Return *value* as JSON with sorted members: equal bytes mean equal values."""
     return msgspec.json.encode(value, order="sorted")
+
+
+def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
+    """Return the behaviour of *entry*; what it lacks only for an older revision is as *approved*."""
+    made = {name: value for name, value in entry.items() if name not in _TEXTS_OF_ENTRY}
+    if approved is not None:
+        for name in _OF_LATER_REVISIONS.intersection(approved) - entry.keys() - set(_TEXTS_OF_ENTRY):
+            made[name] = approved[name]
+    if isinstance(made.get("annotations"), dict):
+        made["annotations"] = {name: value for name, value in made["annotations"].items() if name != "title"}
+    for name in _SCHEMAS:
+        if name in made:
+            made[name] = _behaviour_of_schema(made[name])
+    return made
+
+
+def _behaviour_of_schema(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    kept = {word: value for word, value in schema.items() if word not in _TEXTS_OF_SCHEMA}
+    return children(kept, _behaviour_of_schema)
+
+
+def _without_absent(approved: Entry, entry: Entry) -> Entry:
+    """Return the *approved* entry without what the server leaves out of *entry* for the host's revision."""
+    absent = _OF_LATER_REVISIONS - entry.keys()
+    return {name: value for name, value in approved.items() if name not in absent}
+
+
+def _compare(was: Any, now: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the places in which two JSON values differ, with what each has there."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for name in sorted(was.keys() | now.keys()):
+            inner = f"{path}.{name}" if path else name
+            if name not in now or name not in was:
+                before = _show(was[name]) if name in was else _ABSENT
+                yield inner, before, _show(now[name]) if name in now else _ABSENT
+            else:
+                yield from _compare(was[name], now[name], inner)
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for place, (before, after) in enumerate(zip(was, now, strict=True)):
+            yield from _compare(before, after, f"{path}[{place}]")
+    elif encode(was) != encode(now):
+        yield path, _show(was), _show(now)
+
+
+_MAX_VALUE_CHARACTERS = 2_000
+"""How much of a value is shown: a long description, and not a whole schema of thousands of lines."""
+
+
+def _show(value: Any) -> str:
+    text = value if isinstance(value, str) else encode(value).decode()
+    if len(text) <= _MAX_VALUE_CHARACTERS:
+        return text
+    return f"{text[:_MAX_VALUE_CHARACTERS]}… ({len(text):,} characters)"

@@ -986,10 +986,6 @@ export type ToolLibraryCommandLine = ((string | number) | (string | number)[])[]
  */
 export type ToolLibraryScript = string
 /**
- * The SHA-256 digest of a text, or of another value as JSON without blanks and with sorted members.
- */
-export type Digest = string
-/**
  * An event of an agent's transcript: one line of the file and of the output of `toolwire ask --json`. The external events (questions, replies, results, decisions and answers of users) suffice to restore a run; the others record what followed from them.
  */
 export type TranscriptEvent =
@@ -4090,60 +4086,69 @@ export interface ToolLibraryParameterWords {
   [k: string]: unknown
 }
 /**
- * The file that `toolwire lock` writes: the tools of a server in a form that does not depend on their order, with digests in place of texts. `toolwire wrap --lock` refuses tools that differ from it.
+ * The file that `toolwire lock` writes: what a model reads of a server, as a person has approved it. `toolwire wrap --lock` shows these texts, and refuses entries that behave differently.
  */
 export interface ToolsLock {
   /**
    * The version of this format.
    */
-  version: 1
+  version: 2
   /**
-   * The tools, in the order of their names.
+   * The entries of `tools/list`, in the order of their names. Members that are null are left out, whole numbers have no fraction, and `required` and lists of types are sorted.
    */
   tools: LockedTool[]
+  /**
+   * The entries of `prompts/list`, in the order of their names; absent without any.
+   */
+  prompts?: LockedPrompt[]
+  /**
+   * The entries of `resources/list`, in the order of their URIs; absent without any.
+   */
+  resources?: LockedResource[]
+  /**
+   * The entries of `resources/templates/list`, in the order of their templates; absent without any.
+   */
+  resourceTemplates?: LockedResourceTemplate[]
+  /**
+   * The instructions of the server; absent without any.
+   */
+  instructions?: string
 }
 /**
- * A tool. Its schemas are those of its entry in `tools/list`, except that the `description` of each schema in them is the digest of all keywords that accept and reject nothing, and that `enum`, `required` and lists of types are sorted.
+ * An entry of `tools/list`, as the server sent it: it may have members that MCP does not know, and may be wrong.
  */
 export interface LockedTool {
   /**
    * The name of the tool.
    */
   name: string
+}
+/**
+ * An entry of `prompts/list`, as the server sent it.
+ */
+export interface LockedPrompt {
   /**
-   * The name that users see.
+   * The name of the prompt.
    */
-  title?: string
+  name: string
+}
+/**
+ * An entry of `resources/list`, as the server sent it.
+ */
+export interface LockedResource {
   /**
-   * The digest of the description.
+   * The URI of the resource.
    */
-  description?: Digest
+  uri: string
+}
+/**
+ * An entry of `resources/templates/list`, as the server sent it.
+ */
+export interface LockedResourceTemplate {
   /**
-   * The schema of the arguments, as the server sent it: it may be wrong.
+   * The template of the URIs.
    */
-  inputSchema?: unknown
-  /**
-   * The schema of `structuredContent`, as the server sent it.
-   */
-  outputSchema?: unknown
-  annotations?: ToolAnnotations
-  /**
-   * Whether calls may be tasks (MCP 2025-11-25).
-   */
-  execution?: {
-    /**
-     * The value of the server: `forbidden`, `optional` or `required`.
-     */
-    taskSupport?: string
-  }
-  /**
-   * The digest of the icons.
-   */
-  icons?: Digest
-  /**
-   * The digest of the metadata.
-   */
-  _meta?: Digest
+  uriTemplate: string
 }
 /**
  * An exchange started. The following events, up to the next of this kind, belong to it.

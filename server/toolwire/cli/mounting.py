@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..server import Server
+    from ..upstream.locking import LockedEntries
 
     Mounted = tuple[list[str], str | None, dict[str, Any]]
     """A command, its name, and further options of `Server.mount`."""
@@ -30,14 +31,25 @@ def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str]
     """
     if "mount" not in options and "mount_config" not in options:
         raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
-    lock = None
-    if "lock" in options:
-        from ..upstream.locking import LockedTools
-
-        lock = LockedTools(options["lock"])
+    lock = open_lock(options)
     keep = partial(is_chosen, include=include, exclude=exclude)
     for command, name, more in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
         server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
+
+
+def open_lock(options: Mapping[str, Any]) -> LockedEntries | None:
+    """Return the lock that *options* name, if any.
+
+    Raises:
+        UsageError: if it cannot be read, or `--lock-texts` stands alone.
+    """
+    if "lock" not in options:
+        if "lock_texts" in options:
+            raise UsageError("--lock-texts goes with --lock FILE")
+        return None
+    from ..upstream.locking import LockedEntries
+
+    return LockedEntries(options["lock"], options.get("lock_texts", "approved"))
 
 
 def _typed(texts: Sequence[str]) -> Iterator[Mounted]:

@@ -152,6 +152,10 @@ MOUNT = Option(
 MOUNT_CONFIG = Option("--mount-config FILE", "mount the servers of a host's config file; repeatable", many=True)
 ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")
 ENV_FILE = Option("--env-file FILE", "set the variables of a .env file, except those that are set already")
+LOCK = Option("--lock FILE", "show what `toolwire lock FILE` keeps, and refuse tools that have changed since then")
+LOCK_TEXTS = Option(
+    "--lock-texts approved|refuse|report", "if only texts changed: show the approved ones (default), refuse, or pass on"
+)
 RUN_ON = Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True)
 
 LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, ENV_FILE, RUN_ON)

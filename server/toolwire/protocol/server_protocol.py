@@ -90,6 +90,10 @@ class Catalog:
         """All tools, under the names shown to clients."""
         return list(self.shown.values())
 
+    def add_unlisted(self, tool: Tool) -> None:
+        """Let requests find *tool* by its name, unless another one has that; no list shows it."""
+        self._spellings[tool.kind].setdefault(tool.name, tool)
+
     def find(self, name: str) -> Tool | None:
         """Return the tool called *name*, or else what has that name or URI; `None` if nothing."""
         return next((things[name] for things in self._spellings.values() if name in things), None)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..protocol.call import Call
     from ..runtime.session import Session
-    from .locking import LockedTools, RefusedTool
+    from .locking import LockedEntries, RefusedTool
 
 _LIST_SECONDS = 60.0
 _MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -68,12 +68,12 @@ class Mount:
         settings: ClientSettings,
         changed: Callable[[], None],
         sessions: Callable[[], list[Session]],
-        lock: LockedTools | None = None,
+        lock: LockedEntries | None = None,
     ) -> None:
         self.name = name
         self.prefix = prefix
         self.tools: list[MountedTool] = []
-        """Everything it lists, in the order of its lists, without the tools that *lock* refuses."""
+        """Everything it lists, in the order of its lists, without what *lock* refuses."""
         self.refused: list[RefusedTool] = []
         self.listed: list[tuple[str, dict[str, Any]]] | None = None
         """What its lists hold, by kind; `None` before they were read."""
@@ -101,6 +101,10 @@ class Mount:
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
         return self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
+
+    def check_instructions(self, instructions: str | None) -> str | None:
+        """Return the *instructions* of the server as its lock, if any, lets a host read them."""
+        return instructions if self._locked is None else self._locked.check_instructions(instructions)
 
     def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
         """Return what it lists in *entry* as a tool of *kind*."""
@@ -173,7 +177,7 @@ class Mount:
                 continue
             tools += [self.tool(kind, entry) for entry in entries]
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.refused = (tools, []) if self._locked is None else self._locked.checked(tools)
+        self.tools, self.refused = (tools, []) if self._locked is None else self._locked.check(tools)
         self.listed = now
         if now != before:
             self._changed()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from toolwire_client.errors import BrokenRules
 from toolwire_client.protocol.results import (
@@ -100,6 +100,12 @@ class MountedTool(Tool):
         if kind == "resourceTemplates":
             with suppress(ValueError):  # of a part of RFC 6570 that is not supported: its URIs are found by asking
                 self.template = UriTemplate(self._there)
+
+    def with_entry(self, entry: dict[str, Any]) -> MountedTool:
+        """Return the same tool with another *entry* of its list, whose behaviour is the same."""
+        twin = self._twin(self.name)
+        twin._description = entry
+        return cast("MountedTool", twin)
 
     def without_structured(self) -> Tool:
         """As `Tool.without_structured`."""

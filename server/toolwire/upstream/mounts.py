@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..protocol.server_protocol import Catalog
     from ..runtime.session import Session
     from ..settings import Settings
-    from .locking import LockedTools
+    from .locking import LockedEntries
 
 LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
@@ -84,7 +84,7 @@ class Mounts(Tool):
         cwd: str | None = None,
         eager: bool = False,
         keep: Callable[[Tool], bool] = lambda tool: True,
-        lock: LockedTools | None = None,
+        lock: LockedEntries | None = None,
     ) -> None:
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
@@ -200,13 +200,20 @@ class Mounts(Tool):
 
     def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
         catalog = self._catalog()
+        self._check_not_refused(method, params)
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
         if params["name"] not in catalog.by_name:
-            for tool in (tool for mount in self._mounts for tool in mount.refused if tool.name == params["name"]):
-                raise RequestError(INVALID_PARAMS, tool.why)
             raise lookup.unknown_tool(params["name"], catalog.shown)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
+
+    def _check_not_refused(self, method: str, params: dict[str, Any]) -> None:
+        kind = method.partition("/")[0]
+        name = params.get("uri" if kind == "resources" else "name")
+        for mount in self._mounts:
+            for tool in mount.refused:
+                if (tool.kind, tool.name) == (kind, name):
+                    raise RequestError(INVALID_PARAMS, tool.why)
 
     def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
         """Read *uri*, which no list has, from the only server with resources, or those with others of its scheme."""

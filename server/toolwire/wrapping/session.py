@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from ..runtime.writer import Write
     from ..settings import Settings
-    from ..upstream.locking import LockedTools
+    from ..upstream.locking import LockedEntries
     from ..upstream.mounted_tool import MountedTool
     from .recording import Recording
 
@@ -90,7 +90,7 @@ class WrappingSession(Session):
         *,
         host: str,
         without: Collection[str] = (),
-        lock: LockedTools | None = None,
+        lock: LockedEntries | None = None,
         recording: Recording | None = None,
     ) -> None:
         self._identity = Identity("", "")
@@ -128,12 +128,12 @@ class WrappingSession(Session):
         if (running := self._wrapped.running) is None:  # it is starting, and this is called again
             return
         handshake, tools, refused = running.handshake, self._wrapped.tools, self._wrapped.refused
-        self._identity.instructions = handshake.instructions
+        self._identity.instructions = self._wrapped.check_instructions(handshake.instructions)
         self._identity._info = {"name": self._command[0], "version": "", **handshake.server_info}
         self.fix_counts["lock"] = max(self.fix_counts["lock"], len(refused))
         catalog = _Catalog(fixed(tools, self._host_name, self.without, self.fix_counts), handshake.capabilities)
         for tool in refused:
-            catalog.by_name.setdefault(tool.name, tool)
+            catalog.add_unlisted(tool)
         self.replace(catalog)
 
     def _start(self) -> None:
@@ -288,7 +288,13 @@ class WrappingSession(Session):
         self.fix_counts["results"] = getattr(self.in_flight._large, "made", 0)
         done = [f"{count} {texts[count > 1]}" for name, texts in COUNTED.items() if (count := self.fix_counts[name])]
         name = self._identity.server_info()["name"]
-        log.info(printable(f"{name}: {', '.join(done) or 'nothing had to be done'}"))
+        if not done:
+            done = (
+                ["nothing had to be changed; see the warnings above"]
+                if log.has_warned()
+                else ["nothing had to be done"]
+            )
+        log.info(printable(f"{name}: {', '.join(done)}"))
 
 
 class _Catalog(Catalog):
@@ -308,7 +314,7 @@ class _Mount(Mount):
 
     kind = "wrapped"
 
-    def __init__(self, session: WrappingSession, name: str, lock: LockedTools | None) -> None:
+    def __init__(self, session: WrappingSession, name: str, lock: LockedEntries | None) -> None:
         self._session = session
         settings = ClientSettings(launch=session.launch, protocol=partial(_Protocol, session), log_level=None)
         super().__init__(name, "", settings, session.tools_changed, list, lock)

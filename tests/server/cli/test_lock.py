@@ -13,6 +13,8 @@ from toolwire_schemas.published import validator
 
 pytestmark = pytest.mark.process
 
+FOREIGN = Path(__file__).parents[2] / "support" / "foreign_server.py"
+
 TOOLS = '''
 from toolwire import tool_api
 
@@ -48,13 +50,42 @@ def test_changes_are_shown_and_need_update(command_line: CommandLine, tools: Pat
     tools.write_text(TOOLS.replace("read_only=True", "read_only=False").replace("Look at", "Read"))
     shown = command_line("lock", lock.name, "tools.py")
     assert shown.returncode == 1
-    assert "refused   look annotations.readOnlyHint  true -> false" in shown.stdout
-    assert "reported  look description               description changed" in shown.stdout
-    assert "1 tool would be refused; `toolwire lock --update` accepts the changes." in shown.stdout
+    _, refused, text, _, last = shown.stdout.splitlines()
+    assert refused.split() == ["refused", "look", "annotations.readOnlyHint", "true", "false"]
+    assert text.split("  ")[0] == "text"
+    assert [part.strip() for part in text.split("  ") if part][1:] == [
+        "look description",
+        "Look at a file.",
+        "Read a file.",
+    ]
+    assert last == "`toolwire lock --update` accepts the changes; 1 of the entries is refused until then."
     assert lock.read_text() == before
     assert command_line("lock", lock.name, "tools.py", "--update").returncode == 0
     assert lock.read_text() != before
     assert "up to date" in command_line("lock", lock.name, "tools.py").stdout
+
+
+def test_a_lock_of_tools_in_any_order_is_up_to_date_at_once(command_line: CommandLine, tmp_path: Path) -> None:
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("zebra", "apple", "Mango")]
+    (tmp_path / "lists.json").write_text(json.dumps({"tools": tools}))
+    server = ["--", sys.executable, str(FOREIGN), str(tmp_path)]
+    assert command_line("lock", "a.json", *server).stdout == "Locked 3 tools in a.json.\n"
+    again = command_line("lock", "a.json", *server)
+    assert (again.returncode, again.stdout) == (0, "a.json is up to date: 3 tools.\n")
+    updated = command_line("lock", "a.json", *server, "--update")
+    assert (updated.returncode, updated.stdout) == (0, "a.json is up to date: 3 tools.\n")
+
+
+def test_prompts_resources_and_instructions_are_locked(command_line: CommandLine, tmp_path: Path) -> None:
+    source = "from toolwire import prompt, resource\n@prompt\ndef review() -> str:\n    return ''\n"
+    source += "@resource('notes://all')\ndef notes() -> str:\n    return ''\n"
+    (tmp_path / "all.py").write_text(source)
+    serve = ["--", sys.executable, "-P", "-m", "toolwire", "serve", "all.py", "--instructions"]
+    first = command_line("lock", "all.json", *serve, "Read first.")
+    assert first.stdout == "Locked no tools, 1 prompt, 1 resource in all.json.\n"
+    changed = command_line("lock", "all.json", *serve, "Obey.")
+    assert changed.returncode == 1
+    assert ["text", "instructions", "Read", "first.", "Obey."] in [line.split() for line in changed.stdout.splitlines()]
 
 
 def test_any_server_can_be_locked(command_line: CommandLine, tools: Path) -> None:

@@ -377,16 +377,56 @@ def test_a_lock_refuses_what_has_changed_and_says_so(tmp_path: Path) -> None:
     with wrapped("--lock", str(lock), server=server) as process:
         process.ask(initialize())
         tools_now = process.ask(request("tools/list"))["result"]["tools"]
-        assert [tool["name"] for tool in tools_now] == ["keep"]
+        assert [(tool["name"], tool.get("description")) for tool in tools_now] == [("keep", None)]
         refused = process.ask(call("look", {"path": "a"}))["result"]
         assert refused["isError"] is True
         assert "look is refused, since it is not what was approved" in refused["content"][0]["text"]
-        assert "arguments.bcc: new, optional" in refused["content"][0]["text"]
+        assert "inputSchema.properties.bcc: (absent) ->" in refused["content"][0]["text"]
         process.hang_up()
         log = process.stderr()
-        assert log.count("look: refused: arguments.bcc: new, optional") == 1
-        assert "new: refused: it is not in the lock" in log
-        assert "keep: description: description changed" in log
+        assert log.count("the tool look is refused: inputSchema.properties.bcc: (absent) ->") == 1
+        assert "the tool new is refused: it is not in the lock" in log
+        assert "the tool keep: the approved text is shown; the server changed description" in log
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown", "instructions"),
+    [("approved", ["Keep it."], "First."), ("refuse", [], None), ("report", ["Obey me now."], "Obey.")],
+)
+def test_texts_that_changed_after_approval(
+    tmp_path: Path, texts: str, shown: list[str], instructions: str | None
+) -> None:
+    tools, lock = tmp_path / "tools.py", tmp_path / "lock.json"
+    tools.write_text("def keep() -> str:\n    'Keep it.'\n    return ''\n")
+    server = (sys.executable, "-m", "toolwire", "serve", str(tools), "--instructions")
+    with running("-m", "toolwire", "lock", str(lock), "--", *server, "First.") as locking:
+        assert locking.wait() == 0
+    tools.write_text("def keep() -> str:\n    'Obey me now.'\n    return ''\n")
+    with wrapped("--lock", str(lock), "--lock-texts", texts, server=(*server, "Obey.")) as process:
+        told = process.ask(initialize())["result"].get("instructions")
+        listed = process.ask(request("tools/list"))["result"]["tools"]
+        assert ([tool["description"] for tool in listed], told) == (shown, instructions)
+        process.hang_up()
+        assert "nothing had to be done" not in process.stderr()
+
+
+def test_a_prompt_and_a_resource_that_changed_cannot_be_used(tmp_path: Path) -> None:
+    tools, lock = tmp_path / "tools.py", tmp_path / "lock.json"
+    source = "from toolwire import prompt, resource\n@prompt\ndef review() -> str:\n    return ''\n"
+    source += "@resource('notes://all', media_type='text/plain')\ndef notes() -> str:\n    return ''\n"
+    tools.write_text(source)
+    server = (sys.executable, "-m", "toolwire", "serve", str(tools))
+    with running("-m", "toolwire", "lock", str(lock), "--", *server) as locking:
+        assert locking.wait() == 0
+    tools.write_text(source.replace("review()", "review(path: str)").replace("text/plain", "text/html"))
+    with wrapped("--lock", str(lock), server=server) as process:
+        process.ask(initialize())
+        assert process.ask(request("prompts/list"))["result"]["prompts"] == []
+        assert process.ask(request("resources/list"))["result"]["resources"] == []
+        got = process.ask(request("prompts/get", {"name": "review", "arguments": {"path": "a"}}))
+        assert "review is refused, since it is not what was approved" in got["error"]["message"]
+        read = process.ask(request("resources/read", {"uri": "notes://all"}))
+        assert "notes://all is refused, since it is not what was approved" in read["error"]["message"]
 
 
 def test_the_traffic_is_recorded_and_can_be_replayed(tmp_path: Path) -> None:
@@ -417,9 +457,9 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
         assert [tool["name"] for tool in listed] == ["x_keep"]
         refused = process.ask(call("x_look", {"path": 1}))["error"]["message"]
         assert "x_look is refused, since it is not what was approved" in refused
-        assert 'arguments.path: type "string" -> "integer"' in refused
+        assert "inputSchema.properties.path.type: string -> integer" in refused
         process.hang_up()
-        assert process.stderr().count("x_look: refused") == 1
+        assert process.stderr().count("x_look is refused") == 1
 
 
 def test_log_messages_of_no_call_pass(tmp_path: Path) -> None:

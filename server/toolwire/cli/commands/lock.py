@@ -1,9 +1,9 @@
-"""`toolwire lock`: keeps what a server's tools mean, so that tools that change later can be refused."""
+"""`toolwire lock`: keeps what a model reads of a server, so that what changes later has no effect or is refused."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, is_mounting, limit_of
@@ -12,16 +12,18 @@ from ..output import counted, show, table, write_text
 from . import Command
 
 if TYPE_CHECKING:
-    from toolwire_schemas.compare.lock import Lock
+    from toolwire_client import Client
+    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.compare.lock import Checked, Kind, Lock, Offer
 
     from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire lock FILE TARGET... [OPTIONS]", "toolwire lock FILE [OPTIONS] -- COMMAND"),
-    details="Writes the tools of a target, or of any MCP server, to FILE: their schemas and hints in a form that does "
-    "not depend on the order, and digests of all texts. `wrap --lock FILE` refuses a tool whose schema, hints or title "
-    "have changed since then, and every new tool; it reports a changed description. If FILE exists, the changes are "
-    "printed, and the exit status is 1 if there are any; --update accepts them.",
+    details="Writes what a model reads of a target, or of any MCP server, to FILE: the entries of its tools, prompts "
+    "and resources, and its instructions. `wrap --lock FILE` shows these texts whatever the server says later. It "
+    "refuses an entry whose schema, hints or other members have changed, and every new one. If FILE exists, old and "
+    "new are printed side by side, and the exit status is 1 if they differ; --update accepts the changes.",
     options=(
         Option("--update", "accept the changes: write FILE anew"),
         INCLUDE,
@@ -39,46 +41,106 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Write the lock or print what it would change, and return 1 in the second case."""
-    from toolwire_client import RequestFailed
-    from toolwire_schemas.compare.lock import BadLock, locked
+    from toolwire_schemas.compare.lock import BadLock, lock_offer
 
     from ...upstream.locking import read_lock
-    from ...upstream.mounts import META_WHOLE
 
     if not words.words:
         raise UsageError("name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE -- COMMAND")
     name, *targets = words.words
     old = read_lock(name) if os.path.exists(name) else None
+    offer = _read_offer(words, name, targets)
+    try:
+        new = lock_offer(offer)
+    except BadLock as error:
+        raise Failed(f"the lists cannot be locked: {error}") from None
+    if old is not None:
+        is_unchanged = _show_changes(name, old, offer, will_update=words.options.get("update", False))
+        if is_unchanged:
+            return 0
+        if not words.options.get("update"):
+            return 1
+    write_text(name, str(new))
+    show(f"Locked {_count_entries(new)} in {name}.")
+    return 0
+
+
+def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
+    from toolwire_client import RequestFailed
+
+    from ...upstream.mounts import META_WHOLE
+
     limit = limit_of(words)
     with client_of(words, targets, limit=limit) as client:
         try:
             if is_mounting(words.options):
                 client.request("tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left())
-            entries = client.list_entries(timeout_seconds=limit.left())
+            return _list_everything(client, limit)
         except RequestFailed as error:
             raise Failed(f"{name} is not written: {error.message}") from None
-    try:
-        new = locked(entries)
-    except BadLock as error:
-        raise Failed(f"the tools cannot be locked: {error}") from None
-    is_known = old is not None and _show_changes(name, old, entries)
-    if not is_known and (old is None or words.options.get("update")):
-        write_text(name, str(new))
-        show(f"Locked {counted(len(new.tools), 'tool')} in {name}.")
-        return 0
-    return 0 if is_known else 1
 
 
-def _show_changes(name: str, old: Lock, entries: list[object]) -> bool:
-    """Print what changed since the *old* lock; return whether nothing did."""
-    from toolwire_schemas.compare.lock import check, needs_approval
+def _list_everything(client: Client, limit: Deadline) -> Offer:
+    from toolwire_schemas.compare.lock import Offer
 
-    changes = check(old, entries).changes
-    if not changes:
-        show(f"{name} is up to date: {counted(len(old.tools), 'tool')}.")
+    entries: dict[Kind, list[Any]] = {"tools": client.list_entries(timeout_seconds=limit.left())}
+    if "prompts" in client.capabilities:
+        entries["prompts"] = [each.raw for each in client.list_prompts(timeout_seconds=limit.left())]
+    if "resources" in client.capabilities:
+        templates = client.list_resource_templates(timeout_seconds=limit.left())
+        entries["resources"] = [each.raw for each in client.list_resources(timeout_seconds=limit.left())]
+        entries["resourceTemplates"] = [each.raw for each in templates]
+    return Offer(entries, client.instructions or "")
+
+
+def _count_entries(lock: Lock) -> str:
+    """Return what a lock has, such as `3 tools, 1 prompt`; tools always."""
+    parts = [counted(len(lock.tools), "tool")]
+    others = (
+        (lock.prompts, "prompt"),
+        (lock.resources, "resource"),
+        (lock.resourceTemplates, "resource template"),
+    )
+    for entries, noun in others:
+        if entries:
+            parts.append(counted(len(entries), noun))
+    return ", ".join(parts)
+
+
+def _show_changes(name: str, old: Lock, offer: Offer, *, will_update: bool) -> bool:
+    """Print what differs from the *old* lock; return whether nothing does."""
+    from toolwire_schemas.compare.lock import check
+
+    checked = check(old, offer)
+    rows = list(_rows(checked))
+    if not rows:
+        show(f"{name} is up to date: {_count_entries(old)}.")
         return True
-    rows = [("refused" if needs_approval(change) else "reported", change.where, str(change)) for change in changes]
-    show(table(("", "where", "what changed"), rows) + "\n")
-    refused = len({change.tool for change in changes if needs_approval(change)})
-    show(f"{counted(refused, 'tool')} would be refused; `toolwire lock --update` accepts the changes.")
+    show(table(("", "where", "approved", "now"), rows) + "\n")
+    if not will_update:
+        refused = len(checked.refused)
+        verb = "is" if refused == 1 else "are"
+        outcome = (
+            f"{refused} of the entries {verb} refused until then"
+            if refused
+            else "the approved texts are shown until then"
+        )
+        show(f"`toolwire lock --update` accepts the changes; {outcome}.")
     return False
+
+
+def _rows(checked: Checked) -> list[tuple[str, str, str, str]]:
+    rows = []
+    explained = set()
+    for one in checked.differences:
+        place = (one.kind, one.key)
+        what = "text" if one.is_text else "refused"
+        if not one.is_text:
+            explained.add(place)
+        rows.append((what, one.place, one.was, one.now))
+    for (kind, key), why in checked.refused.items():
+        if (kind, key) not in explained:
+            rows.append(("refused", key, "", why))
+    for _, key in checked.gone:
+        rows.append(("gone", key, "in the lock", "not listed"))
+    return rows

@@ -13,7 +13,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure, warning
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import EXCLUDE, INCLUDE, LOADING, Option, one_of
+from ..options import EXCLUDE, INCLUDE, LOADING, LOCK, LOCK_TEXTS, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ COMMAND = Command(
         INCLUDE,
         EXCLUDE,
         *LOADING,
-        Option("--lock FILE", "refuse mounted tools that have changed since `toolwire lock FILE`"),
+        LOCK,
+        LOCK_TEXTS,
         Option("--eager", "start mounted servers at once (default: when first needed)"),
         Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
         Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
@@ -102,7 +103,7 @@ def run(words: Words) -> NoReturn:
 
 
 def _server(targets: list[str], given: dict[str, Any]) -> Server:
-    mounts: dict[str, Any] = {key: given.pop(key) for key in ("mount", "mount_config", "eager", "lock") if key in given}
+    mounts: dict[str, Any] = {key: given.pop(key) for key in _OF_MOUNTS if key in given}
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
     if packages := given.pop("with", ()):
@@ -134,6 +135,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     return server
 
 
+_OF_MOUNTS = ("mount", "mount_config", "eager", "lock", "lock_texts")
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
 _SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt")}, "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}

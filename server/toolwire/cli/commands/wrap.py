@@ -10,7 +10,8 @@ from ...log import LEVELS, configure
 from ...settings import settings_of
 from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
-from ..options import Option, one_of
+from ..mounting import open_lock
+from ..options import LOCK, LOCK_TEXTS, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ COMMAND = Command(
             one_of(*DIALECTS_OF),
         ),
         Option("--without NAME", "leave out what has this name above; repeatable", one_of(*FIXES), many=True),
-        Option("--lock FILE", "refuse tools that have changed since `toolwire lock FILE`"),
+        LOCK,
+        LOCK_TEXTS,
         Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
         Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"),
@@ -55,7 +57,6 @@ COMMAND = Command(
 
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
-    from ...upstream.locking import LockedTools
     from ...wrapping.session import WrappingSession
 
     if words.words or not words.command:
@@ -63,7 +64,7 @@ def run(words: Words) -> NoReturn:
     given = dict(words.options)
     configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
     recording = _recording(given)
-    lock = LockedTools(given.pop("lock")) if "lock" in given else None
+    lock = open_lock({key: given.pop(key) for key in ("lock", "lock_texts") if key in given})
     host, without = given.pop("for", "any"), given.pop("without", ())
     settings = _settings(given, without)
     try:

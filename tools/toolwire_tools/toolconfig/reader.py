@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import yaml
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import closest, unknown_name
 from toolwire_schemas.json_schema.error_text import place, shown
 from toolwire_schemas.published import bundle
 
@@ -162,11 +162,15 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
     for keys in _EXCLUSIVE:
         for other in [key for key in keys if key in given][1:]:
             yield other, f"only one of {', '.join(keys)} may be given"
+    mistyped = _mistyped_keys(given)
     for key, needed in _schema()["dependentRequired"].items():
-        if key in given and needed[0] not in given:
+        if key in given and needed[0] not in given and needed[0] not in mistyped.values():
             yield key, f"it needs {needed[0]} as well"
-    if not {"name", "use_guide"} & {*given}:
+    if not {"name", "use_guide"} & {*given} and "name" not in mistyped.values():
         yield "", f"name is missing; a tool has at least {LEAST}"
+    unknown = {place("", (key,)): f"is unknown; did you mean {close}?" for key, close in mistyped.items()}
+    unknown |= _unknown_words(given.get("parameters"))
+    yield from unknown.items()
     command, is_shell = given.get("command"), given.get("shell", False)
     if isinstance(command, str) and is_shell is False:
         yield "command", f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}"
@@ -174,12 +178,46 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
         yield "command", "with shell: true it is one text"
     faults = _validator().faults(given, "")
     for key, problem in faults:
-        if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other, _ in faults):
+        if key in unknown:
+            continue
+        others = [*unknown, *(other for other, _ in faults)]
+        if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other in others):
             continue  # a consequence of the other fault
         problem = problem.replace("Unevaluated properties are not allowed", "there are unknown keys")
         if problem.startswith("null is "):
             problem = "it is empty, which is " + problem.removeprefix("null is ")
         yield key, problem
+
+
+def _mistyped_keys(given: dict[str, Any]) -> dict[str, str]:
+    """Return the unknown keys of a tool that resemble a known one, with that."""
+    known = list(_schema()["properties"])
+    found: dict[str, str] = {}
+    for key in given:
+        close = [] if key in known else closest(key, known)
+        if close:
+            found[key] = close[0]
+    return found
+
+
+def _unknown_words(parameters: Any) -> dict[str, str]:
+    """Return what is wrong with the unknown words about *parameters*, by their places."""
+    found: dict[str, str] = {}
+    described: dict[str, Any] = {}
+    if isinstance(parameters, dict):
+        described = {place("", ("parameters", name)): words for name, words in parameters.items()}
+    elif isinstance(parameters, list):
+        described = {place("", ("parameters", index)): words for index, words in enumerate(parameters)}
+    known = ["name"] if isinstance(parameters, list) else []
+    known += _schema()["$defs"]["parameter-words"]["properties"]
+    for at, words in described.items():
+        for word in words if isinstance(words, dict) else ():
+            if word in known:
+                continue
+            close = closest(word, known)
+            meant = f"did you mean {close[0]}?" if close else "write words of JSON Schema, such as type and description"
+            found[place(at, (word,))] = f"is unknown; {meant}"
+    return found
 
 
 _ASK = "or let a shell run it with shell: true"

@@ -19,6 +19,11 @@ from __future__ import annotations
 import signal
 from typing import Any, Self
 
+OPENINGS = ("initialize", "server/discover")
+"""The requests that begin a conversation: only clients send them, so one from a server is an echo."""
+
+ECHO = "repeats what it gets, as `cat` does: it is no MCP server"
+
 
 class ClientError(Exception):
     """The base of all errors of a client. The text is one sentence for users."""

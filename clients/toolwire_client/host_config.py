@@ -109,7 +109,7 @@ class _Reader:
 
     def read(self, entry: Any) -> ServerConfig:
         if isinstance(entry, Mapping) and ("url" in entry or entry.get("type", "stdio") != "stdio"):
-            raise BadConfiguration("it is reached over the network; only servers with a command can be")
+            raise BadConfiguration("it is reached over the network (url); only servers that a command starts are used")
         try:
             given = msgspec.convert(entry, _Entry)
         except msgspec.ValidationError as error:

@@ -10,7 +10,7 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.messages import Fault, Frame
 
-from ..errors import BrokenRules, RequestFailed
+from ..errors import ECHO, OPENINGS, BrokenRules, RequestFailed
 from .events import (
     AutomaticReply,
     ElicitationRequest,
@@ -140,6 +140,9 @@ class ClientProtocol:
             return None
         if method == "ping":
             return AutomaticReply(messages.response(identity, {}))
+        number = _number(identity)
+        if method in OPENINGS and number is not None:
+            return Failure(number, BrokenRules(f"the server {ECHO}"))
         if method == "elicitation/create" and self._can_ask:
             return ElicitationRequest(identity, message.get("params"))
         problem = f"this client has no method {method!r}"

@@ -73,6 +73,6 @@ def _configured(paths: Sequence[str]) -> Iterator[Mounted]:
             raise UsageError(str(error)) from None
         for name, server in servers.items():
             if isinstance(server, BadConfiguration):
-                log.warning(printable(f"{path}: {server}"))
+                log.warning(printable(f"{path}: {server}; it is not mounted"))
             else:
                 yield server.command, name, {"env": server.env, "cwd": server.cwd, "inherit_env": False}

@@ -166,3 +166,14 @@ def test_no_message_is_too_strange(message: Any) -> None:
     from toolwire_schemas.wire.codec import encode
 
     assert ClientProtocol("t", "1").receive(encode(message))
+
+
+def test_a_request_that_only_clients_send_is_an_echo() -> None:
+    protocol = ClientProtocol("t", "1")
+    for number, request in (protocol.discover(), protocol.initialize()):
+        [event] = protocol.receive(request)
+        assert comparable(event) == (
+            number,
+            BrokenRules,
+            "the server repeats what it gets, as `cat` does: it is no MCP server",
+        )

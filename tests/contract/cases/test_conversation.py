@@ -156,3 +156,9 @@ def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None
         f"-- it {ProcessEnded(status).how}",
         "-- stderr: Aborted!",
     ]
+
+
+def test_a_program_that_repeats_what_it_gets_is_not_waited_for() -> None:
+    request = codec.encode({**OK, "method": "initialize"}) + b"\n"
+    assert told("lines", request).flooded == "it repeats what it gets, as `cat` does: it is no MCP server"
+    assert told("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flooded == ""

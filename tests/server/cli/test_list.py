@@ -151,3 +151,11 @@ def test_types_that_no_schema_tells_apart_are_shown_and_not_sent(command_line: C
         " -> Path look(key: UUID, here: datetime) -> datetime"
     )
     assert "x-toolwire-type" not in command_line("list", "tools.py", "--json").stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("words", [["list"], ["call", "x"], ["check"]], ids=lambda words: words[0])
+def test_a_program_that_repeats_what_it_gets_is_no_server(command_line: CommandLine, words: list[str]) -> None:
+    done = command_line(*words, "--", "cat")
+    assert done.returncode == 1
+    assert "repeats what it gets, as `cat` does: it is no MCP server" in done.stdout + done.stderr

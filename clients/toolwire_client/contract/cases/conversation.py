@@ -11,7 +11,7 @@ from toolwire_schemas.wire.content_length import Headers, wrap_with_header
 from toolwire_schemas.wire.framing import Lines, wrap_line
 from toolwire_schemas.wire.messages import Fault
 
-from ...errors import signal_name
+from ...errors import ECHO, OPENINGS, signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -95,10 +95,13 @@ class CaseConversation:
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
         self._start = b""
         self._heard_bytes = self._noise_bytes = self._noises = 0
+        self._is_echo = False
 
     @property
     def flooded(self) -> str:
         """Why further output is ignored; empty if it is not."""
+        if self._is_echo:
+            return f"it {ECHO}"
         if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
             return f"{self._noises:,} lines on its standard output were not messages: the rest is ignored"
         if self._heard_bytes > _MAX_HEARD_BYTES or len(self.events) > _MAX_EVENTS:
@@ -142,11 +145,18 @@ class CaseConversation:
                 return
             event = Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame)
             self.events.append(event)
+            if isinstance(event, Received):
+                self._is_echo = self._is_echo or _opens(event.value)
             if isinstance(event, Received) and self._on_message is not None:
                 self._on_message(event.value, len(event.data))
             if isinstance(event, Noise):
                 self._noises += 1
                 self._noise_bytes += 0 if isinstance(frame, Fault) else len(frame)
+
+
+def _opens(message: Any) -> bool:
+    """Whether *message* is a request that only clients send."""
+    return isinstance(message, dict) and message.get("method") in OPENINGS and "id" in message
 
 
 def _read(frame: bytes) -> Received | Noise:

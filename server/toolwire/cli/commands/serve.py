@@ -61,7 +61,7 @@ COMMAND = Command(
         Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
         Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
-        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB"),
+        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB; goes with --isolate or runs_in"),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
         Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
         Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),
@@ -120,6 +120,8 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     for name in settings["run_on"]:
         if all(tool.runs_in != name for tool in tools):
             warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
+    if "memory_limit" in settings and not settings.get("isolate") and all(tool.runs_in is None for tool in tools):
+        raise LoadError('--memory-limit is for processes of tools: add --isolate, or runs_in="process" to a tool')
     identity: dict[str, Any] = {"name": name_of(targets)}
     if "toolwire_tools.fastmcp" in sys.modules:
         from toolwire_tools.fastmcp.tools import identity_of

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ from ...options import LOADING
 from .. import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ....inspect.traffic import Feed
     from ...options import Words
 
@@ -48,6 +52,7 @@ def run(words: Words) -> int:
         state = {"title": names[0], "views": [_read(names[0], feed)], "status": "ended"}
     else:
         command = command_of(words, names)
+        _need_files(names) if is_ours else _need_program(command[0])
         state = {"title": " ".join(names or command), "views": ["tools", "traffic", "check"]}
         state |= {"command": command, "target": names[0] if is_plain else None}
     ended = anyio.Event()
@@ -64,6 +69,21 @@ def run(words: Words) -> int:
         return 130
 
     return MainThread(ended.set, ended.set).run(serve)
+
+
+def _need_files(targets: Sequence[str]) -> None:
+    """Refuse files that do not exist, before a page opens that has nothing to show."""
+    from ....loading.importing import missing
+    from ....loading.targets import parse
+
+    for target in map(parse, targets):
+        if target.is_path and not os.path.exists(target.place):
+            raise UsageError(missing(target.place))
+
+
+def _need_program(name: str) -> None:
+    if shutil.which(name) is None:
+        raise UsageError(f"cannot start {name!r}: no such program, or it may not be run")
 
 
 def _read(name: str, feed: Feed) -> str:

@@ -57,8 +57,8 @@ class Tool:
     kind = "tools"
     """The list of MCP in which it is: `tools`, `resources`, `resourceTemplates` or `prompts`."""
     _describes_result = True
-    _takes_any_context = False
-    """True if its context is of another framework, whose functions take the same in `def` and `async def`."""
+    _is_adopted = False
+    """True if its function is of another framework: its context is the same in `def` and `async def`."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Tool:
             include=options.include_arguments,
             exclude=options.exclude_arguments,
             returns=returns if self._describes_result else Returns("undeclared"),
-            any_context=self._takes_any_context,
+            lenient=self._is_adopted,
         )
         self.findings = _lint(self.name, self._signature) if self._describes_result else []
         """Problems of the tool in some hosts; other hosts can use it."""

@@ -35,6 +35,8 @@ NAMES = st.from_regex("[a-z_][a-z0-9_]{0,5}", fullmatch=True).filter(
 )
 KINDS = st.sampled_from((Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY))
 NOTHING = Parameter.empty
+ABSENT = object()
+"""A default that has no form in JSON."""
 
 
 class Drawn(NamedTuple):
@@ -50,12 +52,15 @@ class Drawn(NamedTuple):
 
 @st.composite
 def drawn(draw: st.DrawFn, name: str) -> Drawn:
-    default = draw(st.just(NOTHING) | JSON)
+    hint = draw(st.just(NOTHING) | HINTS)
+    written = draw(st.just(NOTHING) | st.sampled_from(WRITTEN))
+    is_typed = hint is not NOTHING or written is not NOTHING  # then a default has to fit
+    default = draw(st.just(NOTHING) | (st.sampled_from((None, ABSENT)) if is_typed else JSON))
     return Drawn(
         name,
         draw(KINDS),
-        draw(st.just(NOTHING) | HINTS),
-        draw(st.just(NOTHING) | st.sampled_from(WRITTEN)),
+        hint,
+        written,
         default,
         default is not NOTHING and draw(st.integers(0, 4)) == 0,
     )

@@ -78,7 +78,7 @@ def question(kind: Any) -> ElicitationForm:
 
     answer.__annotations__ = {_ANSWER: kind}
     try:
-        arguments = read_signature(answer, tool="ask", any_context=True).arguments
+        arguments = read_signature(answer, tool="ask", lenient=True).arguments
     except RegistrationError as error:
         raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
     whole = arguments.input_schema["properties"].get(_ANSWER)

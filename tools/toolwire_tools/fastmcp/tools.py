@@ -50,7 +50,7 @@ class AdoptedTool(Tool):
         NotSupported: if it uses what our `Context` has not.
     """
 
-    _takes_any_context = True
+    _is_adopted = True
 
     def __init__(self, function: Callable[..., Any], server: Any, options: Options, structured: bool | None) -> None:
         returns = None if options.output_schema else _returns(function, structured)
@@ -62,7 +62,7 @@ class AdoptedTool(Tool):
 class AdoptedResource(Resource):
     """The resource of *function*, which belongs to *server*."""
 
-    _takes_any_context = True
+    _is_adopted = True
     _not_found = ResourceNotFoundError
 
     def __init__(self, function: Callable[..., Any], server: Any, options: ResourceOptions) -> None:
@@ -84,7 +84,7 @@ class AdoptedResource(Resource):
 class AdoptedPrompt(Prompt):
     """The prompt of *function*, which belongs to *server*."""
 
-    _takes_any_context = True
+    _is_adopted = True
 
     def __init__(self, function: Callable[..., Any], server: Any, options: PromptOptions) -> None:
         super().__init__(function, options=options)

@@ -210,12 +210,13 @@ def read_signature(
     include: frozenset[str] | None = None,
     exclude: frozenset[str] = frozenset(),
     returns: Returns | None = None,
-    any_context: bool = False,
+    lenient: bool = False,
 ) -> Signature:
     """Read *function* as the tool named *tool*. Schemas given by hand, and *returns*, take the place of the hints.
 
-    Parameters that are excluded, or not among the included ones, keep their defaults. Unless *any_context*, a `def`
-    takes a `Context`, and an `async def` an `AsyncContext`.
+    Parameters that are excluded, or not among the included ones, keep their defaults. Unless *lenient*, as for a
+    function of another framework, a `def` takes a `Context`, an `async def` an `AsyncContext`, and defaults fit their
+    types.
 
     Raises:
         RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
@@ -226,7 +227,7 @@ def read_signature(
         raise RegistrationError(
             "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
         ) from None
-    reading = _Reading(function, tool, found)
+    reading = _Reading(function, tool, found, lenient)
     if found.contexts:
         from .context_kind import check_context
 
@@ -234,13 +235,14 @@ def read_signature(
         is_named = first.kind not in (POSITIONAL_ONLY, *OPEN)
         kinds = contexts_in(first.annotation, found.names)
         names = [one.name for one in found.contexts]
-        check_context(tool, names, is_named, kinds, None if any_context else reading.is_async)
+        check_context(tool, names, is_named, kinds, None if lenient else reading.is_async)
     return reading.read(input_schema, output_schema, returns)
 
 
 class _Reading:
-    def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
+    def __init__(self, function: Callable[..., Any], tool: str, found: Parameters, lenient: bool) -> None:
         self.tool = tool
+        self.lenient = lenient
         self.function = function
         self.inner = unwrap_function(function)
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
@@ -323,9 +325,19 @@ class _Reading:
             default = MISSING if default.default_factory is not None else default.default
         if default is None:
             plan = optional(plan)
+        elif type(default) is not plan.msgspec_type and default is not MISSING and not self.lenient:
+            self._check_default(parameter, plan, default)
         is_positional = parameter.kind == POSITIONAL_ONLY
         text = self.found.text(parameter.name)
         return Parameter(parameter.name, parameter.name, plan, required, text, default, is_positional, fill)
+
+    def _check_default(self, parameter: Declared, plan: TypePlan, default: Any) -> None:
+        from .defaults import fault_of, hint_text, remedy_for, shortened
+
+        if fault := fault_of(default, plan, self.types.defs if self.types else {}):
+            hint = parameter.annotation
+            problem = f"its default {shortened(repr(default))} does not fit its type {hint_text(hint)}: {fault}"
+            self._fail(_place(parameter.name), problem, remedy_for(parameter.name, hint, default))
 
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation

@@ -1,0 +1,59 @@
+"""Whether a default fits the type of its parameter. Imported for the first default whose type is not exactly the hint.
+
+The measure is what callers see: the schema of the parameter, in which the default stands. A model that sends it must
+not be refused. A default without a form in JSON, such as a sentinel, is in no schema and is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..schema.shape import load
+from ..schema.to_json import to_jsonable
+
+if TYPE_CHECKING:
+    from ..schema.shape import Schema, TypePlan
+
+_MAX_SHOWN = 80
+
+
+def fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
+    """Return why *default* does not fit *plan*, whose schema may refer to *defs*; an empty text if it does."""
+    try:
+        sent = to_jsonable(default)
+    except Exception:  # no JSON, or an author's object that does not let itself be read
+        return ""
+    try:
+        load(sent, plan.msgspec_type)
+    except Exception:  # also of an author's `__post_init__`: the schema decides
+        return _fault_by_schema(sent, {**plan.schema, "$defs": defs} if defs else plan.schema)
+    return ""
+
+
+def _fault_by_schema(sent: Any, schema: Schema) -> str:
+    from ..schema.validator import ToolSchemaValidator
+
+    faults = ToolSchemaValidator(schema).faults(sent, "default")
+    return "; ".join(sentence if place == "default" else f"{place} {sentence}" for place, sentence in faults)
+
+
+def remedy_for(name: str, hint: Any, default: Any) -> str:
+    """Return what to write instead of the parameter *name* with this *hint* and *default*."""
+    written = hint_text(hint)
+    kind = type(default).__name__
+    wider = f"{written} | {kind}"
+    if kind in written:
+        return "give a default that callers may send as well, or a wider type"
+    return f"give a default of this type, or a type that has it: `{name}: {wider} = {shortened(repr(default))}`"
+
+
+def hint_text(hint: Any) -> str:
+    """Return *hint* as its author may have written it."""
+    if isinstance(hint, str):
+        return hint
+    return hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of *text*, if it is long."""
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

@@ -13,12 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import log
+from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:
     from anyio import Event
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
+    from ..timers import Timers
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]
@@ -33,6 +35,7 @@ class EventLoop:
 
     def __init__(
         self,
+        timers: Timers,
         begin: Callable[[Call], None],
         deliver: Deliver,
         release: Callable[[Call], None],
@@ -53,6 +56,7 @@ class EventLoop:
         self._tasks: TaskGroup
         self._room: Event
         self._thread: threading.Thread | None = None
+        self._watch = LoopWatch(timers, self.soon, lambda: bool(self._under_way), self._thread_id, _RUNNER)
 
     def put(self, call: Call) -> None:
         """Start *call*. Never blocks."""
@@ -60,6 +64,7 @@ class EventLoop:
             self._under_way.add(call)
             self._arrived.append(call)
         self._wake()
+        self._watch.watch()
 
     def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run *task* on the loop, until it ends or the loop is finished. It must not raise. Never blocks."""
@@ -86,13 +91,21 @@ class EventLoop:
         # Without a loop nothing runs yet, and `_run` checks that the call has ended.
         self.soon(partial(_cancel, call))
 
-    def soon(self, task: Callable[[], None]) -> None:
-        """Run a small *task* on the loop, from any thread; drop it if the loop has ended. Never blocks."""
+    def soon(self, task: Callable[[], None]) -> bool:
+        """Run a small *task* on the loop, from any thread; return false if the loop has ended. Never blocks."""
         with self._lock:
             call_soon = self._call_soon
-        if call_soon is not None:
-            with suppress(RuntimeError):  # the loop has just ended, and every task with it
-                call_soon(task)
+        if call_soon is None:
+            return False
+        try:
+            call_soon(task)
+        except RuntimeError:  # the loop has just ended, and every task with it
+            return False
+        return True
+
+    def _thread_id(self) -> int | None:
+        thread = self._thread
+        return None if thread is None else thread.ident
 
     def make_room(self) -> None:
         """Start the calls that wait for `may_begin`."""
@@ -136,6 +149,7 @@ class EventLoop:
             lost, self._under_way = self._under_way - early, early
             self._arrived, self._woken = list(early), False
             self._call_soon, self._thread = None, self._new_thread() if early else None
+        self._watch.forget()
         if early:
             self._start()
         for call in lost:
@@ -194,6 +208,9 @@ class EventLoop:
                     raise  # the scope handles its own cancellation; any other exception would end the loop
                 outcome = error
             self._deliver(call, outcome)
+
+
+_RUNNER = EventLoop._run_cancellably.__code__
 
 
 def _cancel(call: Call) -> None:

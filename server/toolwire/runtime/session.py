@@ -281,7 +281,11 @@ class Session:
 
             with self.in_flight.lock:  # a lifespan may need it in its own thread
                 self._loop = self._loop or EventLoop(
-                    self._begin_async, self._enqueue_outcome, self._end_async, lambda: not self._writer.is_full
+                    self.timers,
+                    self._begin_async,
+                    self._enqueue_outcome,
+                    self._end_async,
+                    lambda: not self._writer.is_full,
                 )
         return self._loop
 

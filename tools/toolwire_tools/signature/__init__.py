@@ -28,8 +28,8 @@ from ..schema.annotations import (
 )
 from ..schema.shape import MISSING, Schema, TypePlan, basic, is_field, object_schema, optional
 from . import docstring as docstrings
-from .arguments import Arguments, GivenArguments, Parameter
-from .return_value import Returns, from_hint, wrapped
+from .arguments import Arguments, Parameter
+from .return_value import Returns, from_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,8 +253,17 @@ class _Reading:
         """Imported for the first hint that is not basic."""
 
     def read(self, input_schema: Schema | None, output_schema: Schema | None, returns: Returns | None) -> Signature:
-        arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
-        returns = self._given_returns(output_schema) if output_schema is not None else returns or self._returns()
+        if input_schema is None:
+            arguments = self._arguments()
+        else:
+            from .given_schemas import given_arguments  # only schemas written by hand need it
+
+            arguments = given_arguments(input_schema, self.tool)
+        if output_schema is not None:
+            from .given_schemas import given_returns
+
+            returns = given_returns(output_schema, self.tool)
+        returns = returns or self._returns()
         return Signature(
             description=self.found.doc.description,
             context=self.found.contexts[0].name if self.found.contexts else None,
@@ -326,18 +335,12 @@ class _Reading:
         if default is None:
             plan = optional(plan)
         elif type(default) is not plan.msgspec_type and default is not MISSING and not self.lenient:
-            self._check_default(parameter, plan, default)
+            from .defaults import check_default
+
+            check_default(self.tool, parameter, plan, default, self.types)
         is_positional = parameter.kind == POSITIONAL_ONLY
         text = self.found.text(parameter.name)
         return Parameter(parameter.name, parameter.name, plan, required, text, default, is_positional, fill)
-
-    def _check_default(self, parameter: Declared, plan: TypePlan, default: Any) -> None:
-        from .defaults import fault_of, hint_text, remedy_for, shortened
-
-        if fault := fault_of(default, plan, self.types.defs if self.types else {}):
-            hint = parameter.annotation
-            problem = f"its default {shortened(repr(default))} does not fit its type {hint_text(hint)}: {fault}"
-            self._fail(_place(parameter.name), problem, remedy_for(parameter.name, hint, default))
 
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation
@@ -364,27 +367,6 @@ class _Reading:
             return from_hint(hint, self.found.names, is_generator=self.is_generator)
         except _NO_TYPE as error:
             self._refuse("the result", error)
-
-    # Schemas given by hand
-
-    def _given_arguments(self, schema: Schema) -> Arguments:
-        self._check(schema, "the input schema")
-        if schema.get("type") != "object":
-            self._fail("the input schema", "its root is no object", 'give it "type": "object"')
-        return GivenArguments(schema)
-
-    def _given_returns(self, schema: Schema) -> Returns:
-        self._check(schema, "the output schema")
-        if schema.get("type") == "object":
-            return Returns("structured", schema)
-        self._check(wrapped(schema), "the output schema, below the member result")
-        return Returns("structured", wrapped(schema), wraps=True)
-
-    def _check(self, schema: Schema, which: str) -> None:
-        from ..schema.validator import problem as problem_of
-
-        if problem := problem_of(schema):
-            self._fail(which, problem, "fix the schema")
 
 
 _NO_TYPE = (Unresolved, TypeError, RecursionError)

@@ -91,22 +91,6 @@ class Arguments:
         return self._judge
 
 
-class GivenArguments(Arguments):
-    """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
-
-    has_types = False
-
-    def _reader(self) -> Callable[[Any], Bound]:
-        accepts = self.validator().accepts
-
-        def read(arguments: Any) -> Bound:
-            if not accepts(arguments):
-                raise ValueRefused("")
-            return (), arguments
-
-        return read
-
-
 def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     """Return a function that reads the JSON object of a call."""
     shown = [p for p in parameters if p.shown]

@@ -8,16 +8,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RegistrationError
 from ..schema.shape import load
 from ..schema.to_json import to_jsonable
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ..schema.shape import Schema, TypePlan
+    from ..schema.types import Types
+
+    class Declared(Protocol):
+        """The part of `Declared` of this package that is used here."""
+
+        @property
+        def name(self) -> str: ...
+
+        @property
+        def annotation(self) -> Any: ...
+
 
 _MAX_SHOWN = 80
 
 
-def fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
+def check_default(tool: str, parameter: Declared, plan: TypePlan, default: Any, types: Types | None) -> None:
+    """Do nothing if *default* fits *plan*, which *types* has made.
+
+    Raises:
+        RegistrationError: if not; names the *parameter*, its type and what to write.
+    """
+    fault = _fault_of(default, plan, types.defs if types else {})
+    if not fault:
+        return
+    hint = _hint_text(parameter.annotation)
+    raise RegistrationError(
+        f"its default {_shortened(repr(default))} does not fit its type {hint}: {fault}",
+        tool=tool,
+        parameter=f"parameter {parameter.name!r}",
+        remedy=_remedy_for(parameter.name, hint, default),
+    )
+
+
+def _fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
     """Return why *default* does not fit *plan*, whose schema may refer to *defs*; an empty text if it does."""
     try:
         sent = to_jsonable(default)
@@ -37,23 +69,22 @@ def _fault_by_schema(sent: Any, schema: Schema) -> str:
     return "; ".join(sentence if place == "default" else f"{place} {sentence}" for place, sentence in faults)
 
 
-def remedy_for(name: str, hint: Any, default: Any) -> str:
+def _remedy_for(name: str, hint: str, default: Any) -> str:
     """Return what to write instead of the parameter *name* with this *hint* and *default*."""
-    written = hint_text(hint)
     kind = type(default).__name__
-    wider = f"{written} | {kind}"
-    if kind in written:
+    wider = f"{hint} | {kind}"
+    if kind in hint:
         return "give a default that callers may send as well, or a wider type"
-    return f"give a default of this type, or a type that has it: `{name}: {wider} = {shortened(repr(default))}`"
+    return f"give a default of this type, or a type that has it: `{name}: {wider} = {_shortened(repr(default))}`"
 
 
-def hint_text(hint: Any) -> str:
+def _hint_text(hint: Any) -> str:
     """Return *hint* as its author may have written it."""
     if isinstance(hint, str):
         return hint
     return hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
 
 
-def shortened(text: str) -> str:
+def _shortened(text: str) -> str:
     """Return the beginning of *text*, if it is long."""
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

@@ -218,6 +218,7 @@ def test_a_parameter_may_say_what_json_schema_can(write: Any) -> None:
         ("parameters: {a: strin}", "parameters.a.type: no type 'strin', did you mean 'string'?"),
         ("parameters: {a: {typ: string}}", "parameters.a.typ: is unknown; did you mean type?"),
         ("parameters: [{name: a, requird: true}]", "parameters[0].requird: is unknown; did you mean required?"),
+        ("parameters: {a: {x-unit: kg, typ: string}}", "parameters.a.typ: is unknown; did you mean type?"),
         (
             "parameters: {a: {colour: red}}",
             "parameters.a.colour: is unknown; write words of JSON Schema, such as type and description",

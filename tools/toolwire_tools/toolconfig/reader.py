@@ -162,21 +162,22 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
     for keys in _EXCLUSIVE:
         for other in [key for key in keys if key in given][1:]:
             yield other, f"only one of {', '.join(keys)} may be given"
-    mistyped = _mistyped_keys(given)
+    faults = _validator().faults(given, "")
+    refused = dict(faults)
+    mistyped = _mistyped_keys(given, refused)
     for key, needed in _schema()["dependentRequired"].items():
         if key in given and needed[0] not in given and needed[0] not in mistyped.values():
             yield key, f"it needs {needed[0]} as well"
     if not {"name", "use_guide"} & {*given} and "name" not in mistyped.values():
         yield "", f"name is missing; a tool has at least {LEAST}"
     unknown = {place("", (key,)): f"is unknown; did you mean {close}?" for key, close in mistyped.items()}
-    unknown |= _unknown_words(given.get("parameters"))
+    unknown |= _unknown_words(given.get("parameters"), refused)
     yield from unknown.items()
     command, is_shell = given.get("command"), given.get("shell", False)
     if isinstance(command, str) and is_shell is False:
         yield "command", f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}"
     if isinstance(command, list) and is_shell is True:
         yield "command", "with shell: true it is one text"
-    faults = _validator().faults(given, "")
     for key, problem in faults:
         if key in unknown:
             continue
@@ -189,19 +190,21 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
         yield key, problem
 
 
-def _mistyped_keys(given: dict[str, Any]) -> dict[str, str]:
-    """Return the unknown keys of a tool that resemble a known one, with that."""
+def _mistyped_keys(given: dict[str, Any], refused: dict[str, str]) -> dict[str, str]:
+    """Return the *refused* keys of a tool that are unknown and resemble a known one, with that."""
     known = list(_schema()["properties"])
     found: dict[str, str] = {}
     for key in given:
-        close = [] if key in known else closest(key, known)
+        if key in known or place("", (key,)) not in refused:
+            continue
+        close = closest(key, known)
         if close:
             found[key] = close[0]
     return found
 
 
-def _unknown_words(parameters: Any) -> dict[str, str]:
-    """Return what is wrong with the unknown words about *parameters*, by their places."""
+def _unknown_words(parameters: Any, refused: dict[str, str]) -> dict[str, str]:
+    """Return what is wrong with the unknown words about *parameters*, by their places; some may begin with `x-`."""
     found: dict[str, str] = {}
     described: dict[str, Any] = {}
     if isinstance(parameters, dict):
@@ -212,7 +215,7 @@ def _unknown_words(parameters: Any) -> dict[str, str]:
     known += _schema()["$defs"]["parameter-words"]["properties"]
     for at, words in described.items():
         for word in words if isinstance(words, dict) else ():
-            if word in known:
+            if word in known or repr(word) not in refused.get(at, ""):
                 continue
             close = closest(word, known)
             meant = f"did you mean {close[0]}?" if close else "write words of JSON Schema, such as type and description"

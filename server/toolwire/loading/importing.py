@@ -33,6 +33,8 @@ def file(path: str) -> ModuleType:
         LoadError: if there is no such file, or importing it failed; its traceback is on stderr by then.
     """
     if not os.path.isfile(path):
+        from .not_found import missing
+
         raise LoadError(missing(path))
     if not path.endswith(".py"):
         raise LoadError(f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)")
@@ -127,18 +129,3 @@ def explained(what: str, action: Callable[[], T]) -> T:
         from .import_errors import explain
 
         return explain(what, error, action)
-
-
-def missing(path: str) -> str:
-    """Return a clause that says there is no file at *path*, with similar ones."""
-    folder, base = os.path.split(path)
-    if "://" in path:
-        return f"{path} is an address; servers are reached by their command only, after --, as in `list -- COMMAND`"
-    if not os.path.isdir(folder or "."):
-        return f"no file {path}: there is no folder {folder}"
-    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]
-    if not names:
-        return f"no file {path}, and no other Python or YAML file in {folder or 'this folder'}"
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
-
-    return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"

@@ -41,15 +41,9 @@ def module_or_installed(name: str) -> Any:
     if dot and kit in BUNDLED:
         raise LoadError(f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
-    raise LoadError(_not_found(name, [*entries, *here, *BUNDLED]))
+    from .not_found import not_found
 
-
-def _not_found(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, n=1)
-    meant = f", did you mean {close[0]!r}?" if close else "."
-    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
+    raise LoadError(not_found(name, [*entries, *here, *BUNDLED]))
 
 
 def _exists(name: str) -> bool:

@@ -11,8 +11,8 @@ from toolwire_tools.toolconfig.files import load_file, tool_files
 from toolwire_tools.toolconfig.model import ExecutorName, ToolConfig, canonical
 
 from ..errors import LoadError
-from .importing import missing
 from .modules import beside
+from .not_found import missing
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

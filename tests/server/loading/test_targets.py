@@ -178,6 +178,16 @@ def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str
         (["tools.py", "other.py"], {}, "in tools.py and in other.py"),
         (["exits.py"], {}, "__main__"),
         (["no.such.module"], {}, "not found: no such file, module or tool"),
+        (
+            ["python3 tools.py"],
+            {},
+            "goes after --: `toolwire list -- python3 tools.py`. If tools.py is a file of tools",
+        ),
+        (["sh -c 'exec python3'"], {}, "goes after --: `toolwire list -- sh -c 'exec python3'`"),
+        (["/bin/sh server.py"], {}, "is a command; the command of a server goes after --"),
+        (["sh"], {}, "goes after --: `toolwire list -- sh ...`"),
+        (["no-such-program-of-ours tools.py"], {}, "has no file 'no-such-program-of-ours tools.py'"),
+        (["'unclosed tools.py"], {}, "has no file"),
     ],
 )
 def test_a_mistake_is_told_in_one_sentence_with_its_remedy(

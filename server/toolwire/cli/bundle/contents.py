@@ -18,7 +18,8 @@ from toolwire_tools.toolconfig.files import is_about_a_tool
 
 from ...errors import LoadError
 from ...loading.dependencies import ScriptMetadata, name_of
-from ...loading.importing import YAML, missing
+from ...loading.importing import YAML
+from ...loading.not_found import missing
 from ...loading.targets import parse
 from .files import check_kind, find_files, is_private
 from .yaml_files import find_run_files

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,11 +13,10 @@ from toolwire_schemas.install_command import is_ephemeral
 
 from ...errors import Failed, LoadError, UsageError
 from ...loading import dependencies
-from ...loading import importing as imports
 from ...loading import targets as load
 from ..host_config import hosts
 from ..host_config.safe_write import NotRewritten, rewrite
-from ..open_client import connected
+from ..open_client import connected, is_attended
 from ..options import Option
 from ..output import remark, say
 from . import Command
@@ -71,13 +71,36 @@ def run(words: Words) -> int:
     if words.options.get("force") and "write" not in words.options:
         raise UsageError("--force goes with --write")
     if "write" in words.options and not host.is_lisp:
-        path = words.options["write"] or _path(_places(host, is_for_user=is_for_user)[0])
+        given = words.options["write"]
+        if given:
+            _provide_folder(given)
+        path = given or _path(_places(host, is_for_user=is_for_user)[0])
         status = _write(host, server, path, force=words.options.get("force", False))
     else:
         advice = _where(host, server, is_for_user=is_for_user)
         status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)
     remark(_fault(host, server))
     return status
+
+
+def _provide_folder(path: str) -> None:
+    """Create the folder of *path*, which the user has typed, if it is missing and the user agrees.
+
+    A host's own file needs no question: its place is known, and hosts create that folder only when they need it.
+
+    Raises:
+        UsageError: if the folder is missing, and the user does not agree or cannot be asked.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(folder):
+        return
+    if is_attended():
+        from toolwire_client.terminal import Keyboard
+
+        answer = Keyboard(nullcontext).read(f"There is no folder {folder}. Create it? [y/N] ") or ""
+        if answer.strip().lower() in ("y", "yes"):
+            return
+    raise UsageError(f"{path} was not written: there is no folder {folder}; create it, or name another file")
 
 
 def _print(text: str, advice: str = "", status: int = 0) -> int:
@@ -144,7 +167,9 @@ def _absolute(target: str) -> str:
     if not taken.is_path:
         return target
     if not os.path.exists(taken.place):
-        raise LoadError(imports.missing(taken.place))
+        from ...loading.not_found import missing
+
+        raise LoadError(missing(taken.place))
     return str(msgspec.structs.replace(taken, place=os.path.abspath(taken.place)))
 
 

@@ -435,6 +435,38 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
     assert len(list(folder.glob("claude.json.backup-*"))) == 2
 
 
+def test_write_refuses_a_folder_that_does_not_exist(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, complaint = config(capsys, "vscode", "tools.py", "--write=nowhere/mcp.json")
+    assert status == 2
+    assert f"there is no folder {folder / 'nowhere'}; create it, or name another file" in complaint
+    assert not (folder / "nowhere").exists()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("answer", "creates"), [("y", True), ("YES", True), ("", False), ("n", False), (None, False)])
+def test_write_asks_at_a_terminal_before_it_creates_a_folder(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str | None,
+    creates: bool,
+) -> None:
+    from toolwire_client.terminal import Keyboard
+
+    prompts: list[str] = []
+
+    def read(keyboard: Keyboard, prompt: str) -> str | None:
+        prompts.append(prompt)
+        return answer
+
+    monkeypatch.setattr("toolwire.cli.commands.config.is_attended", lambda: True)
+    monkeypatch.setattr(Keyboard, "read", read)
+    status, _, _ = config(capsys, "vscode", "tools.py", "--write=nowhere/mcp.json")
+    assert status == (0 if creates else 2)
+    assert (folder / "nowhere" / "mcp.json").exists() is creates
+    assert prompts == [f"There is no folder {folder / 'nowhere'}. Create it? [y/N] "]
+
+
 @pytest.mark.process
 def test_write_finds_the_file_of_the_project_and_of_the_user(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -73,7 +73,7 @@ def run(words: Words) -> int:
 
 def _need_files(targets: Sequence[str]) -> None:
     """Refuse files that do not exist, before a page opens that has nothing to show."""
-    from ....loading.importing import missing
+    from ....loading.not_found import missing
     from ....loading.targets import parse
 
     for target in map(parse, targets):

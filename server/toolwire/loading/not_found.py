@@ -1,0 +1,59 @@
+"""The errors about a target that does not exist. Imported for the first of them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from difflib import get_close_matches
+from shutil import which
+from typing import TYPE_CHECKING
+
+from toolwire_schemas.did_you_mean import unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_ENDINGS = (".py", ".yaml", ".yml")
+"""Of the files that can be targets."""
+
+
+def missing(path: str) -> str:
+    """Return a clause that says there is no file at *path*, with similar ones."""
+    folder, base = os.path.split(path)
+    if "://" in path:
+        return f"{path} is an address; servers are reached by their command only, after --, as in `list -- COMMAND`"
+    if hint := _command_hint(path):
+        return hint
+    if not os.path.isdir(folder or "."):
+        return f"no file {path}: there is no folder {folder}"
+    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith(_ENDINGS)]
+    if not names:
+        return f"no file {path}, and no other Python or YAML file in {folder or 'this folder'}"
+    return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"
+
+
+def not_found(name: str, known: Sequence[str]) -> str:
+    """Return a sentence that says there is no module or tool called *name*, with the closest of the *known* ones."""
+    if hint := _command_hint(name):
+        return hint
+    close = get_close_matches(name, known, n=1)
+    meant = f", did you mean {close[0]!r}?" if close else "."
+    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
+
+
+def _command_hint(target: str) -> str:
+    """Return what to write if *target* is the command of a server, or its first word; an empty text if it is not."""
+    try:
+        words = shlex.split(target)
+    except ValueError:
+        return ""
+    if not words or which(words[0]) is None:
+        return ""
+    if len(words) == 1:
+        return f"{target!r} is a program; the command of a server goes after --: `toolwire list -- {target} ...`"
+    hint = f"{target!r} is a command; the command of a server goes after --: `toolwire list -- {shlex.join(words)}`"
+    file = words[-1]
+    if file.endswith(".py") and os.path.isfile(file):
+        hint += f". If {file} is a file of tools, name only that: `toolwire list {shlex.quote(file)}`"
+    return hint

@@ -41,6 +41,23 @@ class LenientValidator:
             self.trouble = str(error)
             return []
 
+    def read(self, value: Any, root: str) -> tuple[Any, list[Fault]]:
+        """Return *value*, or its reading that fits, and the errors of a value without such a reading.
+
+        A model may send JSON as text, or null for what is absent: a server reads arguments in the same way.
+        """
+        from toolwire_schemas.json_schema.bounded_validator import CannotJudge
+        from toolwire_schemas.json_schema.lossless import read
+
+        faults = self.faults(value, root)
+        if not faults or self._validator is None:
+            return value, faults
+        try:
+            reading = read(value, self._validator.errors(value), self._validator.errors)
+        except (CannotJudge, RecursionError):
+            return value, faults
+        return (value, faults) if reading is None else (reading.value, [])
+
 
 def join_errors(faults: list[Fault]) -> str:
     """Return *faults* as one sentence."""

@@ -83,16 +83,12 @@ class Tools:
     def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
         """Return *params* as the tool takes them, and the faults that its schema finds.
 
-        Nulls for optional parameters are dropped if that makes them valid: OpenAI's strict mode cannot omit members.
+        What a server would read as something else is read so here: JSON in texts, and null for an optional parameter,
+        which OpenAI's strict mode cannot omit.
         """
-        faults = self._faults(name, params)
-        if faults:
-            from toolwire_schemas.dialects.openai_strict import restored
-
-            without_nulls = restored(params, self.schema(name))
-            if without_nulls != params and not self._faults(name, without_nulls):
-                return without_nulls, []
-        return params, faults
+        if name not in self._validators:
+            self._validators[name] = LenientValidator(self.schema(name))
+        return self._validators[name].read(params, "params")
 
     def trouble(self, name: str) -> str:
         """Return why the tool's last parameters were not validated; empty if they were."""
@@ -101,11 +97,6 @@ class Tools:
     @cached_property
     def _stubs(self) -> Names:
         return Names(self.names, "python")
-
-    def _faults(self, name: str, params: Params) -> list[Fault]:
-        if name not in self._validators:
-            self._validators[name] = LenientValidator(self.schema(name))
-        return self._validators[name].faults(params, "params")
 
 
 def _sample(schema: Schema) -> Any:

@@ -81,10 +81,21 @@ def readings(
         errors = validate(value)
 
 
+def read(value: Any, errors: list[Any], validate: Callable[[Any], list[Any]]) -> Reading | None:
+    """Return the first reading of *value* that fits by *validate*, whose *errors* are about the value; `None` without.
+
+    Raises what `readings` raises.
+    """
+    for reading in readings(value, errors, validate):
+        if not validate(reading.value):
+            return reading
+    return None
+
+
 def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
     """Return whether *value* has a reading that fits by *validate*."""
     try:
-        return any(not validate(reading.value) for reading in readings(value, validate(value), validate))
+        return read(value, validate(value), validate) is not None
     except RecursionError:
         return False
 

@@ -15,7 +15,7 @@ from toolwire_client.protocol.results import (
     outcome,
 )
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
-from toolwire_schemas.json_schema.lossless import readings
+from toolwire_schemas.json_schema.lossless import read
 from toolwire_schemas.lint.audit import about_members
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_tools import ArgumentsError, Tool, ToolError
@@ -161,8 +161,8 @@ class MountedTool(Tool):
         try:
             if self._validator is None:
                 self._validator = SchemaValidator(self._schema)
-            errors = self._validator.errors
-            found = readings(arguments, errors(arguments), errors)
-            return next((reading.value for reading in found if not errors(reading.value)), arguments)
+            validate = self._validator.errors
+            reading = read(arguments, validate(arguments), validate)
+            return arguments if reading is None else reading.value
         except (CannotJudge, RecursionError):  # too expensive, or no valid schema
             return arguments

@@ -1,0 +1,43 @@
+"""Arguments that a model sends in another form are read by the agent as a server reads them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from toolwire_client.react import Action, Conversation, Retry
+from toolwire_tools import Tool
+
+
+def order(count: int, sizes: list[int], is_urgent: bool = False, note: str = "") -> int:
+    """Order something."""
+    return count
+
+
+READ = [
+    ({"count": "7", "sizes": [1]}, {"count": 7, "sizes": [1]}),
+    ({"count": 7, "sizes": "[1, 2]"}, {"count": 7, "sizes": [1, 2]}),
+    ({"count": 7, "sizes": [], "is_urgent": "true"}, {"count": 7, "sizes": [], "is_urgent": True}),
+    ({"count": 7, "sizes": ["1"], "note": None}, {"count": 7, "sizes": [1]}),
+    ({"count": 7, "sizes": [], "note": "7"}, {"count": 7, "sizes": [], "note": "7"}),
+]
+
+
+def reply(params: dict[str, Any]) -> Action | Any:
+    conversation = Conversation([Tool(order).describe()])
+    conversation.question("Order!")
+    action = {"thought": "", "type": "ACTION", "tool": "order", "params": params}
+    return conversation.reply(json.dumps(action))
+
+
+@pytest.mark.parametrize(("sent", "meant"), READ)
+def test_the_agent_reads_arguments_as_a_server_does(sent: dict[str, Any], meant: dict[str, Any]) -> None:
+    action = reply(sent)
+    assert isinstance(action, Action)
+    assert action.params == meant
+
+
+def test_what_has_no_single_meaning_is_refused() -> None:
+    refused = reply({"count": "seven", "sizes": []})
+    assert isinstance(refused, Retry)

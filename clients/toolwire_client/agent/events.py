@@ -117,11 +117,13 @@ class ModelFailed(Event, frozen=True, kw_only=True):
 class ReplyRefused(Event, frozen=True, kw_only=True):
     """The reply is unusable, and the model receives the reason.
 
-    `action` is set if only that was refused. It may also be an answer that does not have the requested type.
+    `action` is set if only that was refused. It may also be an answer that does not have the requested type. `said` is
+    the beginning of a reply without a readable action, for people; `reason` is written for the model.
     """
 
     reason: str
     action: Action | None = None
+    said: str = ""
 
 
 class ActionChosen(Event, frozen=True, kw_only=True):

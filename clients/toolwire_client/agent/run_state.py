@@ -74,16 +74,18 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     model does not report them). `seconds` is the time since the question, without waits for the user; the first
     question of a session includes the listing of the tools. The run ends after `final_seconds` more, which are kept for
     the last turn; the first reply may use them too. A reply has at most `reply_tokens`, or what is left of `tokens`.
+    Messages name `user_seconds` as the limit, if it is given: the one that the user knows; `seconds` is a part of it.
     """
 
     turns: int | None = 20
     tokens: int | None = None
     seconds: float | None = None
     final_seconds: float = 60.0
+    user_seconds: float | None = None
     reply_tokens: int | None = 8192
 
     def __post_init__(self) -> None:
-        for name in ("turns", "tokens", "seconds", "final_seconds", "reply_tokens"):
+        for name in ("turns", "tokens", "seconds", "final_seconds", "user_seconds", "reply_tokens"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
@@ -130,6 +132,7 @@ class RunState:
         self._interrupted: list[Action] = []  # calls without a recorded end
         self._is_again = False
         self._has_result = False  # since the question
+        self._last_text = ""
         self._asked_at = events.NEVER  # a person
         self._forms: Counter[int] = Counter()  # open ones, by the numbers of the calls
         self._is_resumed = False
@@ -179,10 +182,11 @@ class RunState:
             case events.ModelAsked(kept=kept, messages=messages):
                 self.sent = [*self.sent[:kept], *messages]
             case events.ModelReplied(reply=reply):
+                self._last_text = reply.text
                 self._reply(event, self.conversation.reply(reply))
             case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
                 decision = self.conversation.refuse_answer(reason)
-                self._due = None if isinstance(decision, Retry) else self._consequence(decision)
+                self._due = None if isinstance(decision, Retry) else self._consequence(decision, misfit=reason)
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked():
@@ -297,7 +301,8 @@ class RunState:
         """Whether a parameter is a secret, of which no transcript holds the value."""
         return self._is_resumed and HIDDEN in json.dumps(action.params)
 
-    def _consequence(self, decision: Decision) -> events.Recorded:
+    def _consequence(self, decision: Decision, misfit: str = "") -> events.Recorded:
+        """Return the event that *decision* leads to; *misfit* says why an answer does not have its type."""
         warnings = list(self.conversation.warnings)
         match decision:
             case Action(thought=thought, tool=tool, params=params):
@@ -306,6 +311,8 @@ class RunState:
             case Ask(thought=thought, content=content):
                 return events.UserAsked(thought=thought, content=content, warnings=warnings)
             case Retry(message=message, action=action):
+                if action is None and isinstance(message, Error):
+                    return events.ReplyRefused(reason=message.msg, said=self._excerpt_reply())
                 reason = message.msg if isinstance(message, Error) else str(message.result)
                 return events.ReplyRefused(reason=reason, action=action)
             case FinalAnswer(thought=thought, ok=ok, result=result):
@@ -317,8 +324,15 @@ class RunState:
                 return events.FinalForced(reason=self.words("repeats"), status="turn_limit")
             case Stop() if self._has_result:  # there is something to answer from
                 return events.FinalForced(reason=self.words("unusable"), status="model_error")
-            case Stop(detail=detail):
-                return self.ending("model_error", reason=detail)
+            case Stop():
+                said = self._excerpt_reply()
+                reason = self.words("no_type", faults=misfit) if misfit else self.words("no_form", said=said)
+                return self.ending("model_error", reason=reason)
+
+    def _excerpt_reply(self) -> str:
+        """Return the beginning of the model's last reply, for people."""
+        text = self._last_text.strip()
+        return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}…"
 
     def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
         if failed.too_long and self.conversation.halve_result():
@@ -439,12 +453,16 @@ class RunState:
         return None
 
     def _forced_by_time(self) -> events.FinalForced:
-        return events.FinalForced(reason=self.words("seconds", limit=f"{self.budgets.seconds:.3g}"), status="budget")
+        limit = self.budgets.user_seconds or self.budgets.seconds
+        return events.FinalForced(reason=self.words("seconds", limit=f"{limit:.3g}"), status="budget")
 
     def _ending_in_time(self) -> events.Ended:
         forced = self._forced or self._forced_by_time()
         return self.ending(forced.status, reason=forced.reason)
 
+
+_MAX_EXCERPT = 1_000
+"""Characters of an unusable reply that are shown: it may be an answer in prose, or a loop."""
 
 _INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
 

@@ -86,8 +86,8 @@ def _shown(event: Recorded) -> tuple[Child, ...] | None:
             return "", folded(f"from the model{tokens}", parts)
         case events.ModelFailed(reason=reason):
             return "bad", "the model failed", _text(reason)
-        case events.ReplyRefused(reason=reason, action=action):
-            return "bad", "the reply cannot be used", _call(action) if action else None, _text(reason)
+        case events.ReplyRefused(reason=reason, action=action, said=said):
+            return "bad", "the reply cannot be used", _call(action) if action else None, _text(said or reason)
         case events.ActionChosen(tool=tool, params=params, thought=thought, warnings=warnings):
             remarks = [_text(warning, "muted") for warning in warnings]
             return "call", "call", _call(Action(thought, tool, params)), remarks

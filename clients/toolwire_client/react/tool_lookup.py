@@ -83,8 +83,8 @@ class Tools:
     def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
         """Return *params* as the tool takes them, and the faults that its schema finds.
 
-        What a server would read as something else is read so here: JSON in texts, and null for an optional parameter,
-        which OpenAI's strict mode cannot omit.
+        Arguments are read as a server reads them: JSON in texts, and null for an optional parameter, which OpenAI's
+        strict mode cannot omit.
         """
         if name not in self._validators:
             self._validators[name] = LenientValidator(self.schema(name))

@@ -87,6 +87,8 @@ def event_lines(event: events.Recorded) -> list[Line]:
         case events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):
             remarks = [line("note", warning) for warning in warnings]
             return [*_thought(thought), Line("action", called(tool, params)), *remarks]
+        case events.ReplyRefused(action=None, said=said) if said:
+            return [line("failure", f"the reply is not in the form that was asked for: {excerpt(said)}")]
         case events.ReplyRefused(reason=reason, action=None):
             return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
         case events.ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):

@@ -4440,6 +4440,10 @@ export interface ReplyRefusedEvent {
    * The invalid action; null if the reply contains no readable one.
    */
   action?: ReActAction | null
+  /**
+   * The beginning of a reply without a readable action, for people.
+   */
+  said?: string
 }
 /**
  * The model requested a tool call.

@@ -216,6 +216,7 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     limits = {name: options[option] for name, option in _LIMITS.items() if option in options}
     if "timeout" in options:
         left = options["timeout"]
+        limits["user_seconds"] = left
         if spent_seconds:
             left = max(_MIN_SECONDS, left - spent_seconds)
         limits["final_seconds"] = min(_FINAL * left, _MAX_FINAL_SECONDS)

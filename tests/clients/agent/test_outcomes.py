@@ -201,11 +201,23 @@ def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
     assert play(backend, lambda: replayed(outcome.transcript, budgets=budgets)) == outcome.transcript
 
 
-def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> None:
+def test_the_limit_in_messages_is_the_one_that_the_user_knows(backend: str) -> None:
+    clock = Slow()
+    model = ScriptedModel(lambda asked: clock.reply_after(5, act("add", a=1, b=1)))
+    budgets = Budgets(seconds=2, final_seconds=2, user_seconds=10)
+    outcome = answer(backend, Agent(model, Tools().both(), budgets=budgets, clock=clock))
+    assert outcome.reason == "the limit of 10 seconds is reached"
+
+
+def test_replies_that_stay_invalid_end_the_run_with_the_model_s_words_and_a_hint(backend: str) -> None:
     model = ScriptedModel(lambda asked: f"I would rather chat about {len(asked.messages)}.")
     outcome = answer(backend, Agent(model))
     assert (outcome.status, outcome.result, outcome.turns) == ("model_error", None, 4)
-    assert "JSON" in outcome.reason
+    assert "but said: I would rather chat about 8." in outcome.reason
+    assert "--protocol native" in outcome.reason
+    assert "JSON" not in outcome.reason  # which is for the model
+    refused = of(ReplyRefused, outcome.transcript)
+    assert [event.said for event in refused] == [f"I would rather chat about {n}." for n in (2, 4, 6)]
     assert json.loads(last_message(model))["type"] == "ERROR"
 
 

@@ -68,7 +68,9 @@ class Server:
 
         *streams* are the result of `stdio.claim`, if it was called before.
         """
-        stdio.serve(self.open_session, self._settings, streams or stdio.claim())
+        stdio.serve(
+            self.open_session, self._settings, streams or stdio.claim(keep_children=self._settings.keep_children)
+        )
 
     def add(self, *things: Any) -> None:
         """Add tools, resources or prompts, as to `Server`, and notify clients. Thread-safe.

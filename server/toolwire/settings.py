@@ -23,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
     whose tools set none, `max_processes` limits their number, and `run_on` maps names in `runs_in` to engines.
+    Processes that tools have started end with the server (Linux); `keep_children` lets them live on.
 
     `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent, or all of a batch.
     `on_large_result` says what is sent instead of a larger one, of which at most `max_kept_bytes` are kept to be read.
@@ -59,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     mask_errors: bool = False
     structured: bool = True
     isolate: bool = False
+    keep_children: bool = False
     run_on: dict[str, Any] = {}
     memory_limit: int | str | None = None
     max_processes: int = 16

@@ -47,12 +47,14 @@ _LAST_SECONDS = 0.5
 class Streams(msgspec.Struct, frozen=True):
     """The descriptors of the protocol, which no child inherits.
 
-    `watched` means that another process ends this one if its interpreter is stuck.
+    `watched` means that another process ends this one if its interpreter is stuck. With `ends_children`, this process
+    leads the session or the process group of all that tools start, which ends with it.
     """
 
     read: int
     write: int
     watched: bool = False
+    ends_children: bool = False
 
 
 class AlreadyClaimed(RuntimeError):
@@ -66,11 +68,11 @@ class NotConnected(RuntimeError):
 _claimed = False
 
 
-def claim(*, watched: bool = False) -> Streams:
+def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
     """Reserve standard input and output for the protocol; call it before importing user code.
 
     Descriptor 0 becomes the null device and descriptor 1 stderr, and SIGTERM, SIGINT or SIGHUP end the process at once,
-    with status 0.
+    with status 0. On Linux, this process leads a session from then on, unless it has a terminal or *keep_children*.
 
     Raises:
         AlreadyClaimed: if they are reserved already.
@@ -96,7 +98,8 @@ def claim(*, watched: bool = False) -> Streams:
     if null == 2:  # started without stderr: the protocol must not get that number
         os.set_inheritable(2, True)
         null = os.dup(null)
-    streams = Streams(private(0), private(1), watched)
+    ends_children = not watched and not keep_children and _lead_children()
+    streams = Streams(private(0), private(1), watched, ends_children)
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
@@ -118,6 +121,19 @@ def claim(*, watched: bool = False) -> Streams:
     return streams
 
 
+def _lead_children() -> bool:
+    """Lead the session, or at least the process group, of all that tools start; return whether this process does.
+
+    A child is in both, whatever its environment is and whether its own parent has ended, until it leaves them.
+    """
+    # With a terminal, a session of its own would not get Ctrl-C.
+    if sys.platform != "linux" or os.isatty(0):
+        return False
+    with suppress(PermissionError):  # it leads a process group already
+        os.setsid()
+    return os.getpgrp() == os.getpid()
+
+
 def serve(begin: Callable[[Write], Session], settings: Settings, streams: Streams) -> NoReturn:
     """Serve until the host hangs up or a signal arrives, then exit with status 0.
 
@@ -133,6 +149,8 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
         os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))
     if os.isatty(streams.read):
         log.info("waiting for JSON-RPC messages, one per line (Ctrl-D exits)")
+    if streams.ends_children and _has_children():
+        session.watch_calls()  # which ends them if this process is killed before the first call
     _start_reading(session, reader.read, ended)
     ended.wait()
     for watchdog in watchdogs:
@@ -161,16 +179,29 @@ def _watch_calls(
             if not watchdogs:
                 from .watchdog import Watchdog
 
-                watchdogs.append(
-                    Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
+                watchdog = Watchdog(
+                    streams.read,
+                    ended.pipe,
+                    ended.poll_from_now_on,
+                    session,
+                    settings.grace_seconds,
+                    ends_children=streams.ends_children,
                 )
-                _last.append(watchdogs[0].stop)
+                watchdogs.append(watchdog)
+                _last.append(watchdog.stop)
         except (ImportError, OSError) as error:  # without descriptors; the next call tries again
             log.debug(f"the watchdog process could not be started: {error}")
             return
         watchdogs[0].wake()
 
     return watch
+
+
+def _has_children() -> bool:
+    """Return whether the main thread has started processes: when tools were imported, or in a lifespan."""
+    with suppress(OSError), open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+        return bool(file.read(1))
+    return False
 
 
 def _detach(session: Session, watchdogs: list[Watchdog]) -> None:

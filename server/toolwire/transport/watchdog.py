@@ -9,6 +9,9 @@ of `signal.set_wakeup_fd`, and the main thread takes them out only when it has t
 (a heartbeat each quarter of a second, while calls run). When the exit is due and this process does not get to it, the
 watchdog kills it. While the host is connected, it only reports, with the names of the running tools.
 
+The same process ends what tools have started and left running, after this process has ended in any way, SIGKILL
+included: everything in the session that this process leads (`stdio.claim`), unless its settings keep children.
+
 It costs nothing before the first call in this process, then a posix_spawn and some 3 MB in the other process, and one
 write to shared memory a call.
 """
@@ -47,17 +50,26 @@ _LOWEST_DESCRIPTOR = 7
 class Watchdog:
     """Starts the watchdog process, after *prepare*, and sends it heartbeats until *session* is idle.
 
-    *host* is the descriptor that the server reads, *wakeup* the two ends of the pipe that signals write to.
+    *host* is the descriptor that the server reads, *wakeup* the two ends of the pipe that signals write to. With
+    *ends_children*, the watchdog process ends what is left of the session that this process leads, after its end.
     """
 
     def __init__(
-        self, host: int, wakeup: tuple[int, int], prepare: Callable[[], None], session: Session, grace_seconds: float
+        self,
+        host: int,
+        wakeup: tuple[int, int],
+        prepare: Callable[[], None],
+        session: Session,
+        grace_seconds: float,
+        *,
+        ends_children: bool,
     ) -> None:
         self._host = host
         self._wakeup = wakeup
         self._prepare = prepare
         self._session = session
         self._grace_seconds = grace_seconds
+        self._ends_children = ends_children
         self._pipe = -1
         self._process = 0
         self._is_unchanged: Callable[[], object] = bool
@@ -81,9 +93,14 @@ class Watchdog:
         self._send(b"e")
 
     def stop(self) -> None:
-        """Kill the watchdog process and reap it, so that this process leaves none behind."""
+        """Kill the watchdog process and reap it, so that this process leaves none behind.
+
+        If tools have left processes behind, it stays, and ends them first.
+        """
         process, self._process = self._process, 0
         if sys.platform != "win32" and process:
+            if self._ends_children and _has_children_besides(process):
+                return
             with suppress(OSError):  # a tool has reaped it
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
@@ -122,7 +139,8 @@ class Watchdog:
         level, as_json = log.configured()
         style = "" if level in ("error", "off") else "json" if as_json else "text"
         seconds = min(self._grace_seconds, threading.TIMEOUT_MAX) + _BEYOND_GRACE_SECONDS
-        options = [str(seconds), str(_STUCK_SECONDS), style, str(SLOTS), str(NAME_BYTES)]
+        children = "end" if self._ends_children else "keep"
+        options = [str(os.getpid()), str(seconds), str(_STUCK_SECONDS), style, str(SLOTS), str(NAME_BYTES), children]
         self._prepare()
         passed = {3: self._host, 4: self._wakeup[0], 5: self._wakeup[1]}
         theirs = ours = -1
@@ -149,3 +167,11 @@ class Watchdog:
             for descriptor in (theirs, ours, passed.get(6, -1)):
                 if descriptor >= 0:
                     os.close(descriptor)
+
+
+def _has_children_besides(watchdog: int) -> bool:
+    from .watchdog_process import find_children
+
+    with suppress(OSError):  # there is no /proc
+        return find_children(os.getpid()) != [watchdog]
+    return False

@@ -1,4 +1,6 @@
-"""The program that ends a server whose interpreter is stuck: a process of its own, started by `watchdog.py`.
+"""The program that ends a server whose interpreter is stuck, and what its tools leave behind: a process of its own.
+
+`watchdog.py` starts it.
 
 It imports a few modules of the standard library and nothing of Toolwire, to stay small. It inherits fixed descriptors:
 
@@ -8,8 +10,10 @@ It imports a few modules of the standard library and nothing of Toolwire, to sta
 5  the other end of that pipe
 6  which tools are running, as `runtime/board.py` writes it; closed where the system has no shared memory files
 
-Descriptor 2 is the server's stderr. The arguments are the seconds for the exit, the seconds without a heartbeat before
-a report, the format of reports ("text", "json" or ""), and the layout of the board.
+Descriptor 2 is the server's stderr. The arguments are the server's number, the seconds for the exit, the seconds
+without a heartbeat before a report, the format of reports ("text", "json" or ""), the layout of the board, and `end`
+or `keep` for what the server's tools have started. That is every process in the session, or the process group, that
+the server leads. Its number is not given to other processes as long as this one is in it.
 """
 
 import posix
@@ -31,12 +35,20 @@ _LOOK_SECONDS = 0.2
 _LONGEST_WAIT_SECONDS = 60.0
 """A fork of the server may keep the pipe open after the server has ended, so poll now and then."""
 
+_TERMINATION_SECONDS = 1.0
+"""From SIGTERM to SIGKILL: helpers that clean up when their parent has ended, as `multiprocessing` has, do so then."""
+
+_KILL_ATTEMPTS = 20
+_POLL_SECONDS = 0.02
+
 
 class Guard:
     """The state of the server, as seen from outside."""
 
-    def __init__(self, end_seconds: float, stuck_seconds: float, style: str, slots: int, name_bytes: int) -> None:
-        self.server = posix.getppid()
+    def __init__(
+        self, server: int, end_seconds: float, stuck_seconds: float, style: str, slots: int, name_bytes: int
+    ) -> None:
+        self.server = server  # which may have ended before this process has started
         self.end_seconds = end_seconds
         self.stuck_seconds = stuck_seconds
         self.style = style
@@ -57,15 +69,20 @@ class Guard:
         else:
             self.poll.register(3, _HANG_UP)
         self.poll.register(4, select.POLLIN)
+        self.pidfd = _pidfd_of(self.server)
+        if self.pidfd >= 0:
+            self.poll.register(self.pidfd, select.POLLIN)
 
     def watch(self) -> None:
-        """Return when the server has ended, or has been ended."""
+        """Return when the server has ended, or has been ended, or can no longer be watched."""
         while posix.getppid() == self.server:
             due = self._act()
             if due is None:
                 return
             wait = min(due - time.monotonic(), _LONGEST_WAIT_SECONDS)
             for descriptor, event in self.poll.poll(max(0.0, wait) * 1000):
+                if descriptor == self.pidfd:
+                    return
                 if descriptor == 0 and not self._read():
                     return
                 if descriptor == 3:
@@ -75,6 +92,16 @@ class Guard:
                 if descriptor == 4:  # it stays readable until the server reads
                     self.poll.unregister(4)
                     self.signal_seen = time.monotonic()
+
+    def wait_for_end(self) -> None:
+        """Return when the server has ended. A tool may have closed the pipe while the server runs."""
+        while posix.getppid() == self.server:
+            if self.pidfd >= 0:
+                poll = select.poll()
+                poll.register(self.pidfd, select.POLLIN)
+                poll.poll()
+            else:
+                time.sleep(_LOOK_SECONDS)
 
     def _read(self) -> bool:
         data = posix.read(0, 1000)
@@ -169,6 +196,60 @@ class Guard:
 _ADVICE = "Run such a tool in a process: `toolwire serve --isolate` or runs_in='process'"
 
 
+def find_children(leader: int) -> list[int]:
+    """Return the living processes in the session or the process group of *leader*, without it and this process."""
+    found: list[int] = []
+    for name in posix.listdir("/proc"):
+        if not name.isdigit() or int(name) in (leader, posix.getpid()):
+            continue
+        try:
+            is_led = leader in (posix.getsid(int(name)), posix.getpgid(int(name)))
+            if is_led and _is_alive(name):
+                found.append(int(name))
+        except OSError:  # it has ended
+            continue
+    return found
+
+
+def _is_alive(process: str) -> bool:
+    descriptor = posix.open(f"/proc/{process}/stat", posix.O_RDONLY)
+    try:
+        state = posix.read(descriptor, 1000).rpartition(b") ")[2][:1]
+    finally:
+        posix.close(descriptor)
+    return state not in (b"Z", b"X")
+
+
+def end_children(leader: int) -> None:
+    """End the processes that `find_children` finds: by SIGTERM, and after a second by SIGKILL."""
+    _signal_all(find_children(leader), 15)
+    latest = time.monotonic() + _TERMINATION_SECONDS
+    while find_children(leader) and time.monotonic() < latest:
+        time.sleep(_POLL_SECONDS)
+    for _ in range(_KILL_ATTEMPTS):  # they may start others at the same time
+        children = find_children(leader)
+        if not children:
+            return
+        _signal_all(children, 9)
+        time.sleep(_POLL_SECONDS)
+
+
+def _signal_all(processes: list[int], number: int) -> None:
+    for process in processes:
+        try:
+            posix.kill(process, number)
+        except OSError:  # it has ended, or has become another user's
+            continue
+
+
+def _pidfd_of(process: int) -> int:
+    """Return a descriptor that is readable when *process* has ended; -1 where the system has none."""
+    try:
+        return posix.pidfd_open(process)
+    except (AttributeError, OSError):
+        return -1
+
+
 def _is_regular(descriptor: int) -> bool:
     return posix.fstat(descriptor).st_mode & 0o170000 == 0o100000
 
@@ -182,5 +263,9 @@ def _has_hung_up(descriptor: int) -> bool:
 if __name__ == "__main__":
     posix.chdir("/")
     posix.closerange(7, 65536)
-    _, end_seconds, stuck_seconds, style, slots, name_bytes = sys.argv
-    Guard(float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes)).watch()
+    _, server, end_seconds, stuck_seconds, style, slots, name_bytes, children = sys.argv
+    guard = Guard(int(server), float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes))
+    guard.watch()
+    if children == "end":
+        guard.wait_for_end()
+        end_children(guard.server)

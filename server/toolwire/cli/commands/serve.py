@@ -61,6 +61,7 @@ COMMAND = Command(
         Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
         Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
+        Option("--keep-children", "let processes that tools have started live on when the server ends (Linux)"),
         Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB; goes with --isolate or runs_in"),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
         Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
@@ -85,7 +86,7 @@ def run(words: Words) -> NoReturn:
     given = dict(words.options)
     given.pop("env_file", None)  # `main` has applied it
     try:
-        streams = claim()
+        streams = claim(keep_children="keep_children" in given)
     except NotConnected as error:
         raise UsageError(str(error)) from None
     configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))

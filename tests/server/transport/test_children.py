@@ -1,0 +1,140 @@
+"""Processes that tools have started end with the server, however it ends, unless they have detached themselves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.server_process import Process, call, served, wait_until
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc and session ids to find children by"),
+]
+
+SOURCE = """
+import os, signal, subprocess, sys
+
+SLEEP = "import time; time.sleep(1000)"
+IGNORE = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); "
+PROGRAMS = {"child": [sys.executable, "-c", SLEEP], "stubborn": [sys.executable, "-c", IGNORE + SLEEP]}
+
+def start(kind: str) -> int:
+    match kind:
+        case "child":
+            return subprocess.Popen(PROGRAMS["child"]).pid
+        case "child without an environment":
+            return subprocess.Popen(PROGRAMS["child"], env={}).pid
+        case "child in a group of its own":
+            return subprocess.Popen(PROGRAMS["child"], process_group=0).pid
+        case "child in a session of its own":
+            return subprocess.Popen(PROGRAMS["child"], start_new_session=True).pid
+        case "child that ignores SIGTERM":
+            child = subprocess.Popen(PROGRAMS["stubborn"], stdout=subprocess.PIPE)
+            child.stdout.readline()
+            return child.pid
+        case "grandchild whose parent has ended":
+            code = f"import subprocess; print(subprocess.Popen({PROGRAMS['child']!r}, stdout=2).pid)"
+            return int(subprocess.check_output([sys.executable, "-c", code]))
+        case "fork":
+            child = os.fork()
+            if child == 0:
+                while True:
+                    signal.pause()
+            return child
+    raise ValueError(kind)
+"""
+KINDS = (
+    "child",
+    "child without an environment",
+    "child in a group of its own",
+    "child that ignores SIGTERM",
+    "grandchild whose parent has ended",
+    "fork",
+)
+DETACHED = "child in a session of its own"
+
+
+def is_alive(process: int) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(") ")[2][0] not in "ZX"
+
+
+def started(server: Process, kind: str) -> int:
+    """Return the number of the process that the tool has started."""
+    return result_of(server, "start", kind=kind)
+
+
+def result_of(server: Process, tool: str, **arguments: str) -> int:
+    answer = server.ask(call(tool, arguments))
+    return int(answer["result"]["structuredContent"]["result"])
+
+
+def end(server: Process, how: str) -> None:
+    if how == "end of input":
+        server.hang_up()
+    else:
+        os.kill(server.popen.pid, getattr(signal, how))
+
+
+@pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
+def test_what_tools_have_started_ends_with_the_server(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, SOURCE) as server:
+        children = [started(server, kind) for kind in KINDS]
+        assert all(map(is_alive, children))
+
+        end(server, how)
+
+        wait_until(lambda: not any(map(is_alive, children)))
+
+
+@pytest.mark.parametrize("how", ["end of input", "SIGKILL"])
+def test_a_process_that_has_detached_itself_lives_on(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, SOURCE) as server:
+        detached, child = started(server, DETACHED), started(server, "child")
+
+        end(server, how)
+
+        wait_until(lambda: not is_alive(child))
+        assert is_alive(detached)
+    os.kill(detached, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", ["end of input", "SIGKILL"])
+def test_keep_children_lets_them_live_on(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, SOURCE, "--keep-children") as server:
+        child = started(server, "child")
+        end(server, how)
+        server.wait()
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
+
+
+def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_server(tmp_path: Path) -> None:
+    source = f"{SOURCE}\nCHILD = start('child')\n\ndef child() -> int:\n    return CHILD\n"
+    with served(tmp_path, source) as server:
+        child = result_of(server, "child")
+
+        os.kill(server.popen.pid, signal.SIGKILL)
+
+        wait_until(lambda: not is_alive(child))
+
+
+def test_processes_that_are_not_of_the_server_are_left_alone(tmp_path: Path) -> None:
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])  # as a host has others
+    try:
+        with served(tmp_path, SOURCE) as server:
+            child = started(server, "child")
+            end(server, "SIGKILL")
+            wait_until(lambda: not is_alive(child))
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()

@@ -309,6 +309,10 @@ def _escaped(letter: str) -> str:
 
 
 def _docs(lines: list[str]) -> str:
-    """Comments of *lines*, without what begins code or HTML in Markdown."""
-    plain = [re.sub(r"`{3,}|~{3,}", "…", " ".join(line.split())).replace("<", "\\<") for line in lines]
+    """Comments of *lines*, without what begins code, HTML, links or pictures in Markdown."""
+    plain: list[str] = []
+    for line in lines:
+        without_code = re.sub(r"`{3,}|~{3,}", "…", " ".join(line.split()))
+        # A backslash of the text would otherwise take away the one before the bracket.
+        plain.append(re.sub(r"[\\<\[]", r"\\\g<0>", without_code))
     return "".join(f"/// {line}".rstrip() + "\n" for line in plain) if any(plain) else ""

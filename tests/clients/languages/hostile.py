@@ -30,6 +30,8 @@ ENDINGS = (
     "` ${process.exit(1)}",
     "\\",
     "// +build ignore",
+    "+build ignore",
+    "\\<script> ![x](http://127.0.0.1/) [y](javascript:z)",
     "//go:build ignore",
     "#![allow(warnings)]",
     "--]]",

@@ -82,6 +82,11 @@ def order(what: str, context: Context) -> str:
     except Declined:
         return "declined"
 
+@tool_api(runs_in="there", confirm="Really remove {path}?")
+def remove(path: str) -> str:
+    os.unlink(path)
+    return "removed"
+
 @tool_api(runs_in="there")
 def once(path: str) -> None:
     "Write a line for each time that it runs, and wait for ever the first time."
@@ -260,6 +265,21 @@ def test_a_question_reaches_the_user_from_an_engine(process: Process) -> None:
     process.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"answer": 3}}})
 
     assert text_of(process.receive()) == "3 apples"
+    assert process.hang_up() == []  # a server that is killed leaves the processes of its script's executor
+
+
+def test_a_tool_of_an_engine_runs_only_with_the_consent_of_the_user(process: Process, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.touch()
+    client = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "test", "version": "1"}}
+    process.ask(request("initialize", {**client, "capabilities": {"elicitation": {}}}))
+    for answer, text in ((False, "remove did not run"), (True, "removed")):
+        question = process.ask(call("remove", {"path": str(path)}, id="remove"))
+        assert question["params"]["message"] == f'Really remove "{path}"?'
+        assert path.exists()
+        reply = {"action": "accept", "content": {"answer": answer}}
+        assert text_of(process.ask({"jsonrpc": "2.0", "id": question["id"], "result": reply})).startswith(text)
+        assert path.exists() is not answer
     assert process.hang_up() == []  # a server that is killed leaves the processes of its script's executor
 
 

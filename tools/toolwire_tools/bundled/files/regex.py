@@ -1,12 +1,14 @@
 """Regular expressions in a process of their own, which can be ended: some patterns would take for ever.
 
 `(a+)+$` takes time that doubles with each letter, and nothing in Python's `re` stops it. No look at a pattern can tell
-which ones do (some are just slow on long lines), so that time is the only judge.
+which ones do (some are just slow on long lines), so that time is the only judge: the processor's, which the process
+limits itself, since on a busy machine an innocent pattern waits, too. The clock's is limited more generously.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -18,10 +20,15 @@ import msgspec
 
 from toolwire_tools.errors import ToolError
 
-from .limits import MAX_LINE, MAX_PATTERN_SECONDS
+from .limits import MAX_LINE, MAX_PATTERN_SECONDS, MAX_SECONDS
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+_OUT_OF_TIME: int | None = None
+"""The status of the process after its time, where the system can limit that."""
+if sys.platform != "win32":
+    _OUT_OF_TIME = -signal.SIGPROF
 
 _PROGRAM = os.path.join(os.path.dirname(__file__), "regex_process.py")
 
@@ -34,9 +41,9 @@ class Pattern:
     """
 
     def __init__(self, pattern: str, *, ignores_case: bool) -> None:
-        seconds = int(MAX_PATTERN_SECONDS) + 2
-        self._said = {"pattern": pattern, "ignores_case": ignores_case, "shown": MAX_LINE, "seconds": seconds}
-        self._left = MAX_PATTERN_SECONDS
+        limits = {"shown": MAX_LINE, "seconds": MAX_PATTERN_SECONDS}
+        self._settings = {"pattern": pattern, "ignores_case": ignores_case, **limits}
+        self._left = MAX_SECONDS
         self._late = False
 
     def __enter__(self) -> Pattern:
@@ -47,7 +54,7 @@ class Pattern:
             stderr=subprocess.DEVNULL,
         )
         try:
-            problem = self._answer(self._said)
+            problem = self._answer(self._settings)
             if problem:
                 raise ToolError(f"the text is no regular expression: {problem}")
         except BaseException:
@@ -82,7 +89,8 @@ class Pattern:
             timer.cancel()
             self._left -= monotonic() - started
         if not answer:
-            much = f"more than {MAX_PATTERN_SECONDS:g} seconds" if self._late else "too much memory"
+            is_late = self._process.wait() == _OUT_OF_TIME or self._late
+            much = f"more than {MAX_PATTERN_SECONDS:g} seconds" if is_late else "too much memory"
             raise ToolError(f"the regular expression takes {much}: make it simpler, or search less")
         return msgspec.json.decode(answer)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 
 _MAX_MEMORY = 1024 * 1024 * 1024
@@ -48,15 +49,17 @@ def _answer(value: object) -> None:
     sys.stdout.flush()
 
 
-def _limit(seconds: int) -> None:
-    """Limit the time of this process by the system, for the case that its parent has gone."""
+def _limit(seconds: float) -> None:
+    """Let the system end this process by SIGPROF after *seconds* of a processor, also when its parent has gone."""
     if sys.platform == "win32":
         return
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPROF})
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     except (ValueError, OSError):  # a limit that is lower already
         pass
 

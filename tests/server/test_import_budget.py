@@ -132,7 +132,10 @@ def modules() -> int:
     return len(ours())
 
 def unneeded() -> int:
-    return len({"orjson", "inspect", "ast", "dataclasses"} & sys.modules.keys())
+    found = {"orjson", "inspect", "ast", "dataclasses"} & sys.modules.keys()
+    if sys.version_info >= (3, 14):
+        found.discard("ast")  # msgspec imports annotationlib there, which imports it
+    return len(found)
 
 __tools__ = [modules, unneeded]
 """

@@ -45,6 +45,7 @@ def main() -> None:
     elif FAULT == "dies":
         sys.exit("there is no key in the environment")
     elif FAULT == "floods":
+        sys.stdin.readline()  # so that the request comes first in what was exchanged
         while True:
             os.write(1, b"y\n" * 10_000)
     elif FAULT == "stays":

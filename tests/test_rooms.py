@@ -52,7 +52,7 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log timers",
+        "errors log quick_msgspec timers",
         "settings identity",
         "protocol",
         "tracing",

@@ -20,7 +20,11 @@ if _interruptible:
 # Collecting garbage takes a tenth of the start-up time. `main` enables it again after the imports.
 gc.disable()
 
-from .cli.main import main  # noqa: E402  # after the path is fixed
+from .quick_msgspec import import_msgspec  # noqa: E402  # after the path is fixed
+
+import_msgspec()
+
+from .cli.main import main  # noqa: E402
 
 if _interruptible:
     signal.signal(signal.SIGINT, signal.default_int_handler)

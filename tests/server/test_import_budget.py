@@ -195,7 +195,7 @@ def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path, 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["list", "tools_of_a_user.py"]])
 def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
-    script = "import sys; from toolwire.cli.main import main; main(); print(*sys.modules, file=sys.stderr)"
+    script = "import sys; from toolwire.__main__ import main; main(); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", script, *words],
         cwd=tmp_path,
@@ -206,5 +206,5 @@ def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, 
     )
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert done.stdout
-    # What msgspec would import first, unless toolwire_schemas is there before it, takes as long as all of msgspec.
+    # What msgspec would import first, unless it is deferred, takes as long as all of msgspec.
     assert loaded & {"toolwire", "toolwire_tools", "msgspec", "typing_extensions"} == {"toolwire", "msgspec"}

@@ -8,8 +8,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
-
 from ..errors import Failed, LoadError, UsageError
 from .commands import COMMANDS, module
 from .options import UnknownOption, parse

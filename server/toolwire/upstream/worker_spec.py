@@ -111,6 +111,7 @@ def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
     guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
     code = (
         f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
+        f"from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "
         f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )
     return [sys.executable, *flags, "-c", code]

@@ -80,6 +80,9 @@ class Output:
         """Have all of it written now."""
         self._stream.flush()
 
+    def end(self) -> None:
+        """Note that the other program whose lines these were has ended; see `LineOutput`."""
+
     def _safe(self, text: str) -> str:
         parts = _MARK.split(text)
         parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
@@ -113,3 +116,4 @@ class LineOutput:
         if self._rest:
             self._output.line(self._rest)
             self._rest = ""
+        self._output.end()

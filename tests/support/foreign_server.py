@@ -1,8 +1,8 @@
 """A legacy MCP server of another maker: `python foreign_server.py FOLDER`.
 
-It lists what `FOLDER/lists.json` holds at that moment, by the kind of list, and appends each message to
-`FOLDER/journal`, one a line. It waits for the file `FOLDER/go` first if `FOLDER/wait` exists. Its tools do what their
-names say; other names echo their arguments.
+It lists what `FOLDER/lists.json` holds at that moment, by the kind of list (an object there is an error), and appends
+each message to `FOLDER/journal`, one a line. `FOLDER/without` names a list that it does not know. It waits for the file
+`FOLDER/go` first if `FOLDER/wait` exists. Its tools do what their names say; other names echo their arguments.
 """
 
 from __future__ import annotations
@@ -93,14 +93,28 @@ def call(id: Any, params: dict[str, Any]) -> None:
         (FOLDER / "sent").touch()
 
 
+def without() -> str:
+    """The method of a list that the server does not know."""
+    path = FOLDER / "without"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def answer_list(id: Any, kind: str) -> None:
+    entries = lists().get(kind, [])
+    if isinstance(entries, dict):  # an error
+        send(id=id, error=entries)
+    else:
+        send(id=id, result={kind: entries})
+
+
 def answer(message: dict[str, Any]) -> None:
     method, id, params = message.get("method"), message.get("id"), message.get("params", {})
     if id is None or method is None:
         return
     if method == "initialize":
         initialize(id, params)
-    elif method in METHODS:
-        send(id=id, result={METHODS[method]: lists().get(METHODS[method], [])})
+    elif method in METHODS and method != without():
+        answer_list(id, METHODS[method])
     elif method == "tools/call":
         call(id, params)
     elif method == "resources/read" and "missing" not in params["uri"]:

@@ -22,6 +22,7 @@ from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import encode
+from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 from toolwire_tools import ToolError
 
 from .. import log
@@ -91,6 +92,8 @@ class Mount:
         """The latest reading of its lists after a change."""
         self._is_reading_due = False
         self._next_reading = 0.0
+        self._warned: dict[str, str] = {}
+        """The last problem with its start, and with each of its lists."""
 
     @property
     def title(self) -> str:
@@ -156,11 +159,19 @@ class Mount:
             failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
             if not isinstance(error, Closed):  # by `close`
                 # Its stderr has been passed on already.
-                log.warning(printable(f"{self.title} does not start: {getattr(error, 'reason', error)}"))
+                self._warn_once("start", f"{self.title} does not start: {getattr(error, 'reason', error)}")
             run(client.fail(failure))
             raise failure from None
+        self._warned.pop("start", None)
         self.running = running
         return running
+
+    def _warn_once(self, subject: str, problem: str) -> None:
+        """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to five requests."""
+        is_known = self._warned.get(subject) == problem
+        self._warned[subject] = problem
+        write = log.debug if is_known else log.warning
+        write(printable(problem))
 
     # Lists
 
@@ -173,14 +184,23 @@ class Mount:
                 with RequestHandle(running.connection, BLOCKING) as handle:
                     entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept, kind)))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
-                log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
+                self._report_unread_list(running, kind, error)
                 continue
+            self._warned.pop(kind, None)
             tools += [self.tool(kind, entry) for entry in entries]
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
         self.tools, self.refused = (tools, []) if self._locked is None else self._locked.check(tools)
         self.listed = now
         if now != before:
             self._changed()
+
+    def _report_unread_list(self, running: Running, kind: str, error: RequestFailed | BrokenRules) -> None:
+        has_declared = kind in running.handshake.capabilities
+        if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
+            # Servers without tools, and those without resource templates, need not know these methods.
+            log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
+            return
+        self._warn_once(kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}")
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
         """Return the entries of *page* that are well-formed, within the limit."""
@@ -213,7 +233,7 @@ class Mount:
             if self.running is not None and self.client.end is None:
                 self._read_lists(self.running)
         except Exception as error:  # the outer edge of a thread
-            log.warning(printable(f"the lists of {self.title} cannot be read: {error}"))
+            self._warn_once("lists", f"the lists of {self.title} cannot be read: {error}")
         self._next_reading = time.monotonic() + _CHANGE_SECONDS
 
     # Log messages

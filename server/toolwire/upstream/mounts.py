@@ -95,6 +95,7 @@ class Mounts(Tool):
             TypeError: if *command* is a text.
             ValueError: if names of two servers could be the same.
         """
+        from .foreign_stderr import ForeignStderr
         from .guarded_process import guarded
 
         if isinstance(command, str):
@@ -109,11 +110,13 @@ class Mounts(Tool):
             raise ValueError(f"mounted servers mount servers, {depth} levels deep: does a config file mount itself?")
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         environment[_DEPTH] = str(depth + 1)
+        title = name or " ".join(command)[:60]
+        stderr = ForeignStderr(title)  # one for all starts: a server that ends again and again has one limit, too
         settings = ClientSettings(
-            launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=True),
+            launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr),
             max_message_bytes=self._max_message_bytes,
         )
-        mount = Mount(name or " ".join(command)[:60], prefix, settings, self._changed, self._sessions, lock)
+        mount = Mount(title, prefix, settings, self._changed, self._sessions, lock)
         self._mounts = {**self._mounts, mount: keep}  # others may be reading it
         if eager:
             mount.start()

@@ -40,6 +40,7 @@ from ..protocol.server_protocol import Catalog
 from ..runtime.heartbeat import heartbeat
 from ..runtime.session import Session
 from ..transport.stdio import leave
+from ..upstream.foreign_stderr import ForeignStderr
 from ..upstream.guarded_process import guarded
 from ..upstream.mount import Mount
 from . import COUNTED, object_in
@@ -101,7 +102,9 @@ class WrappingSession(Session):
         """The parameters of the host's `initialize`, or the members of `_meta` since 2026-07-28."""
         self._command, self._host_name, self._recording = list(command), host, recording
         self._process: Any = None
-        self._wrapped = _Mount(self, textwrap.shorten(shlex.join(command), 80, placeholder=" …"), lock)
+        title = textwrap.shorten(shlex.join(command), 80, placeholder=" …")
+        self._stderr = ForeignStderr(title)
+        self._wrapped = _Mount(self, title, lock)
         self.from_host, self.from_server = _Passage(), _Passage()
         self._deciding = threading.RLock()
         self._starting: Future[None] | None = None
@@ -120,7 +123,7 @@ class WrappingSession(Session):
         self._count_orphans()
         self.fix_counts["restart"] += self._wrapped.running is not None
         start = ServerProcess if "orphans" in self.without else guarded
-        self._process = start(self._command, env=dict(os.environ), show_stderr=True)
+        self._process = start(self._command, env=dict(os.environ), show_stderr=self._stderr)
         return Recorder(self._process, self._recording, self._command, self._ended)
 
     def tools_changed(self) -> None:

@@ -144,6 +144,17 @@ def test_one_that_does_not_start_affects_no_other(
     assert "\x1b" not in logged
 
 
+def test_a_server_that_does_not_start_is_reported_once_for_all_lists(
+    server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.mount([sys.executable, "-c", "import sys; sys.exit('no licence')"], "broken")
+
+    for kind in ("tools", "prompts", "resources", "resources/templates"):
+        server.request(f"{kind}/list")
+
+    assert capfd.readouterr().err.count("broken does not start") == 1
+
+
 def test_one_that_takes_long_to_start_does_not_hold_up_the_list_and_is_announced(
     server: Server, foreign: Foreign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +240,48 @@ def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(
 
     assert entries == [{**odd, "name": "t_odd"}, tool("t_null")]
     assert "is left out" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ({"code": -32603, "message": "no \x1b[2J database"}, r"no \u001b[2J database (error -32603)"),
+        ({"code": -32601, "message": "no such method"}, "no such method (error -32601)"),
+        ("echo", "the server's list of prompts is not a list"),
+    ],
+    ids=["error", "declared-but-unknown", "malformed"],
+)
+def test_a_list_that_cannot_be_read_is_a_warning_with_its_reason(
+    server: Server, foreign: Foreign, capfd: pytest.CaptureFixture[str], entries: Any, reason: str
+) -> None:
+    foreign.list(tools=[tool("echo")], prompts=entries)
+    server.mount(foreign.command, "there")
+
+    assert names(server) == ["own", "there_echo"]
+
+    warning = f"warning: the list of prompts of the mounted server there cannot be read, and is left out: {reason}"
+    assert warning in capfd.readouterr().err
+
+
+def test_a_server_without_tools_that_knows_no_list_of_them_is_no_warning(
+    server: Server, foreign: Foreign, capfd: pytest.CaptureFixture[str]
+) -> None:
+    foreign.list(prompts=[{"name": "greet"}])
+    (foreign.folder / "without").write_text("tools/list", encoding="utf-8")
+    server.mount(foreign.command, "there")
+
+    assert [each["name"] for each in server.request("prompts/list")["prompts"]] == ["there_greet"]
+    assert "cannot be read" not in capfd.readouterr().err
+
+
+def test_what_a_mounted_server_writes_to_stderr_names_it_and_is_escaped(
+    server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.mount([sys.executable, "-c", "import sys; sys.exit('no \x1b[2J licence')"], "broken")
+
+    server.request("tools/list")
+
+    assert "broken: no \\u001b[2J licence\n" in capfd.readouterr().err
 
 
 def test_a_list_without_an_end_is_cut(

@@ -21,6 +21,7 @@ from support.server_process import Process, call, request, running, wait_until
 from toolwire_tools import ActionExecutor, ActionStatusCode, Cancelled, Context, TupleParser, get_tool
 from toolwire_tools.bundled.ipython import IPythonInterpreter
 from toolwire_tools.bundled.ipython.cell import Cell
+from toolwire_tools.bundled.ipython.code import extract_code
 
 pytestmark = pytest.mark.process
 
@@ -125,9 +126,55 @@ def test_an_error_is_told_with_its_line_and_what_was_printed_before(shared: IPyt
     assert "\x1b" not in error
 
 
-@pytest.mark.parametrize("command", ["input()", "!echo no", "x = !echo no", "%%bash\nexit 1"])
-def test_what_would_wait_for_somebody_or_leave_python_is_refused(shared: IPythonInterpreter, command: str) -> None:
-    assert "Error" in failure(shared, command)
+@pytest.mark.parametrize(
+    "command",
+    [
+        '{"code": "x = 1\\nx + 1"}',
+        "{'code': 'x = 1\\nx + 1'}",
+        '```json\n{"code": "x = 1\\nx + 1"}\n```',
+        '{"code": "```python\\nx = 1\\nx + 1\\n```"}',
+    ],
+)
+def test_code_in_an_object_is_unwrapped(command: str) -> None:
+    assert extract_code(command) == "x = 1\nx + 1"
+
+
+@pytest.mark.parametrize("command", ['{"code": 1}', '{"code": "1", "a": 2}', '{"a": "1"}', "{code}", "{'code': x}"])
+def test_other_objects_are_python(command: str) -> None:
+    assert extract_code(command) == command
+
+
+def test_an_object_with_code_runs_as_that_code(shared: IPythonInterpreter) -> None:
+    assert told(shared, '{"code": "6 * 7"}') == ["42"]
+
+
+def test_the_time_limit_is_described_as_in_lagent() -> None:
+    action = IPythonInterpreter()
+
+    assert {each["name"]: each["type"] for each in action.description["parameters"]} == {
+        "command": "STRING",
+        "timeout": "NUMBER",
+    }
+
+
+def test_input_is_refused(shared: IPythonInterpreter) -> None:
+    assert "Error" in failure(shared, "input()")
+
+
+@pytest.mark.parametrize("command", ["!pip install x", "%pip install x", "x = !pip install x", "!!pip install x"])
+def test_a_command_of_the_shell_prints_a_line_and_the_cell_goes_on(shared: IPythonInterpreter, command: str) -> None:
+    [text] = told(shared, f"{command}\nprint('after')")
+
+    line, rest = text.split("\n", 1)
+    assert line.startswith("Not run")
+    assert "pip install x" in line
+    assert rest.endswith("after\n")
+
+
+def test_the_output_of_a_skipped_command_is_empty(shared: IPythonInterpreter) -> None:
+    [text] = told(shared, "lines = !echo yes\nprint(lines, repr(lines.s))")
+
+    assert text.endswith("[] ''\n")
 
 
 def test_the_shell_can_be_allowed(made: Any) -> None:
@@ -150,9 +197,9 @@ def test_pictures_are_content_for_hosts_and_data_or_files_for_actions(
 def test_late_code_is_interrupted_and_the_session_goes_on(shared: IPythonInterpreter) -> None:
     told(shared, "kept = 1")
 
-    error = failure(shared, "print('begun')\nwhile True: pass", timeout=0.5)
+    error = failure(shared, "print('begun')\nwhile True: pass", timeout=1)
 
-    assert error.startswith("Timeout. No response after 0.5 seconds.")
+    assert error.startswith("Timeout. No response after 1 seconds.")
     assert "begun" in error
     assert told(shared, "kept") == ["1"]
 

@@ -14,7 +14,6 @@ from toolwire_schemas.language import say
 from toolwire_tools.actions.action_return import ActionReturn
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
-from toolwire_tools.bundled.python_interpreter.child import without_fence
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.context.context import Context  # read by what describes the tool
@@ -22,6 +21,7 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 
 from .cell import Cell, Picture
+from .code import extract_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ class IPythonInterpreter(BaseAction):
                 one it is a folder that ends with the session
             work_dir: the folder for the pictures that the code shows, whose paths are then in an action's result;
                 without one they are in it themselves, as `data:` URIs
-            shell: whether `!` may run commands
+            shell: whether `!` may run commands; otherwise it prints that it did not, and the cell goes on
             max_out_len: characters of a call's text that are returned; the middle of a longer one is left out
             idle_seconds: how long a session may go unused before it ends
 
@@ -85,14 +85,14 @@ class IPythonInterpreter(BaseAction):
         self._idle: threading.Timer | None = None
 
     @tool_api(destructive=True, open_world=True)
-    def run(self, command: str, timeout: float | None = None, *, context: Context) -> ActionReturn:
+    def run(self, command: str, timeout: int | None = None, *, context: Context) -> ActionReturn:
         """Run Python code in a Jupyter session. Variables, imports and functions are there again in the next call.
 
         The answer is what the code prints and shows, with the value of its last expression, and the pictures it makes.
 
         Args:
             command (str): Python code
-            timeout (float, optional): seconds to wait for it; then it is interrupted, and the session goes on
+            timeout (int, optional): seconds to wait for it; then it is interrupted, and the session goes on
         """
         seconds = self._timeout if timeout is None else timeout
         if not 0 < seconds < math.inf:
@@ -101,7 +101,7 @@ class IPythonInterpreter(BaseAction):
             )
         cell = Cell(self._max_out_len)
         with self._session(context) as (kernel, news):
-            in_time = self._run(kernel, without_fence(command), cell, seconds, context)
+            in_time = self._run(kernel, extract_code(command), cell, seconds, context)
         if not in_time:
             raise ToolError(_joined(f"Timeout. No response after {seconds:g} seconds.", self._ended, cell.text))
         if cell.failed:

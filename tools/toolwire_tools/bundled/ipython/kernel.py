@@ -56,13 +56,26 @@ _GUARDED = subreaper.LOAD + (
 )
 """Becomes a subreaper, and runs the rest of the command in its child."""
 
-_BEGINNING = """
-def _refused(*_):
-    raise RuntimeError("Commands of the shell (!) are disabled here; use Python, subprocess for one.")
-{shell}
-del _refused
+_WITHOUT_SHELL = """
+def _without_shell(shell):
+    from IPython.utils.text import SList
+
+    def skip(command, *_, **__):
+        print(f"Not run, since commands of the shell (!) are disabled here: {command}")
+
+    def skip_and_return_no_lines(command, *_, **__):
+        skip(command)
+        return SList()
+
+    shell.system = shell.system_raw = skip
+    shell.getoutput = skip_and_return_no_lines
+
+
+_without_shell(get_ipython())
+del _without_shell
 """
-_NO_SHELL = """get_ipython().system = get_ipython().system_raw = get_ipython().getoutput = _refused"""
+"""Runs first in a kernel in which `!` is not allowed. As in Lagent, the rest of the cell goes on: models often install
+packages that are there already."""
 
 
 class Died(Exception):
@@ -97,7 +110,8 @@ class Kernel:
             self._shell, self._output = self._client.connect_shell(), self._client.connect_iopub()
             self._control = self._client.connect_control()
             self._wait_until_ready(check)
-            self._silently(_BEGINNING.format(shell="" if shell else _NO_SHELL), check)
+            if not shell:
+                self._silently(_WITHOUT_SHELL, check)
         except BaseException:
             self.end()
             raise

@@ -54,6 +54,7 @@ ROOMS: dict[str, list[str]] = {
     "toolwire": [
         "errors log quick_msgspec timers",
         "settings identity",
+        "version",
         "protocol",
         "tracing",
         "upstream.guarded_process",

@@ -16,7 +16,11 @@ def overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     lines += [f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items()]
     return "\n".join(
-        [*lines, "", "toolwire COMMAND --help describes a command; toolwire --version prints the version."]
+        [
+            *lines,
+            "",
+            "toolwire COMMAND --help describes a command; toolwire --version prints the version (-v: its place).",
+        ]
     )
 
 

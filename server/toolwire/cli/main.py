@@ -33,20 +33,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Failed as failure:
         return _complain(str(failure), failure.status)
     except KeyboardInterrupt:
-        status = _INTERRUPTED
+        status = INTERRUPTED
     except OSError as error:
         from .output import failure_of
 
         return _complain(*failure_of(error))
-    if status == _INTERRUPTED and arguments is None:
-        _end_by_interrupt()
+    if status == INTERRUPTED and arguments is None:
+        end_by_interrupt()
     return status
 
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
 
 
-def _end_by_interrupt() -> None:
+def end_by_interrupt() -> None:
     """End by SIGINT, not with status 130: only then does a shell also stop the loop that it runs."""
     if os.name == "posix":
         import signal
@@ -65,9 +65,9 @@ def _dispatch(words: list[str]) -> int:
     if first in ("-h", "--help", "help"):
         return _help(rest[0] if rest and rest[0] in COMMANDS else None)
     if first in ("-V", "--version"):
-        from ..settings import __version__
+        from ..version import version_text
 
-        return _say(f"toolwire {__version__}")
+        return _say(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
     if first not in COMMANDS:
         raise UsageError(_no_command(words))
     asked = module(first).COMMAND

@@ -348,7 +348,7 @@ def test_the_examples_of_the_document_print_what_it_shows_with_only_their_import
         "ArxivSearch.get_arxiv_article_information [('query', 'STRING')] ['query']",
         IN_JSON,
         # The document has NUMBER: Lagent's types call a float so, which this one may be.
-        "IPythonInterpreter [('command', 'STRING'), ('timeout', 'FLOAT')] ['command']",
+        "IPythonInterpreter [('command', 'STRING'), ('timeout', 'NUMBER')] ['command']",
         IN_JSON,
     ], done.stderr
 

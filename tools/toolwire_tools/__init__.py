@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .bundled.python_interpreter import CodeExecutor as CodeExecutor
     from .bundled.python_interpreter import PythonInterpreter as PythonInterpreter
     from .bundled.scholar import GoogleScholar as GoogleScholar
+    from .bundled.web_browser import BingBrowser as BingBrowser
     from .bundled.web_browser import WebBrowser as WebBrowser
     from .bundled.web_browser import WebSearch as WebSearch
     from .content import Audio as Audio
@@ -129,7 +130,7 @@ _LATER = {
     ".bundled.ppt": "PPT",
     ".bundled.python_interpreter": "CodeExecutor PythonInterpreter",
     ".bundled.scholar": "GoogleScholar",
-    ".bundled.web_browser": "WebBrowser WebSearch",
+    ".bundled.web_browser": "BingBrowser WebBrowser WebSearch",
     ".env.env": "Env",
     ".resources.completion": "complete",
     ".resources.prompt": "Message Prompt",

@@ -9,16 +9,13 @@ from . import _MODULES
 
 if TYPE_CHECKING:
     from . import *  # noqa: F403
-    from . import WebBrowser
-
-    BingBrowser = WebBrowser
 
 _NEW = {"Calculator", "Clock", "CodeExecutor", "Files", "WebSearch"}
 """Bundled tools that Lagent has not."""
 
 _NAMES = {name for name, module in _MODULES.items() if module.startswith((".actions", ".bundled"))}
 
-__all__ = sorted(_NAMES - _NEW | {"BingBrowser", "tool_api"})
+__all__ = sorted(_NAMES - _NEW | {"tool_api"})
 
 _INSTEAD = {
     "GPTAPI": "from toolwire_client.models import GPTAPI",
@@ -36,8 +33,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        # The name of 0.2.4 is different in 0.5.
-        return getattr(import_module(__package__), "WebBrowser" if name == "BingBrowser" else name)
+        return getattr(import_module(__package__), name)
     twin = name.removeprefix("Async")
     if twin != name and twin in __all__:
         raise ImportError(f"there is no {name}: use {twin}, which AsyncActionExecutor runs in a thread")

@@ -51,6 +51,9 @@ ANNOTATIONS: dict[str, tuple[bool, bool, bool]] = {
     "BINGMap_get_route": (True, True, False),
     "BINGMap_get_coordinates": (True, True, False),
     "BINGMap_search_nearby": (True, True, False),
+    "BingBrowser_search": (True, True, False),
+    "BingBrowser_select": (True, True, False),
+    "BingBrowser_open_url": (True, True, False),
     "Calculator": (True, False, False),
     "Clock_now": (True, False, False),
     "Clock_convert": (True, False, False),
@@ -81,6 +84,21 @@ ANNOTATIONS: dict[str, tuple[bool, bool, bool]] = {
     "WebSearch_search": (True, True, False),
     "WebSearch_select": (True, True, False),
     "WebSearch_open_url": (True, True, False),
+}
+
+_EVERY_ACTIONS = ("description", "parser", "enable")
+
+# What Lagent's actions take, in its order: those of 0.5, with `enable`, which only 0.2.4 has.
+LAGENTS_SETTINGS = {
+    "ArxivSearch": ("top_k_results", "max_query_len", "doc_content_chars_max", *_EVERY_ACTIONS),
+    "BINGMap": ("key", *_EVERY_ACTIONS),
+    "BingBrowser": ("searcher_type", "timeout", "black_list", "topk", *_EVERY_ACTIONS),
+    "GoogleScholar": ("api_key", *_EVERY_ACTIONS),
+    "GoogleSearch": ("api_key", "timeout", "search_type", *_EVERY_ACTIONS),
+    "IPythonInterpreter": ("timeout", "user_data_dir", "work_dir", *_EVERY_ACTIONS),
+    "PPT": ("theme_mapping", *_EVERY_ACTIONS),
+    "PythonInterpreter": ("answer_symbol", "answer_expr", "answer_from_stdout", "timeout", *_EVERY_ACTIONS),
+    "WebBrowser": ("searcher_type", "timeout", "black_list", "topk", *_EVERY_ACTIONS),
 }
 
 
@@ -126,6 +144,14 @@ def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name
     assert made(name).name == name
     action = class_of(name)(parser=TupleParser, enable=False) if name != "FinishAction" else class_of(name)()
     assert name == "FinishAction" or not action.enable
+
+
+@pytest.mark.parametrize("name", LAGENTS_SETTINGS)
+def test_settings_that_lagent_does_not_have_are_keyword_only(name: str) -> None:
+    parameters = inspect.signature(class_of(name)).parameters.values()
+
+    positional = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    assert positional == list(LAGENTS_SETTINGS[name])
 
 
 def test_the_annotations_are_right_so_that_hosts_ask_where_they_should() -> None:

@@ -34,8 +34,16 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, ArgumentsError, Cancelled, Context, ToolError
-from toolwire_tools.bundled import WebBrowser, WebSearch
+from toolwire_tools import (
+    ActionExecutor,
+    ActionReturn,
+    ActionStatusCode,
+    ArgumentsError,
+    Cancelled,
+    Context,
+    ToolError,
+)
+from toolwire_tools.bundled import BingBrowser, WebBrowser, WebSearch
 from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unusable
 from toolwire_tools.bundled.web_browser.duckduckgo import read as read_duckduckgo
 from toolwire_tools.bundled.web_browser.hits import hits
@@ -420,6 +428,15 @@ def test_a_cancelled_call_ends(web: StandIn, api: str, argument: Any) -> None:
         call(argument if isinstance(argument, list) else argument.format(url=web.url), context=Context(Caller()))
 
 
-def test_web_search_is_the_same_by_another_name() -> None:
-    names = [api["name"] for api in WebSearch().description["api_list"]]
-    assert (WebSearch().name, names) == ("WebSearch", ["search", "select", "open_url"])
+@pytest.mark.parametrize("other", [BingBrowser, WebSearch])
+def test_the_other_names_are_those_of_their_actions(other: type[WebBrowser]) -> None:
+    action = other()
+
+    names = [api["name"] for api in action.description["api_list"]]
+    assert (action.name, names) == (other.__name__, ["search", "select", "open_url"])
+
+
+def test_an_executor_calls_bing_browser_by_its_name() -> None:
+    answer = ActionExecutor([BingBrowser()])("BingBrowser.select", {"select_ids": [1]})
+
+    assert (answer.type, answer.errmsg) == ("BingBrowser", "No search results to select from.")

@@ -35,6 +35,12 @@ BUNDLED: dict[str, Entry] = {
         extra="web",
         variables=("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL"),
     ),
+    "BingBrowser": Entry(
+        "bundled.web_browser",
+        "WebBrowser, by the name that it has in Lagent 0.2.4.",
+        extra="web",
+        variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
+    ),
     "Calculator": Entry("bundled.calculator", "Calculates, exactly where that is possible."),
     "Clock": Entry("bundled.clock", "Tells the time in any time zone, and calculates with times."),
     "CodeExecutor": Entry(

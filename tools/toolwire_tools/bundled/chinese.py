@@ -123,6 +123,9 @@ SerpApi 拒绝或没有找到时，会转述其原话。一次调用最多两分
 网页是直接获取的，不经过 HTTP_PROXY，而且每次都是应用户的要求，因此不查看 robots.txt。
 
 搜索到和读过的内容保留十分钟；再次搜索时，结果的编号保持不变。""",
+    "BingBrowser": """搜索网络并阅读网页：即 WebBrowser，使用它在 Lagent 0.2.4 中的名称。
+
+必应的搜索服务已经停用；可用的服务见 `searcher_type`。""",
     "WebSearch": "搜索网络并阅读网页：即 WebBrowser，使用 Groot 提示词中的名称。",
 }
 """By the class."""

@@ -39,12 +39,12 @@ class GoogleSearch(BaseAction):
         api_key: str | None = None,
         timeout: float = 5,
         search_type: str = "search",
-        base_url: str = SERPER,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
         lang: str | None = None,
+        base_url: str = SERPER,
     ) -> None:
         """Prepare to search.
 

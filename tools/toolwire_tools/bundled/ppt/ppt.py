@@ -50,12 +50,12 @@ class PPT(BaseAction):
     def __init__(
         self,
         theme_mapping: dict[str, dict[str, Any]] | None = None,
-        folder: str | os.PathLike[str] | None = None,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
         lang: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
     ) -> None:
         """Prepare to make presentations.
 

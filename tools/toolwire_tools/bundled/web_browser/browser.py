@@ -62,17 +62,17 @@ class WebBrowser(BaseAction):
         timeout: float = 5,
         black_list: list[str] | None = None,
         topk: int = 20,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+        *,
+        lang: str | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         region: str | None = None,
         language: str | None = None,
         allow_private: bool | list[str] = False,
         max_chars: int = 100_000,
-        description: dict[str, Any] | None = None,
-        parser: Callable[..., BaseParser] = JsonParser,
-        enable: bool = True,
-        *,
-        lang: str | None = None,
     ) -> None:
         """Prepare to search and read.
 
@@ -193,6 +193,13 @@ class WebBrowser(BaseAction):
             return read(fetch(url, call, guard=self._guard, limits=self._limits), call)
 
         return self._pages.get(url, open_it, call.watch.elapsed)
+
+
+class BingBrowser(WebBrowser):
+    """Searches the web and reads its pages: WebBrowser, by the name that it has in Lagent 0.2.4.
+
+    Bing's own service is gone; `searcher_type` names those that there are.
+    """
 
 
 class WebSearch(WebBrowser):

@@ -176,11 +176,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
 
-    def _text_reporter(self, protocol: Protocol) -> Callable[[str], None] | None:
-        report, reader = self._live_reporter(events.TextArrived), protocol.answer_reader()
-        if report is None or reader is None:
-            return report
-        return lambda text: report(text, reader.feed(text), reader.thought)
+    def _text_reporter(self, protocol: Protocol) -> _TextReporter | None:
+        report = self._live_reporter(events.TextArrived)
+        return None if report is None else _TextReporter(report, protocol)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""
@@ -188,6 +186,31 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             return None
         report = here(self.on_live)
         return lambda *parts: report(live(*parts))
+
+
+class _TextReporter:
+    """Reports the pieces of a reply: an `OnText`."""
+
+    def __init__(self, report: Callable[..., None], protocol: Protocol) -> None:
+        self._report = report
+        self._protocol = protocol
+        self._reader = protocol.answer_reader()
+        self._has_answer = False
+
+    def __call__(self, text: str) -> None:
+        if self._reader is None:
+            self._report(text)
+            return
+        answer = self._reader.feed(text)
+        self._has_answer = self._has_answer or bool(answer)
+        self._report(text, answer, self._reader.thought)
+
+    def restart(self) -> bool:
+        """Forget the pieces, unless a part of the answer was among them: that is on the screen."""
+        if self._has_answer:
+            return False
+        self._reader = self._protocol.answer_reader()
+        return True
 
 
 class _Witness(ElicitationObserver):

@@ -104,3 +104,28 @@ def test_a_model_on_its_worst_day_is_led_to_the_answer(seed: int) -> None:
     outcome = anyio.run(agent.answer, "12加3再乘以4")
     assert outcome.status == "answered"
     assert outcome.result in ("(12 + 3) × 4 = 60", json.dumps({"answer": 42}))  # a fault of the last reply itself
+
+
+@pytest.mark.parametrize("fault", [stand_in.reset_midway, stand_in.ends_midway])
+@pytest.mark.parametrize(("thought", "result", "requests"), [("long " * 99, "5", 2), ("short", "long " * 99, 1)])
+def test_a_reply_that_ends_early_is_requested_again_unless_a_part_of_the_answer_was_shown(
+    fault: stand_in.Fault, thought: str, result: str, requests: int
+) -> None:
+    reply = json.dumps({"thought": thought, "type": "FINAL_ANSWER", "ok": True, "result": result})
+    shown: list[str] = []
+
+    async def no_wait(seconds: float) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    def show(live: Any) -> None:
+        shown.append(live.answer)
+
+    with StandIn(reply).then(fault) as server:
+        model = OpenAIModel("m", base_url=server.url, retries=Retries(sleep=no_wait))
+        outcome = Agent(model, [add]).answer_sync("2 + 3?", on_live=show)
+
+    assert len(server.requests) == requests
+    if requests == 2:
+        assert (outcome.result, "".join(shown)) == (result, result)
+    else:
+        assert outcome.status == "model_error"

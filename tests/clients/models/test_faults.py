@@ -172,6 +172,43 @@ def test_a_reply_that_was_heard_in_part_is_not_asked_for_again(kind: type[Remote
     assert (len(server.requests), bool(heard)) == (1, True)
 
 
+class Screen:
+    """An `on_text` that forgets what it has received, if *shows_nothing*."""
+
+    def __init__(self, *, shows_nothing: bool) -> None:
+        self.shows_nothing = shows_nothing
+        self.pieces: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        self.pieces.append(text)
+
+    def restart(self) -> bool:
+        if self.shows_nothing:
+            self.pieces.clear()
+        return self.shows_nothing
+
+
+EARLY_ENDS = [stand_in.reset_midway, stand_in.ends_midway]
+
+
+@pytest.mark.parametrize("fault", EARLY_ENDS)
+@pytest.mark.parametrize("kind", WIRES)
+def test_a_reply_of_which_nothing_was_shown_is_requested_again(kind: type[RemoteModel], fault: Fault) -> None:
+    screen = Screen(shows_nothing=True)
+    with StandIn(TEXT * 20).then(fault, fault) as server:
+        assert ask(model(kind, server), on_text=screen).text == TEXT * 20
+    assert (len(server.requests), "".join(screen.pieces)) == (3, TEXT * 20)
+
+
+@pytest.mark.parametrize("fault", EARLY_ENDS)
+@pytest.mark.parametrize("kind", WIRES)
+def test_a_reply_of_which_a_part_was_shown_is_not_requested_again(kind: type[RemoteModel], fault: Fault) -> None:
+    screen = Screen(shows_nothing=False)
+    with StandIn(TEXT * 20).then(fault) as server, pytest.raises(ModelError):
+        ask(model(kind, server), on_text=screen)
+    assert (len(server.requests), bool(screen.pieces)) == (1, True)
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("fault", [stand_in.silent, stand_in.silent_midway])
 @pytest.mark.parametrize("kind", WIRES)

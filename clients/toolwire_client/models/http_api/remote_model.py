@@ -155,7 +155,7 @@ class RemoteModel:
         return other
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
-        """As `Model.reply`. A reply is not requested again after *on_text* has received a part of it.
+        """As `Model.reply`. A reply is not requested again after *on_text* has received a part, unless it restarts.
 
         Raises:
             ModelError: see `errors.py`.
@@ -198,9 +198,12 @@ class RemoteModel:
                 if request.max_tokens != self._request.max_tokens and (fewer := _fewer_tokens(request, error)):
                     request, attempt = msgspec.structs.replace(request, max_tokens=fewer), 1
                     continue
-                seconds = None if was_passed_on else self._retries.seconds_before(attempt + 1, error)
+                seconds = self._retries.seconds_before(attempt + 1, error)
                 if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
                     raise
+                if was_passed_on and not _restart(on_text):
+                    raise
+                was_passed_on = False
             else:
                 KNOWN[place] = form
                 if len(KNOWN) > _MAX_KNOWN:
@@ -248,6 +251,12 @@ class AnthropicModel(RemoteModel):
     """A model with Anthropic's messages API: see `RemoteModel`."""
 
     _usual_preset = "anthropic"
+
+
+def _restart(on_text: OnText | None) -> bool:
+    """Return whether *on_text*, which has received a part of a reply, takes another reply in its place."""
+    restart = getattr(on_text, "restart", None)
+    return callable(restart) and restart() is True
 
 
 def _digest(schema: dict[str, Any] | None) -> bytes:

@@ -23,7 +23,11 @@ from .errors import NotAModel
 
 Message = dict[str, Any]
 OnText = Callable[[str], object]
-"""Receives the answer piece by piece, without thoughts. An awaitable result is awaited."""
+"""Receives the answer piece by piece, without thoughts. An awaitable result is awaited.
+
+Before a reply of which it has received a part is requested again, its method `restart()` is called, if it has one. True
+means that nothing of the part was shown; the pieces of the new reply follow. Otherwise the request fails.
+"""
 
 
 class ReplyOptions(TypedDict, total=False):
@@ -74,11 +78,12 @@ class Model(Protocol):
 
 
 def as_model(thing: object) -> Model:
-    """Return *thing* as a model: it has `reply`, `chat(messages)` or `generate(prompt)`.
+    """Return *thing* as a model: it has `reply`, `chat(messages)`, `generate(prompt)` or, as in Gemini, `start_chat()`.
 
     The methods may be asynchronous, or synchronous and then run in a thread. `chat` returns text, a `ModelReply` or an
     object with a `text`; it receives `tools`, `reply_schema` and `on_text` if it has parameters of these names.
-    `generate` receives the messages as one text and returns text.
+    `generate` receives the messages as one text and returns text. `start_chat()` returns a chat, whose
+    `send_message(text)` receives only new messages, and returns what `chat` may return.
 
     Raises:
         NotAModel: if *thing* has none of these methods.
@@ -90,7 +95,10 @@ def as_model(thing: object) -> Model:
     for name in ("chat", "generate"):
         if callable(getattr(thing, name, None)):
             return MethodModel(thing, name)
-    raise NotAModel(f"{_described(thing)} is not a model: it has neither chat(messages) nor generate(prompt)")
+    if callable(getattr(thing, "start_chat", None)):
+        return ChatSessionModel(thing)
+    methods = "chat(messages), generate(prompt) or start_chat()"
+    raise NotAModel(f"{_described(thing)} is not a model: it has no method {methods}")
 
 
 class MethodModel:
@@ -109,12 +117,73 @@ class MethodModel:
             raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
         given = {name: value for name, value in options.items() if value is not None and name in self._takes}
         sent = messages if self._name == "chat" else prompt_of(messages)
-        call = partial(self._method, sent, **given)
-        made = call() if inspect.iscoroutinefunction(self._method) else await in_thread(call)
-        answer = reply_from(await made if isinstance(made, Awaitable) else made, where)
+        answer = reply_from(await _result_of(self._method, sent, **given), where)
         if "on_text" not in given:
             await emit_text(options.get("on_text"), answer.text)
         return answer
+
+
+_MAX_CHATS = 16
+"""How many chats may wait for their next message: each keeps its whole conversation."""
+
+
+class ChatSessionModel:
+    """A model that sends messages to the chats of *thing*'s `start_chat()`; a chat remembers what it was sent.
+
+    Strategy. A model is passed the whole conversation each time. The chat that has seen its beginning gets the rest;
+    without one, a new chat gets all of it. A chat is taken out while it replies, and dropped if that fails.
+    """
+
+    def __init__(self, thing: object) -> None:
+        self._start_chat: Callable[[], Any] = thing.start_chat  # type: ignore[attr-defined]
+        self._where = f"the chat of {_described(thing)}"
+        self._chats: list[tuple[list[_Seen], Any]] = []
+        """The chats that wait, the latest last, each with what it has seen."""
+
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        """As `Model.reply`; tools are refused."""
+        if options.get("tools"):
+            raise NotAModel(f"{self._where} takes no tools; use a protocol of plain text")
+        conversation = [_seen(message) for message in messages]
+        known, chat = self._take(conversation)
+        if chat is None:
+            chat = await _result_of(self._start_chat)
+        if not callable(getattr(chat, "send_message", None)):
+            raise NotAModel(f"{self._where} is {_described(chat)}, which has no send_message(text)")
+        answer = reply_from(await _result_of(chat.send_message, prompt_of(messages[known:])), self._where)
+        self._chats.append(([*conversation, ("assistant", answer.text)], chat))
+        del self._chats[:-_MAX_CHATS]
+        await emit_text(options.get("on_text"), answer.text)
+        return answer
+
+    def _take(self, conversation: list[_Seen]) -> tuple[int, Any]:
+        """Return the chat that has seen most of *conversation*, and how many messages; 0 and `None` without one."""
+        best = None
+        for each in self._chats:
+            seen, _ = each
+            is_beginning = len(seen) < len(conversation) and conversation[: len(seen)] == seen
+            if is_beginning and (best is None or len(seen) > len(best[0])):
+                best = each
+        if best is None:
+            return 0, None
+        self._chats.remove(best)
+        seen, chat = best
+        return len(seen), chat
+
+
+_Seen = tuple[str, str]
+"""The role and the content of a message."""
+
+
+def _seen(message: Message) -> _Seen:
+    return str(message.get("role")), str(message.get("content") or "")
+
+
+async def _result_of(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Return the result of *method*, which runs in a thread unless it is asynchronous."""
+    call = partial(method, *arguments, **options)
+    made = call() if inspect.iscoroutinefunction(method) else await in_thread(call)
+    return await made if isinstance(made, Awaitable) else made
 
 
 def prompt_of(messages: list[Message]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
+from toolwire_client.agent import Agent
 from toolwire_client.models import NotAModel, ScriptedModel, as_model
 from toolwire_client.models.model import prompt_of
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
@@ -200,8 +203,8 @@ def test_anything_else_is_no_reply(made: Any) -> None:
 @pytest.mark.parametrize(
     ("thing", "hint"),
     [
-        (None, "neither chat"),
-        (object(), "neither chat"),
+        (None, r"chat\(messages\)"),
+        (object(), r"chat\(messages\)"),
         ("openai:gpt", "model_from_name"),
         (lambda messages: "yes", "ScriptedModel"),
         (Chats, r"Chats is a class; a model is an object: Chats\(…\)"),
@@ -210,3 +213,133 @@ def test_anything_else_is_no_reply(made: Any) -> None:
 def test_what_is_no_model_is_told_what_would_be(thing: object, hint: str) -> None:
     with pytest.raises(NotAModel, match=hint):
         as_model(thing)
+
+
+class Chat:
+    """One of Gemini's shape, which remembers what it was sent."""
+
+    def __init__(self) -> None:
+        self.received: list[str] = []
+
+    def send_message(self, text: str) -> Any:
+        self.received.append(text)
+        if text == "fail":
+            raise RuntimeError("no luck")
+        return SimpleNamespace(text=f"reply {len(self.received)}", usage_metadata=None)
+
+
+class AsyncChat(Chat):
+    async def send_message(self, text: str) -> Any:
+        return super().send_message(text)
+
+
+class StartsChats:
+    kind: type[Chat] = Chat
+
+    def __init__(self) -> None:
+        self.chats: list[Chat] = []
+
+    def start_chat(self) -> Chat:
+        self.chats.append(self.kind())
+        return self.chats[-1]
+
+
+class StartsAsyncChats(StartsChats):
+    kind = AsyncChat
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("kind", [StartsChats, StartsAsyncChats])
+def test_a_chat_gets_each_message_of_a_conversation_once(kind: type[StartsChats], loop: str) -> None:
+    thing, shown = kind(), list[str]()
+    model = as_model(thing)
+
+    async def talk() -> list[str]:
+        first = await model.reply(ASK)
+        more = [*ASK, assistant(first.text), user("And then?")]
+        second = await model.reply(more, on_text=shown.append)
+        return [first.text, second.text]
+
+    assert anyio.run(talk, backend=loop) == ["reply 1", "reply 2"]
+    assert shown == ["reply 2"]
+    (chat,) = thing.chats
+    assert chat.received == ["system: Be brief.\n\nuser: Hello?\n\nassistant:", "And then?"]
+
+
+def test_each_conversation_has_a_chat_of_its_own_and_a_changed_one_a_new_chat() -> None:
+    thing = StartsChats()
+    model = as_model(thing)
+
+    async def talk() -> None:
+        for text in ("a", "b"):
+            await model.reply([user(text)])
+        await model.reply([user("a"), assistant("reply 1"), user("more")])
+        await model.reply([user("b"), assistant("something else"), user("more")])
+
+    anyio.run(talk)
+    assert [chat.received for chat in thing.chats] == [
+        ["a", "more"],
+        ["b"],
+        ["user: b\n\nassistant: something else\n\nuser: more\n\nassistant:"],
+    ]
+
+
+def test_a_chat_that_failed_is_not_used_again() -> None:
+    thing = StartsChats()
+    model = as_model(thing)
+
+    async def talk() -> None:
+        await model.reply([user("a")])
+        conversation = [user("a"), assistant("reply 1"), user("fail")]
+        with pytest.raises(RuntimeError, match="no luck"):
+            await model.reply(conversation)
+        await model.reply([*conversation[:2], user("again")])
+
+    anyio.run(talk)
+    assert [chat.received for chat in thing.chats] == [
+        ["a", "fail"],
+        ["user: a\n\nassistant: reply 1\n\nuser: again\n\nassistant:"],
+    ]
+
+
+def test_a_chat_without_send_message_or_with_tools_is_refused() -> None:
+    class Nothing:
+        def start_chat(self) -> object:
+            return object()
+
+    with pytest.raises(NotAModel, match=r"has no send_message\(text\)"):
+        ask(Nothing())
+    with pytest.raises(NotAModel, match="takes no tools"):
+        ask(StartsChats(), tools=TOOLS)
+
+
+def test_a_run_of_an_agent_is_one_chat() -> None:
+    replies = [
+        {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 2, "b": 3}},
+        {"thought": "t", "type": "FINAL_ANSWER", "ok": True, "result": "5"},
+    ]
+
+    class Scripted(Chat):
+        def send_message(self, text: str) -> Any:
+            super().send_message(text)
+            return SimpleNamespace(text=json.dumps(replies[len(self.received) - 1]))
+
+    class Starts(StartsChats):
+        kind = Scripted
+
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    thing = Starts()
+    assert Agent(thing, [add]).answer_sync("2 + 3?").result == "5"
+    (chat,) = thing.chats
+    assert json.loads(chat.received[1])["result"] == 5

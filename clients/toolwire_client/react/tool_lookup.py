@@ -49,8 +49,16 @@ class Tools:
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
 
     def find(self, name: str) -> str | None:
-        """Return the tool that *name* means: its own name, or that of its stub in a prompt."""
-        return name if name in self._entries else self._stubs.ours.get(name)
+        """Return the tool that *name* means: its own name, that of its stub in a prompt, or `Toolkit.api`.
+
+        Descriptions mention other APIs of their toolkit with a dot, also where the tools are called `Toolkit_api`.
+        """
+        if name in self._entries:
+            return name
+        if name in self._stubs.ours:
+            return self._stubs.ours[name]
+        served = name.replace(".", "_")
+        return served if served in self._entries else None
 
     def schema(self, name: str) -> Schema:
         """Return the tool's input schema, empty if it has no valid one."""

@@ -7,7 +7,10 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
+import toolwire_tools as bundled
 from support.model_endpoint import StandIn
+from toolwire_client.agent import Agent
+from toolwire_client.agent.events import ActionChosen
 from toolwire_client.groot import BaseProtocol, DoubaoProtocol, Finished, NoProtocolReply, ReAct, State, print_message
 from toolwire_client.models import OpenAIModel, ScriptedModel
 from toolwire_client.react import ModelReply
@@ -51,12 +54,39 @@ def test_the_model_is_told_of_the_actions_and_of_results_in_a_role_that_provider
     llm = ScriptedModel([act("WebSearch.search", query="x"), "done"])
     ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol()).run("?")
     system, *rest = llm.asked[-1].messages
-    assert (system["role"], "WebSearch_search" in system["content"], "query" in system["content"]) == (
-        "system",
-        True,
-        True,
-    )
+    assert system["role"] == "system"
+    assert "query" in system["content"]
     assert [message["role"] for message in rest] == ["user", "assistant", "user"]
+
+
+def test_the_prompt_names_the_actions_as_the_environment_and_their_descriptions_do() -> None:
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    env = Env([bundled.WebSearch(), add])
+    llm = ScriptedModel(["done"])
+    ReAct(llm=llm, env=env, protocol=DoubaoProtocol()).run("?")
+    prompt = llm.asked[0].messages[0]["content"]
+    lines = [line for line in prompt.splitlines() if line.startswith('{"name"')]
+    shown = [json.loads(line)["name"] for line in lines]
+    assert "WebSearch.search" in shown
+    assert shown == [info["name"] for info in env.get_actions_info()]
+    assert "WebSearch_" not in prompt
+
+
+@pytest.mark.parametrize("name", ["WebSearch.search", "WebSearch_search"])
+def test_an_environment_and_an_agent_take_both_spellings_of_a_name(name: str) -> None:
+    script = [act(name, query="x"), "done"]
+    in_groot = ReAct(llm=ScriptedModel(script), env=Env([WebSearch()]))
+    assert in_groot.run("?") == "done"
+    assert in_groot.state.history[2]["content"] == '{"hits":["x"]}'
+
+    agent = Agent(ScriptedModel(script), [WebSearch()], protocol=DoubaoProtocol(), approval=lambda request: True)
+    outcome = agent.answer_sync("?")
+    assert outcome.result == "done"
+    chosen = [event.tool for event in outcome.transcript if isinstance(event, ActionChosen)]
+    assert chosen == ["WebSearch_search"]
 
 
 def test_a_run_has_one_connection() -> None:

@@ -136,9 +136,13 @@ class Env:
     def describe_actions(self) -> list[dict[str, Any]]:
         """Return each action as an entry of MCP's `tools/list`: with the schemas by which its arguments are checked.
 
-        The APIs of toolkits are called `Toolkit_api` there. Calls take both names.
+        The names are those of `get_actions_info`, with a dot (`Toolkit.api`), as descriptions mention them: only hosts
+        need underscores. Calls take both.
         """
-        return [deepcopy(entry.describe()) for entry in self._entries.values()]
+        described = []
+        for entry in self._entries.values():
+            described.append({**deepcopy(entry.describe()), "name": entry.name})
+        return described
 
     def __call__(self, name: str, parameters: Any = None) -> Any:
         """Execute an action, with a dict of arguments, and return its result; a text if there is no such action.

@@ -52,7 +52,8 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log quick_msgspec timers",
+        "errors log quick_msgspec threads",
+        "timers",
         "settings identity",
         "version",
         "protocol",

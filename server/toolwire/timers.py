@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from itertools import count
 
+from .threads import start_thread
+
 Task = Callable[[], None]
 
 _LONGEST_WAIT_SECONDS = 3600.0
@@ -54,9 +56,7 @@ class Timers:
         """
         with self._changed:
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="toolwire-timers", daemon=True)
-                thread.start()
-                self._thread = thread
+                self._thread = start_thread(self._run, "toolwire-timers")
 
     def cancel(self, timer: Timer) -> float:
         """Cancel *timer* and drop its task, which may hold much memory; return the seconds that were left."""

@@ -13,7 +13,6 @@ import os
 import stat
 import sys
 import sysconfig
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -22,10 +21,12 @@ from typing import TYPE_CHECKING
 
 from .. import log
 from ..errors import LifespanFailed
+from ..threads import start_thread, start_timer
 from . import importing as imports
 from .import_errors import print_users_part
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
@@ -64,7 +65,7 @@ class Reloader:
     def start(self, server: Server) -> None:
         """Watch the source from now on, in a thread."""
         self._seen = self._look()
-        threading.Thread(target=self._follow, args=(server,), name="toolwire-reload", daemon=True).start()
+        start_thread(self._follow, "toolwire-reload", server)
 
     def _follow(self, server: Server) -> None:
         before = self._seen
@@ -83,13 +84,7 @@ class Reloader:
             del sys.modules[name]
         sys.path[:] = self._path  # the old target of a changed link must not come before the new one
         importlib.invalidate_caches()
-        hanging = threading.Timer(
-            _HANGING_SECONDS,
-            log.warning,
-            [f"{names} changed, and importing it takes long; the old tools are still served"],
-        )
-        hanging.daemon = True
-        hanging.start()
+        hanging = _warn_later(f"{names} changed, and importing it takes long; the old tools are still served")
         try:
             tools = self._load()
             server.replace(tools)
@@ -104,7 +99,8 @@ class Reloader:
         else:
             log.info(f"{names} changed; serving {_counted(tools)}")
         finally:
-            hanging.cancel()
+            if hanging is not None:
+                hanging.cancel()
         # An edit since *found* may have been too late for this load; the next check must find it, as well as what
         # was missing in *found* and is back.
         missing = self._seen.keys() - found.keys()
@@ -142,6 +138,13 @@ class Reloader:
             content = () if stat.S_ISDIR(status.st_mode) else (status.st_mtime_ns, status.st_size)
             stamps[path] = (os.path.realpath(path), status.st_dev, status.st_ino, *content)
         return stamps
+
+
+def _warn_later(sentence: str) -> threading.Timer | None:
+    try:
+        return start_timer(_HANGING_SECONDS, log.warning, sentence)
+    except RuntimeError:  # the system allows no more threads
+        return None
 
 
 def _counted(tools: Sequence[Tool]) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import log
+from ..threads import start_thread
 from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class EventLoop:
         self._call_soon: Callable[..., object] | None = None
         self._tasks: TaskGroup
         self._room: Event
+        self._is_started = False
         self._thread: threading.Thread | None = None
         self._watch = LoopWatch(timers, self.soon, lambda: bool(self._under_way), self._thread_id, _RUNNER)
 
@@ -77,9 +79,8 @@ class EventLoop:
             call_soon = self._call_soon
             wake = call_soon is not None and not self._woken
             self._woken = self._woken or wake
-            starts = self._thread is None
-            if starts:
-                self._thread = self._new_thread()
+            starts = not self._is_started
+            self._is_started = True
         if starts:
             self._start()
         elif wake and call_soon is not None:
@@ -124,9 +125,8 @@ class EventLoop:
             thread.join(seconds)
 
     def _start(self) -> None:
-        assert self._thread is not None
         try:
-            self._thread.start()
+            self._thread = start_thread(self._main, "toolwire-loop")
         except RuntimeError as error:  # the system allows no more threads
             self._end(error)
 
@@ -148,15 +148,12 @@ class EventLoop:
             early = {call for call in self._under_way if call.scope is None} if self._call_soon else set()
             lost, self._under_way = self._under_way - early, early
             self._arrived, self._woken = list(early), False
-            self._call_soon, self._thread = None, self._new_thread() if early else None
+            self._call_soon, self._thread, self._is_started = None, None, bool(early)
         self._watch.forget()
         if early:
             self._start()
         for call in lost:
             self._deliver(call, reason)
-
-    def _new_thread(self) -> threading.Thread:
-        return threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
 
     async def _serve(self) -> None:
         from asyncio import get_running_loop

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import log
 from ..errors import LifespanFailed
+from ..threads import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +192,7 @@ class _Entered:
 
     def enter(self, server: object, loop: Callable[[], EventLoop]) -> None:
         """Return when it is entered; raises `LifespanFailed` if it cannot be, from the error of the author's code."""
-        threading.Thread(target=self._run, args=(server, loop), name="toolwire-lifespan", daemon=True).start()
+        start_thread(self._run, "toolwire-lifespan", server, loop)
         if not self._ready.wait(_ENTER_SECONDS):
             raise LifespanFailed(f"{self.name} was not entered within {_ENTER_SECONDS:g} seconds")
         if (error := self._error) is not None:

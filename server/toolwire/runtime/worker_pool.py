@@ -27,6 +27,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from .. import log
+from ..threads import start_thread
 
 if TYPE_CHECKING:
     from ..protocol.call import Call
@@ -158,9 +159,9 @@ class WorkerPool:
                     # One more than may run calls, so that one can read; and another to read while that one writes.
                     if self.active() > self._max_workers + self._only_waiting + (not serve):
                         return
-                    worker = _Worker(self)
+                    worker = _Worker()
                     try:
-                        worker.thread.start()
+                        worker.start(self)
                     except RuntimeError:  # the system allows no more threads; the monitor will try again
                         return
                     self._workers.add(worker)
@@ -236,10 +237,13 @@ _STUCK = (
 
 
 class _Worker:
-    def __init__(self, pool: WorkerPool) -> None:
+    def __init__(self) -> None:
         self.inbox: SimpleQueue[bool] = SimpleQueue()
         self.slot = 0  # on the board
-        self.thread = threading.Thread(target=self._work, args=(pool,), name="toolwire-worker", daemon=True)
+        self.thread: threading.Thread
+
+    def start(self, pool: WorkerPool) -> None:
+        self.thread = start_thread(self._work, "toolwire-worker", pool)
 
     def _work(self, pool: WorkerPool) -> None:
         try:

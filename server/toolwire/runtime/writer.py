@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
+from ..threads import start_thread
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import AutoFraming, Lines
@@ -182,10 +183,8 @@ class MessageWriter:
     def _start(self) -> None:
         with self._start_lock:
             if self._thread is None:
-                thread = threading.Thread(target=self._work, name="toolwire-outbox", daemon=True)
                 try:
-                    thread.start()
-                    self._thread = thread
+                    self._thread = start_thread(self._work, "toolwire-outbox")
                 except RuntimeError:  # the system allows no more threads just now
                     with suppress(RuntimeError):  # nor one for the timers: the next message tries again
                         self._timers.after(_RETRY_SECONDS, self._start)

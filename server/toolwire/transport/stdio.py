@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from .. import log
+from ..threads import start_timer
 from .descriptors import private, private_pipe, unchanged
 
 if TYPE_CHECKING:
@@ -245,10 +246,8 @@ _last: list[Callable[[], None]] = []
 
 def _leave_within(seconds: float, status: int = 0) -> None:
     """End the process after *seconds*, whatever it does then."""
-    watchdog = threading.Timer(min(seconds, threading.TIMEOUT_MAX), os._exit, (status,))
-    watchdog.daemon = True
     with suppress(RuntimeError):  # the system allows no more threads
-        watchdog.start()
+        start_timer(seconds, os._exit, status)
 
 
 def _flush() -> None:

@@ -32,6 +32,8 @@ def fail_once(owner, name, error):
 match os.environ["FAIL"]:
     case "start":
         fail_once(threading.Thread, "start", RuntimeError("can't start new thread"))
+    case "constructor":
+        fail_once(threading.Thread, "__init__", RuntimeError("threading.excepthook is None"))
     case "write":
         fail_once(os, "write", OSError(12, "Cannot allocate memory"))
     case "open":
@@ -39,7 +41,7 @@ match os.environ["FAIL"]:
 """
 
 TOOLS = """
-import anyio, threading
+import anyio, sys, threading
 from toolwire import AsyncContext, Context, tool_api
 
 gate = threading.Barrier(3)
@@ -63,7 +65,15 @@ def hang() -> None:
 def add(a: int, b: int) -> int:
     return a + b
 
-__tools__ = [meet, sleep, fail, hang, add]
+def break_hooks(how: str) -> str:
+    for module in (threading, sys):
+        if how == "None":
+            module.excepthook = None
+        else:
+            del module.excepthook
+    return how
+
+__tools__ = [meet, sleep, fail, hang, add, break_hooks]
 """
 
 TRAFFIC: list[Any] = [
@@ -80,7 +90,10 @@ EXPECTED = ["ping", "add", "in a batch", "beside it", *(f"meet {n}" for n in ran
 EXPECTED += [*(f"sleep {n}" for n in range(3)), "fail", "list"]
 
 
-@pytest.mark.parametrize(("fault", "times"), [("start", 1), ("start", 20), ("write", 1), ("write", 5)])
+@pytest.mark.parametrize(
+    ("fault", "times"),
+    [("start", 1), ("start", 20), ("constructor", 1), ("constructor", 20), ("write", 1), ("write", 5)],
+)
 def test_whichever_fails_each_request_is_answered_once_and_the_server_goes_on(
     tmp_path: Path, fault: str, times: int
 ) -> None:
@@ -100,6 +113,19 @@ def test_whichever_fails_each_request_is_answered_once_and_the_server_goes_on(
             assert process.wait() == 0
         has_failed = (tmp_path / f"failed-{number}").exists()
     assert number > 5
+
+
+@pytest.mark.parametrize("how", ["None", "deleted"])
+def test_a_tool_that_takes_the_hooks_for_exceptions_away_disturbs_no_other_call(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, TOOLS) as process:
+        assert process.ask(call("break_hooks", {"how": how}))["result"]["isError"] is False
+
+        process.send(*TRAFFIC)
+
+        answered = [id for _ in range(len(TRAFFIC)) for id in next_answers(process)]
+        assert sorted(answered) == sorted(EXPECTED)
+        assert process.hang_up() == []
+        assert process.wait() == 0
 
 
 def test_a_server_that_gets_no_null_device_says_so_and_ends(tmp_path: Path) -> None:

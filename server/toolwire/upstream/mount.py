@@ -92,6 +92,8 @@ class Mount:
         """The latest reading of its lists after a change."""
         self._is_reading_due = False
         self._next_reading = 0.0
+        self.unread: dict[str, str] = {}
+        """Why lists could not be read the last time, in a sentence each, by kind."""
         self._warned: dict[str, str] = {}
         """The last problem with its start, and with each of its lists."""
 
@@ -187,6 +189,7 @@ class Mount:
                 self._report_unread_list(running, kind, error)
                 continue
             self._warned.pop(kind, None)
+            self.unread.pop(kind, None)
             tools += [self.tool(kind, entry) for entry in entries]
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
         self.tools, self.refused = (tools, []) if self._locked is None else self._locked.check(tools)
@@ -200,6 +203,7 @@ class Mount:
             # Servers without tools, and those without resource templates, need not know these methods.
             log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
             return
+        self.unread[kind] = printable(f"the list of {kind} of {self.title} cannot be read: {error}")
         self._warn_once(kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}")
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:

@@ -43,7 +43,8 @@ CHANGE_PATIENCE_SECONDS = 1.0
 """How long a list, or an unknown name, waits for lists that have just changed."""
 
 META_WHOLE = "toolwire/whole"
-"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start."""
+"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start, or refuses a
+list."""
 
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -181,8 +182,8 @@ class Mounts(Tool):
             must_be_whole = META_WHOLE in (call.meta or ())
             mounts = list(self._mounts)
             self._complete(call, mounts, None if must_be_whole else LIST_PATIENCE_SECONDS)
-            if must_be_whole and (missing := [mount.title for mount in mounts if mount.listed is None]):
-                raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
+            if must_be_whole:
+                _check_whole(mounts)
             self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
             page = self._catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
@@ -228,6 +229,16 @@ class Mounts(Tool):
             with suppress(UpstreamError):
                 return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
         raise unknown
+
+
+def _check_whole(mounts: list[Mount]) -> None:
+    """Raise a `RequestError` that says which of *mounts* do not run, or have a list that cannot be read."""
+    missing = [mount.title for mount in mounts if mount.listed is None]
+    if missing:
+        raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
+    unread = [problem for mount in mounts for problem in mount.unread.values()]
+    if unread:
+        raise RequestError(INTERNAL_ERROR, "; ".join(unread))
 
 
 def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:

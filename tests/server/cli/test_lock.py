@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -123,3 +124,18 @@ def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words
     assert done.returncode == 2
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["tools", "prompts"])
+def test_no_lock_is_made_of_a_mounted_server_with_a_list_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    (folder / "lists.json").write_text(json.dumps({kind: {"code": -32603, "message": "no database"}}))
+    mount = f"there={sys.executable} {FOREIGN} {folder}"
+    command = [sys.executable, "-m", "toolwire", "lock", str(tmp_path / "lock.json"), "--mount", mount]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 1
+    assert f"is not written: the list of {kind} of the mounted server there cannot be read: no database" in done.stderr
+    assert not (tmp_path / "lock.json").exists()

@@ -22,6 +22,7 @@ from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, ServerFacts, as_model
+from .prices import Price
 from .testing import AskedFor, RecordingModel, ReplayModel, ScriptedModel
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "NotReady",
     "OpenAIModel",
     "Preset",
+    "Price",
     "RecordingModel",
     "ReplayModel",
     "ReplyTimedOut",

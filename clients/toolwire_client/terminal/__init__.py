@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..waiting.main_thread import Interrupted, MainThread
-from .event_lines import Line, closing, event_lines
+from .event_lines import Line, closing, event_lines, open_steps
 from .keyboard import Keyboard
 from .prompts import Person
 from .renderers import JsonRenderer, PlainRenderer, Renderer
@@ -19,4 +19,5 @@ __all__ = [
     "Renderer",
     "closing",
     "event_lines",
+    "open_steps",
 ]

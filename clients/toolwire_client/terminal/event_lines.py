@@ -5,7 +5,7 @@ Every text is safe to print, except the answer, which a program may want unchang
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.output import printable
@@ -13,6 +13,12 @@ from toolwire_schemas.wire import codec
 
 from ..agent import events
 from ..react import Action
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..models.prices import Price
+    from ..react.messages import Usage
 
 _MAX_VALUE = 80
 _MAX_CHARS = 600
@@ -113,13 +119,45 @@ def event_lines(event: events.Recorded) -> list[Line]:
     return []
 
 
-def closing(ended: events.Ended, seconds: float | None = None) -> str:
+def open_steps(record: Sequence[events.Recorded]) -> list[events.Recorded]:
+    """Return the calls and the question to the user in *record* that have no outcome yet, in their order."""
+    waiting: list[events.ActionChosen | events.UserAsked] = []
+    for event in record:
+        match event:
+            case events.ActionChosen() | events.UserAsked():
+                waiting.append(event)
+            case events.CallFinished(call=call):
+                waiting = [each for each in waiting if not _is_call(each, call)]
+            case events.Refused() if waiting:
+                waiting.pop()  # refusals have no number: they follow the call that was chosen last
+            case events.UserAnswered() | events.QuestionAsked() | events.ModelAsked():
+                waiting = []
+    return list(waiting)
+
+
+def _is_call(event: events.ActionChosen | events.UserAsked, number: int) -> bool:
+    return isinstance(event, events.ActionChosen) and event.call == number
+
+
+def closing(ended: events.Ended, seconds: float | None = None, price: Price | None = None) -> str:
     """Return one line on how the run ended and what it cost; *seconds* is its duration."""
-    replies = f"{ended.turns} {'reply' if ended.turns == 1 else 'replies'}"
-    tokens = f"{ended.usage.total_tokens:,} tokens" if ended.usage.total_tokens else ""
-    cost = ", ".join(filter(None, (replies, tokens, "" if seconds is None else f"{seconds:.1f} s")))
+    parts = ["1 turn" if ended.turns == 1 else f"{ended.turns} turns"]
+    usage = ended.usage
+    if usage.total_tokens:
+        parts.append(f"{usage.input_tokens:,} tokens read, {usage.output_tokens:,} written")
+    if price is not None:
+        parts.append(cost_line(usage, price))
+    if seconds is not None:
+        parts.append(f"{seconds:.1f} s")
     reason = f": {excerpt(ended.reason)}" if ended.reason else ""
-    return f"{ended.status}{reason} ({cost})"
+    return f"{ended.status}{reason} ({', '.join(parts)})"
+
+
+def cost_line(usage: Usage, price: Price) -> str:
+    """Return what *usage* costs, in the currency of *price*."""
+    if not usage.total_tokens:
+        return "cost unknown: the model reports no tokens"
+    return f"cost {price.cost(usage):.6f}"
 
 
 def _thought(text: str) -> list[Line]:

@@ -9,10 +9,13 @@ from toolwire_schemas.output import Output
 from toolwire_schemas.wire import codec
 
 from ..agent.events import NEVER, ActionChosen, Ended, ModelAsked, QuestionAsked, Resumed, TextArrived
-from .event_lines import MARKS, Line, closing, event_lines, line
+from .event_lines import MARKS, Line, closing, cost_line, event_lines, line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..agent.events import Live, Recorded
+    from ..models.prices import Price
 
 
 class Renderer:
@@ -21,6 +24,9 @@ class Renderer:
     An answer is shown on `_screen` as it arrives, if that is set: a terminal, where what turns out to be invalid does
     no harm.
     """
+
+    price: Price | None = None
+    """The price of the model, for the cost of a run."""
 
     _since = NEVER
     _screen: Output | None = None
@@ -32,6 +38,12 @@ class Renderer:
 
     def show(self, event: Recorded) -> None:
         """Show an event."""
+
+    def recall(self, steps: Sequence[Recorded]) -> None:
+        """Show the *steps* of an earlier run with which this one goes on."""
+        for event in steps:
+            for each in event_lines(event):
+                self.tell(each)
 
     def live(self, live: Live) -> None:
         """Show an update between two events."""
@@ -101,11 +113,11 @@ class PlainRenderer(Renderer):
             if has_answer:
                 self._out.data(event.result or "")
                 self._out.flush()
-            self.tell(Line("note", closing(event, seconds)))
+            self.tell(Line("note", closing(event, seconds, self.price)))
 
 
 class JsonRenderer(Renderer):
-    """Writes every event to *out* as a line of JSON, and other lines to *err*."""
+    """Writes every event to *out* as a line of JSON, and other lines to *err*: those of earlier runs are in neither."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
         super().__init__(err)
@@ -114,3 +126,8 @@ class JsonRenderer(Renderer):
     def show(self, event: Recorded) -> None:
         self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
         self._out.flush()
+        if isinstance(event, Ended) and self.price is not None:
+            self.tell(Line("note", cost_line(event.usage, self.price)))
+
+    def recall(self, steps: Sequence[Recorded]) -> None:
+        pass

@@ -60,7 +60,7 @@ class RichRenderer(Renderer):
             case Ended():
                 if has_answer:
                     self._console.print(Text(f"\n{printable(event.result or '')}\n", overflow="fold"))
-                self.tell(Line("note", closing(event, seconds if self._moves else None)))
+                self.tell(Line("note", closing(event, seconds if self._moves else None, self.price)))
 
     def live(self, live: Live) -> None:
         super().live(live)

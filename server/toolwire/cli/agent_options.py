@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolwire_client.agent import Approvals, Budgets
     from toolwire_client.agent.events import Started
     from toolwire_client.models import Model
+    from toolwire_client.models.prices import Price
     from toolwire_client.react import Protocol
     from toolwire_client.terminal import Renderer
 
@@ -63,7 +64,14 @@ OPTIONS = (
     ),
     Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
     Option("--instructions TEXT", "additional instructions for the model"),
-    Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
+    Option(
+        "--max-turns NUMBER", "maximum number of turns, which are replies of the model, for a question (default: 20)"
+    ),
+    Option(
+        "--price PRICE",
+        "price of a million tokens, as IN,OUT (read and written, as in 0.15,0.6), or a FILE of prices by model; the "
+        "cost of each question is shown",
+    ),
     Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
     Option("--reply-tokens NUMBER", "maximum number of tokens of a reply (default: 8192)"),
     Option("--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"),
@@ -191,7 +199,28 @@ def name_transcript(options: dict[str, Any]) -> None:
         options["transcript"] = next(str(path) for path in paths if not path.exists())
 
 
+def price_of(options: dict[str, Any], model: Model) -> Price | None:
+    """Return the price of `--price`, by the model's name there or that of its vendor."""
+    if "price" not in options:
+        return None
+    from toolwire_client.models.prices import read_price
+
+    name = options.get("model") or _recorded_model(options) or ""
+    try:
+        return read_price(options["price"], [name, str(getattr(model, "model", name))])
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--price: {error}") from None
+
+
 def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
+    """Return the renderer for the options, which knows the price of the model."""
+    price = price_of(options, model)
+    renderer = _renderer_for_output(options, model)
+    renderer.price = price
+    return renderer
+
+
+def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
     """Return a renderer: rich on a terminal, plain text elsewhere, or JSON."""
     from toolwire_client.models import HumanModel
     from toolwire_client.terminal import JsonRenderer, Line, PlainRenderer

@@ -66,8 +66,10 @@ class AgentRun:
 
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
         """Show a run of the agent, and return its outcome."""
-        from toolwire_client.agent.events import Ended, ToolsListed, outcome_of
+        from toolwire_client.agent.events import Ended, Resumed, ToolsListed, outcome_of
+        from toolwire_client.terminal import open_steps
 
+        earlier = open_steps(self.session.events)
         if self._note:
             self.tell(self._note)
             self._note = ""
@@ -82,6 +84,8 @@ class AgentRun:
                         if html := event_html(event, shown[-1] if shown else None):
                             self._page.feed.add("run", html=html)
                     await self._main.do(partial(self._renderer.show, event))
+                    if isinstance(event, Resumed):
+                        await self._main.do(partial(self._renderer.recall, earlier))
                     if isinstance(event, ToolsListed):
                         self._name_idle_patterns([tool["name"] for tool in event.tools])
                     shown.append(event)
@@ -230,15 +234,21 @@ class AgentRun:
 
     async def _on_model_question(self, question: Question) -> str | None:
         if self._answers:
-            return self._answers.pop(0)
+            answer = self._answers.pop(0)
+            self.tell(f"answer: {answer}")
+            return answer
         if not self.is_attended and is_typed_at():
             return None
         reply: str | None = await self._ask_user(self._person.reply, question)
         return reply
 
     def _line_of_form(self, prompt: str, *, prefill: str = "") -> str | None:
+        from toolwire_client.terminal.event_lines import line
+
         if self._answers:
-            return self._answers.pop(0)
+            answer = self._answers.pop(0)
+            self._renderer.tell(line("note", f"{prompt}{answer}"))
+            return answer
         return self._keyboard.read(prompt, prefill=prefill) if self.is_attended else None
 
     async def _ask_user(self, ask: Callable[[Any], Any], question: Any) -> Any:

@@ -90,7 +90,7 @@ def test_after_its_turns_a_model_may_only_give_its_final_answer(backend: str) ->
     script = [act("add", a=1, b=1), act("add", a=2, b=2), final("4")]
     outcome = answer(backend, agent(script, tools.both(), budgets=Budgets(turns=2)))
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", "4", 3)
-    assert "2 replies" in outcome.reason
+    assert "2 turns" in outcome.reason
     assert len(of(FinalForced, outcome.transcript)) == 1
 
 

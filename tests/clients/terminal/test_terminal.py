@@ -23,7 +23,9 @@ from toolwire_client import NoAnswer, Question
 from toolwire_client.agent import Allow, ApprovalRequest, Pause, Refuse
 from toolwire_client.agent.events import (
     ActionChosen,
+    ApprovalAsked,
     CallFinished,
+    CallStarted,
     Ended,
     FinalForced,
     ModelFailed,
@@ -31,10 +33,24 @@ from toolwire_client.agent.events import (
     Recorded,
     Refused,
     ReplyRefused,
+    Resumed,
     ToolsListed,
+    UserAnswered,
     UserAsked,
 )
-from toolwire_client.terminal import Interrupted, JsonRenderer, Line, MainThread, Person, PlainRenderer, event_lines
+from toolwire_client.models import Price
+from toolwire_client.react.messages import Usage
+from toolwire_client.terminal import (
+    Interrupted,
+    JsonRenderer,
+    Line,
+    MainThread,
+    Person,
+    PlainRenderer,
+    closing,
+    event_lines,
+    open_steps,
+)
 from toolwire_client.terminal.forms import fields
 from toolwire_client.terminal.rich_renderer import RichRenderer
 
@@ -70,6 +86,59 @@ def test_every_face_shows_every_text(text: str) -> None:
             face.show(event)
     lines = [line for line in out.getvalue().split("\n") if line.startswith('{"type":')]
     assert [msgspec.json.decode(line)["type"] for line in lines][-2:] == ["Ended", "ModelFailed"]
+
+
+FIRST, SECOND = (ActionChosen(call=call, thought="", tool="add", params={"a": call}) for call in (0, 1))
+ASKED = UserAsked(thought="", content="Which?")
+
+
+@pytest.mark.parametrize(
+    ("record", "waiting"),
+    [
+        ([], []),
+        ([FIRST], [FIRST]),
+        ([FIRST, ApprovalAsked(tool="add", params={}, reason="")], [FIRST]),
+        ([FIRST, CallStarted(tool="add", params={})], [FIRST]),
+        ([FIRST, CallStarted(tool="add", params={}), CallFinished(success=True, result=1)], []),
+        ([FIRST, SECOND, CallFinished(call=1, success=True, result=1)], [FIRST]),
+        ([FIRST, SECOND, Refused(reason="no")], [FIRST]),
+        ([ASKED], [ASKED]),
+        ([ASKED, Ended(status="needs_input"), Resumed()], [ASKED]),
+        ([ASKED, UserAnswered(content="this")], []),
+        ([FIRST, Ended(status="cancelled"), QuestionAsked(content="Another?")], []),
+    ],
+)
+def test_steps_without_an_outcome_are_open(record: list[Recorded], waiting: list[Recorded]) -> None:
+    assert open_steps(record) == waiting
+
+
+USAGE = Usage(input_tokens=1_200_000, output_tokens=3_400)
+
+
+@pytest.mark.parametrize(
+    ("ended", "price", "text"),
+    [
+        (Ended(status="answered", turns=1), None, "answered (1 turn)"),
+        (Ended(status="answered", turns=2), None, "answered (2 turns)"),
+        (
+            Ended(status="answered", turns=2, usage=USAGE),
+            None,
+            "answered (2 turns, 1,200,000 tokens read, 3,400 written)",
+        ),
+        (
+            Ended(status="answered", turns=2, usage=USAGE),
+            Price(input=0.5, output=10),
+            "answered (2 turns, 1,200,000 tokens read, 3,400 written, cost 0.634000)",
+        ),
+        (
+            Ended(status="answered", turns=2),
+            Price(input=0.5, output=10),
+            "answered (2 turns, cost unknown: the model reports no tokens)",
+        ),
+    ],
+)
+def test_the_last_line_has_turns_tokens_and_cost(ended: Ended, price: Price | None, text: str) -> None:
+    assert closing(ended, price=price) == text
 
 
 def test_markup_is_text() -> None:

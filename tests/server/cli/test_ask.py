@@ -109,7 +109,7 @@ def test_the_answer_alone_goes_to_standard_output(command_line: CommandLine, fol
     done = command_line("ask", "How much is 3 + 4?", *OFFLINE, cwd=folder)
     assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n")
     assert done.stderr.splitlines()[:3] == ["  I compute 3 + 4.", "> add(a=3, b=4)", "  7"]
-    assert re.fullmatch(r"  answered \(2 replies, \d+\.\d s\)", done.stderr.splitlines()[-1])
+    assert re.fullmatch(r"  answered \(2 turns, \d+\.\d s\)", done.stderr.splitlines()[-1])
 
 
 @pytest.mark.process
@@ -229,7 +229,9 @@ def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_inpu
     command_line: CommandLine, folder: Path, given: tuple[str, ...], stdin: str, words: tuple[str, ...]
 ) -> None:
     asks = ["ask", "go", "--model", "models.py:asks", "--transcript", "run.jsonl", *given, *words]
-    assert command_line(*asks, cwd=folder, stdin=stdin).returncode == 0
+    done = command_line(*asks, cwd=folder, stdin=stdin)
+    assert done.returncode == 0
+    assert ("  answer: blue\n" in done.stderr) == bool(given)
     assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
 
 
@@ -250,6 +252,7 @@ def test_the_form_of_a_tool_is_filled_in_from_the_command_line(
     done = command_line("ask", "go", "--tools", "tools.py", "--model", "models.py:books", *given, cwd=folder)
     assert (done.returncode, done.stdout) == (0, "It is done.\n")
     assert told in done.stderr
+    assert all(f" > {answer}\n" in done.stderr for answer in answers)
 
 
 def test_several_answers_are_given_in_order_and_then_a_question_waits(command_line: CommandLine, folder: Path) -> None:
@@ -406,7 +409,7 @@ def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder:
         stdout, stderr = process.communicate(timeout=SECONDS)
     assert (process.returncode, stdout) == (-signal.SIGINT, b"")
     assert b"the call is cancelled; Ctrl-C again ends the run" in stderr
-    assert b"  cancelled: Ctrl-C (1 reply" in stderr
+    assert b"  cancelled: Ctrl-C (1 turn" in stderr
     assert not Path(f"/proc/{server}").exists()
     kinds = [type(event).__name__ for event in load(folder / "run.jsonl")]
     assert kinds[-4:] == ["CallStarted", "CallFinished", "ModelAsked", "Ended"]

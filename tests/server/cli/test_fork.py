@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,46 @@ def test_a_fork_goes_on_with_another_model_and_the_protocol_of_the_transcript(
     }
     assert recorded.read_bytes() == written
     assert (folder / "calls").read_text() == "1 2\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("way", ["--fork", "--resume"])
+def test_a_run_that_goes_on_with_a_call_shows_it_before_its_result(
+    command_line: CommandLine, folder: Path, recorded: Path, way: str
+) -> None:
+    at = line_of(recorded, "ActionChosen")
+    words = ["--fork", "run.jsonl", "--at", str(at)]
+    if way == "--resume":
+        lines = recorded.read_text().splitlines(keepends=True)
+        recorded.write_text("".join(lines[:at]))
+        words = ["--resume", "run.jsonl"]
+    with StandIn(final("3")) as server:
+        done = run(command_line, folder, server, *words, "--model", "openai:second")
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (0, "3\n")
+    assert lines.count("> add(a=1, b=2)") == 1
+    assert lines[lines.index("> add(a=1, b=2)") + 1] == "  3"
+
+
+@pytest.mark.process
+def test_the_cost_of_a_question_is_shown(command_line: CommandLine, folder: Path) -> None:
+    (folder / "prices.toml").write_text('["openai:m"]\ninput = 1000000\noutput = 0\n')
+    costs = []
+    for price in ("1000000,0", "prices.toml"):
+        with StandIn(final("three")) as server:
+            done = run(command_line, folder, server, "go", "--model", "openai:m", "--price", price)
+        costs.append(re.search(r"([\d,]+) tokens read, [\d,]+ written, cost (\d+)\.000000", done.stderr))
+    for found in costs:
+        assert found is not None
+        assert found[1].replace(",", "") == found[2]
+
+
+@pytest.mark.process
+def test_a_price_that_cannot_be_read_is_a_mistake_of_the_command(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("ask", "go", "--model", "arithmetic", "--price", "much", cwd=folder)
+
+    assert done.returncode == 2
+    assert "--price: " in done.stderr
 
 
 @pytest.mark.process

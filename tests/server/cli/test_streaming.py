@@ -80,7 +80,7 @@ def test_what_is_no_answer_in_the_end_is_followed_by_the_one_that_counts(tmp_pat
         server.then(answered(spoiled))
         with Terminal(*asked(server), cwd=tmp_path, **KEY) as terminal:
             assert terminal.ends() == 0
-    shown = [terminal.shown.index(text) for text in ("Not yet.\r\n", "the reply cannot be used", "Now it is.\r\n")]
+    shown = [terminal.shown.index(text) for text in ("Not yet.\r\n", "the reply is not in the form", "Now it is.\r\n")]
     assert shown == sorted(shown)
 
 
@@ -100,7 +100,7 @@ def test_an_explanation_without_an_answer_and_a_call_do_not_stream(tmp_path: Pat
     [
         (reset_midway, "60", "model_error: the connection"),
         (silent_midway, "8", "budget: the limit of"),
-        (in_pieces(1), "60", "answered (1 reply"),
+        (in_pieces(1), "60", "answered (1 turn"),
     ],
     ids=["reset", "silent", "split"],
 )

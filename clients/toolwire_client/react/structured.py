@@ -122,7 +122,9 @@ _IN_JSON = {str: "string", dict: "object", bool: "boolean"}
 
 def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | Invalid:
     """Return the meaning of a reply's *members*, or everything that is wrong with them."""
-    kind, thought = members.pop("type", None), members.pop("thought", None)
+    if "type" not in members:
+        return Invalid((remark("missing", member="type"),))
+    kind, thought = members.pop("type"), members.pop("thought", None)
     if not isinstance(kind, str) or kind not in _REPLIES:
         allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
         return Invalid((remark("type", given=shown(kind), allowed=allowed),))

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.wire import codec
 
 from .messages import Action, FinalAnswer
 from .prompt_protocol import Invalid, Protocol, Reading, refuse_incomplete
@@ -212,13 +213,24 @@ def checked(members: Any) -> dict[str, Any]:
     """
     if not isinstance(members, dict):
         raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))
-    name, parameters = members.get("name"), members.get("parameters")
+    name, parameters = members.get("name"), _parsed(members.get("parameters"))
     for member, value, kind, wanted in (("name", name, str, "string"), ("parameters", parameters, dict, "object")):
         if member not in members:
             raise Unreadable("missing", member=member)
         if not isinstance(value, kind):
             raise Unreadable("wrong_type", member=member, wanted=wanted, given=shown(value))
     return {"name": name, "parameters": parameters}
+
+
+def _parsed(parameters: Any) -> Any:
+    """Return *parameters* as an object if they are one in JSON, as in OpenAI's format; else unchanged."""
+    if not isinstance(parameters, str):
+        return parameters
+    try:
+        found = codec.decode(parameters)
+    except codec.DecodingError:
+        return parameters
+    return found if isinstance(found, dict) else parameters
 
 
 def _described(entry: Entry) -> str:

@@ -105,8 +105,9 @@ def test_the_type_that_was_probably_meant_comes_first() -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (without(ASK, "type"), ["type"]),
-        ({}, ["type"]),
+        (without(ASK, "type"), ["missing"]),
+        ({**ASK, "type": None}, ["type"]),
+        ({}, ["missing"]),
         (without(ASK, "content"), ["missing"]),
         ({**ASK, "content": " \n"}, ["blank"]),
         ({**ASK, "content": ["When?"]}, ["wrong_type"]),

@@ -116,6 +116,11 @@ def test_the_tool_for_code_may_be_another() -> None:
     )
 
 
+def test_parameters_may_be_an_object_in_json() -> None:
+    text = json.dumps({"name": "add", "parameters": json.dumps({"a": 1, "b": "2"})})
+    assert DOUBAO.parse(f"{BEGIN}{text}{END}") == ("", {"name": "add", "parameters": {"a": 1, "b": "2"}})
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -132,6 +137,8 @@ def test_the_tool_for_code_may_be_another() -> None:
         (f'{BEGIN}{{"name": "add"}}{END}', "missing"),
         (f'{BEGIN}{{"parameters": {{}}}}{END}', "missing"),
         (f'{BEGIN}{{"name": "add", "parameters": [1, 2]}}{END}', "wrong_type"),
+        (f'{BEGIN}{{"name": "add", "parameters": "[1, 2]"}}{END}', "wrong_type"),
+        (f'{BEGIN}{{"name": "add", "parameters": "a=1"}}{END}', "wrong_type"),
         (f'{BEGIN}{{"name": 1, "parameters": {{}}}}{END}', "wrong_type"),
         (f'{BEGIN}{{"name": "add", "name": "pay", "parameters": {{}}}}{END}', "duplicate"),
         (f'{BEGIN}{{"name": "add", "parameters": {{"a": NaN}}}}{END}', "number"),

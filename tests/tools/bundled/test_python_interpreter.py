@@ -14,6 +14,7 @@ from support.sandbox_runs import called, failure, need_sandbox, texts
 from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ActionExecutor, ActionStatusCode, ToolError, get_tool
 from toolwire_tools.bundled import class_of
+from toolwire_tools.bundled.python_interpreter import action as action_module
 from toolwire_tools.bundled.python_interpreter import sandbox_probe as protecting
 from toolwire_tools.bundled.python_interpreter.job import Ended, Job
 from toolwire_tools.bundled.python_interpreter.outcome import outcome
@@ -219,9 +220,13 @@ def test_a_result_says_that_the_code_was_in_a_sandbox() -> None:
     assert block == {"type": "text", "text": "1", "_meta": {"toolwire/python": {"sandbox": "bubblewrap"}}}
 
 
-def test_without_bubblewrap_the_result_and_the_log_say_so(programs: Path) -> None:
+def test_without_bubblewrap_each_result_says_so_and_the_log_once(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(action_module, "_warned", set())
     caller = RecordingCaller()
 
+    called("1", caller)
     (block,) = called("1", caller)["content"]
 
     reason = "bwrap is not installed (Debian has it in bubblewrap)"

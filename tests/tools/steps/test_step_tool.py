@@ -52,6 +52,10 @@ class Echo(Executor):
             case "fail":
                 agent_state["agent_step"].update_step_status(step_id, "failed")
                 return {"error": "a bad day"}
+            case "share":
+                agent_state["agent_step"].update_step_status(step_id, "failed")
+                return {"send_shared_message": {"content": "no paper"}}
+            case "silent": return {"update_stage_agent_state": {"state": "failed"}}
             case said: return {"said": said, "text": step.text_content}
 
 @Executor.register(executor_type="skill", executor_name="later")
@@ -176,6 +180,15 @@ def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(fold
         told(made, instruction="fail")
     with pytest.raises(ToolError, match="There is no complete block for tool"):
         told(made, instruction="<tool>x")
+
+
+def test_a_step_that_failed_with_a_shared_message_fails_with_it(folder: Path) -> None:
+    made = tool(folder, "executor: things:Echo")
+
+    with pytest.raises(ToolError, match=r"The step has failed: no paper\Z"):
+        told(made, instruction="share")
+    with pytest.raises(ToolError, match=r"The step has failed: no message was given\Z"):
+        told(made, instruction="silent")
 
 
 def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-SYNC = ("update_stage_agent_state", "send_shared_message")
+SHARED_MESSAGE = "send_shared_message"
+SYNC = ("update_stage_agent_state", SHARED_MESSAGE)
 """The members of an output by which a system keeps its shared state."""
 
 
@@ -73,7 +74,7 @@ class _RunningStep:
     def _output(self, given: dict[str, Any], status: str) -> dict[str, Any]:
         agent_id, role = self._state["agent_id"], self._state["role"]
         update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": status}
-        content = f"执行{self._name}步骤:{status}，"
+        content = status_text(self._name, status)
         message = {"agent_id": agent_id, "role": role, "stage_id": self._stage_id, "content": content}
         return given | dict(zip(SYNC, (update, message), strict=True)) | given
 
@@ -85,6 +86,11 @@ class _RunningStep:
             return None
         found = [_member(step, name) for name in ("execution_state", "status", "state")]
         return next((status for status in found if isinstance(status, str) and status in FOLLOWING), None)
+
+
+def status_text(name: str, status: str) -> str:
+    """Return the shared message of a step that has none of its own."""
+    return f"执行{name}步骤:{status}，"
 
 
 def step_of(steps: Any, step_id: str) -> Any:

@@ -24,7 +24,7 @@ from ..options import Options, options_for
 from ..signature import docstring as docstrings
 from ..tool import Tool
 from ..toolconfig.model import ExecutorName, Function, ToolConfig, canonical, implementation
-from .executor import RAISES, SYNC, Executor, name_of, override_of
+from .executor import RAISES, SHARED_MESSAGE, SYNC, Executor, name_of, override_of, status_text
 from .instructions import InstructionError, parse_instruction
 from .steps import AgentStep, StepState
 
@@ -97,7 +97,7 @@ class StepCall:
 
     def __call__(self, /, *, toolwire_context: BaseContext, **arguments: Any) -> Any:
         step, state = self._start(arguments, toolwire_context)
-        return _answer(step, self.executor.execute(step.step_id, state))
+        return _answer(step, name_of(self.executor), self.executor.execute(step.step_id, state))
 
     def _start(self, arguments: dict[str, Any], context: BaseContext) -> tuple[StepState, dict[str, Any]]:
         config = self.config
@@ -119,7 +119,7 @@ class AsyncStepCall(StepCall):
 
     async def __call__(self, /, *, toolwire_context: BaseContext, **arguments: Any) -> Any:
         step, state = self._start(arguments, toolwire_context)
-        return _answer(step, await self.executor.execute(step.step_id, state))
+        return _answer(step, name_of(self.executor), await self.executor.execute(step.step_id, state))
 
 
 def _instruction(text: str, name: str) -> Any:
@@ -133,15 +133,27 @@ def _instruction(text: str, name: str) -> Any:
         return text
 
 
-def _answer(step: StepState, output: dict[str, Any]) -> Any:
+def _answer(step: StepState, name: str, output: dict[str, Any]) -> Any:
     """Return the step's result, or the output without its status."""
     status = step.execution_state
     rest = {key: value for key, value in output.items() if key not in SYNC}
     result = rest if step.execute_result is None else step.execute_result
     if status == "failed":
-        text = result if isinstance(result, str) else encode(result).decode() if result else "no message was given"
-        raise ToolError(f"The step has failed: {text}")
+        raise ToolError(f"The step has failed: {_reason(name, result, output)}")
     return status if result == {} else result
+
+
+def _reason(name: str, result: Any, output: dict[str, Any]) -> str:
+    """Return why a step of the executor *name* has failed: its result, or the message that it shares."""
+    if isinstance(result, str) and result:
+        return result
+    if result:
+        return encode(result).decode()
+    message = output.get(SHARED_MESSAGE)
+    content = message.get("content") if isinstance(message, dict) else message
+    if isinstance(content, str) and content and content != status_text(name, "failed"):
+        return content
+    return "no message was given"
 
 
 def import_beside(folder: str, name: str) -> ModuleType:

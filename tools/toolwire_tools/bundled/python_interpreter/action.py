@@ -123,10 +123,20 @@ class PythonInterpreter(BaseAction):
 
         found = protection(self._sandbox)
         if not found.sandboxed and self._sandbox == "auto":
-            context.log(f"the code runs without a sandbox: {found.reason}", level="warning")
+            _warn_once(found.reason, context)
         job = msgspec.structs.replace(self._job, code=code)
         texts = outcome(execute(job, sandboxed=found.sandboxed, check=context.check), job)
         return PythonReturn(result=[{"type": "text", "content": text} for text in texts], protection=found.meta())
+
+
+_warned: set[str] = set()
+"""The reasons that were logged in this process. Each result has its own, too."""
+
+
+def _warn_once(reason: str, context: Context) -> None:
+    if reason not in _warned:
+        _warned.add(reason)
+        context.log(f"the code runs without a sandbox: {reason}", level="warning")
 
 
 class CodeExecutor(PythonInterpreter):

@@ -170,7 +170,9 @@ class Service:
         seconds = self._retries.seconds_before(attempt, failure, call.watch.chance)
         if seconds is None or seconds > call.seconds_left:
             raise failure
-        call.say(f"{failure}; asking again in {seconds:.1f} seconds")
+        # The failure says already how long the service wants it to take; a second number would only confuse.
+        again = "the request is repeated then" if asked else f"asking again in {seconds:.1f} seconds"
+        call.say(f"{failure}; {again}")
         call.wait(seconds)
 
     def _answered(self, request: Request, call: Call, hidden: _Hidden) -> Reply:

@@ -52,10 +52,9 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log quick_msgspec threads",
-        "timers",
+        "errors log quick_msgspec timers",
         "settings identity",
-        "version",
+        "upgrades version",
         "protocol",
         "tracing",
         "upstream.guarded_process",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from .. import log
 from ..errors import LifespanFailed
-from ..threads import start_thread, start_timer
+from ..timers import start_thread, start_timer
 from . import importing as imports
 from .import_errors import print_users_part
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import log
-from ..threads import start_thread
+from ..timers import start_thread
 from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:

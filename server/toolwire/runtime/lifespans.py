@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import log
 from ..errors import LifespanFailed
-from ..threads import start_thread
+from ..timers import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

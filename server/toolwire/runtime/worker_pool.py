@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from .. import log
-from ..threads import start_thread
+from ..timers import start_thread
 
 if TYPE_CHECKING:
     from ..protocol.call import Call

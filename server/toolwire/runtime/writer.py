@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
-from ..threads import start_thread
+from ..timers import start_thread
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import AutoFraming, Lines

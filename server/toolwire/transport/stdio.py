@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from .. import log
-from ..threads import start_timer
+from ..timers import start_timer
 from .descriptors import private, private_pipe, unchanged
 
 if TYPE_CHECKING:
@@ -178,8 +178,10 @@ def _watch_calls(
                 session.are_calls_watched = True
                 return
             if not watchdogs:
+                from ..upgrades import guard_imports
                 from .watchdog import Watchdog
 
+                guard_imports()
                 watchdog = Watchdog(
                     streams.read,
                     ended.pipe,

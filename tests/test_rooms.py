@@ -89,6 +89,7 @@ ROOMS: dict[str, list[str]] = {
         "servers",
         "react.prompts",
         "react",
+        "redaction",
         "models.errors",
         "models.model",
         "models.http_api models.testing models.arithmetic",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..redaction.redactor import Redactor
 from . import events
-from .redaction import Redactor
 from .run_state import RecordEvent
 from .transcript import may_follow
 

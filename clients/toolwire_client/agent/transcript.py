@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_schemas.wire import codec
 
+from ..redaction.redactor import Redactor
 from . import events
-from .redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

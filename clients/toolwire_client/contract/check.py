@@ -15,6 +15,7 @@ import msgspec
 from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
+from ..redaction.redactor import Redactor
 from . import baseline
 from .cases.conversation import ProcessEnded, answers, exchange_lines
 from .cases.costs import costs_of, slowest_calls
@@ -109,7 +110,7 @@ def check(
         verdicts = run.verdicts(plays, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
     return Report(
-        command=list(command),
+        command=Redactor().value(list(command)),
         server=facts.name,
         revisions=facts.revisions,
         framings=list(facts.framings),

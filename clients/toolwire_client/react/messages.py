@@ -117,8 +117,11 @@ HIDDEN = "[hidden]"
 
 
 def stands_for(recorded: Any, value: Any) -> bool:
-    """Return whether *recorded* may be the record of *value*, where `HIDDEN` matches any text."""
+    """Return whether *recorded* may be the record of *value*, where `HIDDEN` matches any text, and alone any number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match recorded:
+        case str() if recorded == HIDDEN and is_number:
+            return True  # a PIN
         case str() if HIDDEN in recorded:
             first, *_, last = recorded.split(HIDDEN)
             return isinstance(value, str) and value.startswith(first) and value.endswith(last)

@@ -955,7 +955,7 @@ export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**
- * An entry of a recording: one line of the file that `toolwire wrap --record` writes and `toolwire replay` reads. Secrets in all texts are replaced by `[hidden]`.
+ * An entry of a recording: one line of the file that `toolwire wrap --record` writes and `toolwire replay` reads. It holds what was sent: arguments and results stay, and only what looks like a secret is replaced by `[hidden]`. In a copy by `toolwire replay --shapes`, types, lengths and digests stand in place of all texts and numbers.
  */
 export type RecordingEntry = ServerStartedEntry | MessageEntry | NoiseEntry | CutEntry | ServerEndedEntry
 /**
@@ -3522,9 +3522,17 @@ export interface ServerStartedEntry {
    */
   version: 1
   /**
-   * The words of the command.
+   * The words of the command, without the values of options.
    */
   command: string[]
+  /**
+   * The names of the server's environment variables.
+   */
+  environment?: string[]
+  /**
+   * How to copy the recording without what was sent, in words.
+   */
+  note?: string
 }
 /**
  * A message between client and server, or a batch of them.

@@ -211,8 +211,8 @@ class AgentRun:
             yield
         finally:
             if "html" in self._options:
-                from toolwire_client.agent.redaction import Redactor
                 from toolwire_client.pages.run_page import run_page
+                from toolwire_client.redaction.redactor import Redactor
 
                 page = run_page([*map(Redactor().event, self.session.events)])
                 write_pages(self._options, html=lambda: page)

@@ -1,13 +1,15 @@
-"""Records the traffic with a server: one entry a line, both directions, secrets hidden.
+"""Records the traffic with a server: one entry a line, both directions, what looks like a secret hidden.
 
 Strategy. A `Recorder` is a transport around another one, so the traffic with any server can be recorded. An entry is
-written before its message goes on, so that a crash loses nothing; a failure to record never stops the traffic.
+written before its message goes on, so that a crash loses nothing; a failure to record never stops the traffic. A replay
+needs arguments and results, so a recording holds what was sent; `shapes.py` makes a copy that does not.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import shlex
 import threading
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
@@ -22,7 +24,7 @@ from toolwire_schemas.wire.framing import Lines
 from .. import log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from toolwire_client.errors import ServerGone
     from toolwire_client.transport.base import OnData, OnEnd, Transport
@@ -31,7 +33,15 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 """The default size at which a recording ends: about a day of a busy host."""
 
-_NOISE_BYTES = 2000
+_NOISE_CHARACTERS = 2000
+_SEARCHED_NOISE_BYTES = 64 * 1024
+"""A secret that the end of the kept noise would cut in two is found in what follows."""
+
+_FROM_OUTSIDE = {"message", "text", "reason", "stderr"}
+"""The members of entries that have words of a client or a server."""
+
+_NOTE = "This holds what was sent. For a bug report, make a copy without texts and numbers: {command}"
+
 _FIRST_LINE_BYTES = 4 * 1024 * 1024  # longer than any command
 
 
@@ -42,6 +52,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     at: Annotated[datetime, msgspec.Meta(tz=True)] = msgspec.field(default_factory=lambda: datetime.now(UTC))
     version: Literal[0, 1] = 0
     command: list[str] | None = None
+    environment: list[str] | None = None
+    note: str = ""
     sender: Literal["client", "server", ""] = ""
     message: dict[str, Any] | list[Any] | None = None
     text: str | None = None
@@ -82,12 +94,30 @@ def _entry(line: bytes, number: int) -> Entry:
 
 
 class Entries(ABC):
-    """Makes an entry of each message, without secrets. A subclass keeps them."""
+    """Makes an entry of each message, without what looks like a secret. A subclass keeps them.
 
-    def __init__(self, max_message_bytes: float = math.inf) -> None:
-        from toolwire_client.agent.redaction import Redactor
+    All values in *environ*, the environment of the server (default: ours), are secrets, apart from paths and those that
+    a system sets itself.
+    """
 
-        self._redactor, self._max_message_bytes = Redactor(), max_message_bytes
+    _name = "FILE"
+    """That of the recording, in the command that copies it."""
+
+    def __init__(self, max_message_bytes: float = math.inf, environ: Mapping[str, str] | None = None) -> None:
+        from toolwire_client.redaction.redactor import Redactor
+
+        self._environ = dict(os.environ if environ is None else environ)
+        self._redactor = Redactor(self._environ, hides_all=True)
+        self._max_message_bytes = max_message_bytes
+
+    def add_start(self, command: Sequence[str]) -> None:
+        """Add that the server was started by *command*. Never raises."""
+        from toolwire_client.redaction.command_words import hide_in_command
+
+        words = hide_in_command([str(word) for word in command], self._redactor)
+        share = f"toolwire replay {shlex.quote(self._name)} --shapes OUT"
+        note = _NOTE.format(command=share)
+        self._encode(Entry(type="Started", version=1, command=words, environment=sorted(self._environ), note=note))
 
     def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
         """Add a message of *sender*, or the noise in its place. Never raises."""
@@ -98,17 +128,25 @@ class Entries(ABC):
         try:
             message = decode(data)
             if isinstance(message, dict | list):
-                self.add(type="Message", sender=sender, message=self._redactor.value(message))
+                self.add(type="Message", sender=sender, message=message)
                 return
         except (DecodingError, RecursionError):
             pass
-        self.add(type="Noise", text=data[:_NOISE_BYTES].decode(errors="replace"))
+        text = self._redactor.text(data[:_SEARCHED_NOISE_BYTES].decode(errors="replace"))
+        self._encode(Entry(type="Noise", text=text[:_NOISE_CHARACTERS]))
 
     def add(self, **members: Any) -> None:
         """Add an entry, its texts without secrets. Never raises."""
-        hidden = {name: value if name == "message" else self._redactor.value(value) for name, value in members.items()}
         try:
-            self._keep(msgspec.json.encode(Entry(**hidden)))
+            for name in _FROM_OUTSIDE & members.keys():
+                members[name] = self._redactor.value(members[name])
+        except RecursionError as error:
+            members = {"type": "Noise", "text": f"[not kept: {error}]"}
+        self._encode(Entry(**members))
+
+    def _encode(self, entry: Entry) -> None:
+        try:
+            self._keep(msgspec.json.encode(entry))
         except (ValueError, RecursionError) as error:
             self._keep(msgspec.json.encode(Entry(type="Noise", text=f"[not kept: {error}]")))
 
@@ -132,6 +170,7 @@ class Recording(Entries):
 
         super().__init__()
         self._path, self._max_bytes = path, max_bytes
+        self._name = Path(path).name
         self._writing = threading.Lock()
         self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
         self.close = self._file.close
@@ -173,7 +212,7 @@ class Recorder:
         self._transport, self._recording, self._on_end = transport, recording, on_end
         self.close, self.stderr_tail = transport.close, transport.stderr_tail
         if recording is not None:
-            recording.add(type="Started", version=1, command=command)
+            recording.add_start(command)
 
     @property
     def pid(self) -> int | None:

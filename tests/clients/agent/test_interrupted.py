@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from support.agent_scripts import act, final, kinds, of, play, replayed
 from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, load
 from toolwire_client.agent.events import ApprovalAsked, CallStarted
-from toolwire_client.agent.redaction import Redactor
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react.messages import stands_for
+from toolwire_client.redaction.redactor import Redactor
 
 pytestmark = pytest.mark.process
 
@@ -247,7 +247,9 @@ def test_any_value_is_recognised_in_what_was_written_down_of_it(value: Any) -> N
     [
         ("Bearer [hidden]", "Bearer abc", True),
         ("Bearer [hidden]", "Basic abc", False),
-        ("[hidden]", 5, False),
+        ("[hidden]", 5, True),
+        ("[hidden]", True, False),
+        ("a[hidden]", 5, False),
         ({"a": "[hidden]"}, {"a": "x", "b": 1}, False),
         ({"a": [1, "[hidden]"]}, {"a": [1, "x"]}, True),
         ({"a": [1, "[hidden]"]}, {"a": [2, "x"]}, False),
@@ -255,5 +257,5 @@ def test_any_value_is_recognised_in_what_was_written_down_of_it(value: Any) -> N
         (None, 0, False),
     ],
 )
-def test_what_is_hidden_stands_for_any_text_and_nothing_else_does(recorded: Any, value: Any, is_same: bool) -> None:
+def test_a_hidden_value_matches_any_text_or_number_and_nothing_else(recorded: Any, value: Any, is_same: bool) -> None:
     assert stands_for(recorded, value) is is_same

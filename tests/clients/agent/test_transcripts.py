@@ -21,8 +21,8 @@ from support.agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, a
 from support.examples import examples
 from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Budgets, Recorded, ReplayMissed, keep_last, load
 from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
-from toolwire_client.agent.redaction import HIDDEN, Redactor
 from toolwire_client.models import ScriptedModel
+from toolwire_client.redaction.redactor import HIDDEN, Redactor
 
 SCRIPT = [act("add", a=1, b=2), final("3")]
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx"

@@ -191,6 +191,40 @@ def test_secrets_are_hidden_and_still_match(tmp_path: Path, monkeypatch: pytest.
         assert client.call_tool("login", {"password": "anything"}).text == "Authorization: Bearer [hidden]"
 
 
+def test_a_recording_starts_with_names_alone_and_the_command_that_makes_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SETTING", "planted-value")
+    recording = Recording(str(tmp_path / "my record.jsonl"))
+    recording.add_start(["npx", "-y", "some-server", "--config", "planted", "--pin=planted"])
+    recording.add_frame("server", b"x" * 1990 + b" planted-value")
+    recording.close()
+    (_, entry), (_, noise) = read(str(tmp_path / "my record.jsonl"))
+    assert entry.command == ["npx", "-y", "some-server", "--config", "[hidden]", "--pin=[hidden]"]
+    assert entry.environment == sorted(os.environ)
+    assert entry.note.endswith("toolwire replay 'my record.jsonl' --shapes OUT")
+    assert "planted" not in str(entry) + str(noise)
+
+
+def test_a_copy_for_a_bug_report_has_no_text_of_the_recording(tmp_path: Path) -> None:
+    path = recorded(tmp_path, "legacy", lambda client: client.call_tool("login", {"password": "x", "b": "planted"}))
+    out = tmp_path / "shapes.jsonl"
+    with running("-m", "toolwire", "replay", str(path), "--shapes", str(out)) as replay:
+        assert replay.wait() == 0
+    assert "planted" in path.read_text()
+    assert "planted" not in out.read_text()
+    assert len(read(str(out))) == len(read(str(path)))
+
+
+def test_a_copy_does_not_overwrite_its_recording(tmp_path: Path) -> None:
+    path = recorded(tmp_path, "legacy", lambda client: client.call_tool("count"))
+    before = path.read_bytes()
+    with running("-m", "toolwire", "replay", str(path), "--shapes", str(path)) as replay:
+        assert replay.wait() == 2
+        assert "is the recording, which the copy would overwrite" in replay.stderr()
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_every_line_fits_the_published_schema(tmp_path: Path, era: Any) -> None:
     path = recorded(tmp_path, era, outcomes, on_ask=lambda _: {"answer": "Ada"})

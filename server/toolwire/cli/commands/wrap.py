@@ -29,7 +29,8 @@ COMMAND = Command(
     "read (arguments); silent calls report progress (heartbeat); large results become links (results); all of its "
     "processes end with it (orphans); after a crash it is restarted (restart); the host may speak any revision of MCP "
     "(eras) and Content-Length framing (framing). A line on stderr counts at the end what was done. All other messages "
-    "pass unchanged.",
+    "pass unchanged. A recording holds what was sent: arguments and results stay in it, and only what looks like a "
+    "secret is hidden. For a bug report, make a copy without texts and numbers: `toolwire replay FILE --shapes OUT`.",
     options=(
         Option(
             "--for HOST",
@@ -39,7 +40,7 @@ COMMAND = Command(
         Option("--without NAME", "leave out what has this name above; repeatable", one_of(*FIXES), many=True),
         LOCK,
         LOCK_TEXTS,
-        Option("--record FILE", "add the traffic to FILE, without secrets, for `toolwire replay`"),
+        Option("--record FILE", "add the traffic to FILE, for `toolwire replay`: it holds what was sent"),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
         Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),

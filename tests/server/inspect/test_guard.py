@@ -231,8 +231,10 @@ def test_without_the_extra_the_command_names_what_to_install(tmp_path: Path) -> 
     for entry in installed.iterdir():
         if not entry.name.startswith("uvicorn"):
             (tmp_path / entry.name).symlink_to(entry)
+    target = tmp_path / "some_tools.py"  # a missing file is reported before a missing package
+    target.write_text("")
     code = f"import site, sys; site.addsitedir({str(tmp_path)!r}); from toolwire.cli.main import main; "
-    command = [sys.executable, "-I", "-S", "-c", code + "sys.exit(main(['inspect', 'tools.py']))"]
+    command = [sys.executable, "-I", "-S", "-c", code + f"sys.exit(main(['inspect', {str(target)!r}]))"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("toolwire: the page needs uvicorn: ")

@@ -92,6 +92,8 @@ def _known(name: str, known: Sequence[str]) -> str:
     ordered = [*close, *(other for other in known if other not in close)]
     listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
     question = say("did you mean {name}? ", name=close[0]) if close else ""
+    if not question:  # no sentence has ended
+        return say("known here: {names}", names=listed)
     return question + say("Known here: {names}", names=listed)
 
 

@@ -276,7 +276,7 @@ def test_a_description_by_hand_says_which_arguments_there_are() -> None:
     assert outcome(action('{"a": 1.5, "b": ["x"]}')) == said("a=1.5, b=['x']")
     assert action('{"a": "one"}').errmsg == 'arguments.a: "one" is not a number'
     assert action('{"b": [1]}').state == ActionStatusCode.ARGS_ERROR
-    assert action('{"a": 1, "c": 2}').errmsg == "arguments.c: is unknown; Known here: a, b"
+    assert action('{"a": 1, "c": 2}').errmsg == "arguments.c: is unknown; known here: a, b"
 
 
 def test_the_hints_of_a_method_that_has_the_described_parameters_still_hold() -> None:

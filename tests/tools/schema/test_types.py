@@ -599,7 +599,7 @@ def test_only_types_that_contain_themselves_keep_a_definition() -> None:
     tree = {"name": "a", "children": [{"name": "b"}]}
     assert load(Tree, tree) == Tree("a", [Tree("b")])
     assert faults(Tree, {"name": "a", "children": [{"name": "b", "q": 1}]}) == [
-        ("arguments.x.children[0].q", "is unknown; Known here: name, children")
+        ("arguments.x.children[0].q", "is unknown; known here: name, children")
     ]
 
 

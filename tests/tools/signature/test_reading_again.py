@@ -224,7 +224,7 @@ def _error_of_python() -> str:
     ("hint", "sent", "faults"),
     [
         (int, {"x": "1", "y": "two"}, [("arguments.y", '"two" is not an integer')]),
-        (int, {"x": "1", "z": 1}, [("arguments.z", "is unknown; Known here: x, y")]),
+        (int, {"x": "1", "z": 1}, [("arguments.z", "is unknown; known here: x, y")]),
         (int, {"x": None, "y": "2"}, [("arguments.x", "null is not an integer")]),
         (int, {"y": "2"}, [("arguments.x", "is missing")]),
         (list[int], {"x": ["1", "b"], "y": None}, [("arguments.x[1]", '"b" is not an integer')]),

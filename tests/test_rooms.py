@@ -70,7 +70,7 @@ ROOMS: dict[str, list[str]] = {
         "worker",
         "toolwire",
         "cli",
-        "cli.host_config cli.bundle",
+        "cli.host_config cli.bundle cli.migration",
         "cli.commands",
         "cli.help cli.other_tools",
         "cli.main",

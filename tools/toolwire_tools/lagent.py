@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from . import _MODULES
 
@@ -17,14 +21,37 @@ _NAMES = {name for name, module in _MODULES.items() if module.startswith((".acti
 
 __all__ = sorted(_NAMES - _NEW | {"tool_api"})
 
-_INSTEAD = {
-    "GPTAPI": "from toolwire_client.models import GPTAPI",
-    "ReAct": "from toolwire_client import Agent, or from toolwire_client.groot import ReAct",
-    "IPythonInteractive": "use IPythonInterpreter, whose sessions are processes of their own",
-    "IPythonInteractiveManager": "use IPythonInterpreter, whose sessions are processes of their own",
-    "BatchIPythonInterpreter": "use IPythonInterpreter, whose sessions are processes of their own",
-}
-"""Remedies for names of Lagent that Toolwire has not."""
+
+class _Replacement(msgspec.Struct, frozen=True):
+    """Names of Lagent without a counterpart, and what is used in their place; `{twin}` is a name without Async."""
+
+    instead: str
+    names: list[str]
+
+
+class _Names(msgspec.Struct, frozen=True):
+    moved: dict[str, str]
+    replaced: list[_Replacement]
+
+
+@cache
+def _names() -> _Names:
+    """Return the names of Lagent that are not here. They are read when one of them is missed."""
+    table = Path(__file__).with_name("lagent_names.json").read_bytes()
+    return msgspec.json.decode(table, type=_Names)
+
+
+def place_of(name: str) -> str | None:
+    """Return the module that has Lagent's *name*, or None."""
+    return __name__ if name in __all__ else _names().moved.get(name)
+
+
+def remedy_for(name: str) -> str | None:
+    """Return what to use instead of Lagent's *name*, as in "use PPT"; None if it is not known or has a place."""
+    for replacement in _names().replaced:
+        if name in replacement.names:
+            return replacement.instead.replace("{twin}", name.removeprefix("Async"))
+    return None
 
 
 def __dir__() -> list[str]:
@@ -34,9 +61,10 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(__package__), name)
-    twin = name.removeprefix("Async")
-    if twin != name and twin in __all__:
-        raise ImportError(f"there is no {name}: use {twin}, which AsyncActionExecutor runs in a thread")
-    if name in _INSTEAD:
-        raise ImportError(f"{name} is not in {__name__}; {_INSTEAD[name]}")
+    place = place_of(name)
+    if place is not None:
+        raise ImportError(f"{name} is not in {__name__}; write: from {place} import {name}", name=__name__)
+    remedy = remedy_for(name)
+    if remedy is not None:
+        raise ImportError(f"{name} of Lagent has no counterpart: {remedy}", name=__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

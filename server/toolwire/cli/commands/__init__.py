@@ -29,6 +29,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "lock": "keep what the tools of a server mean, to refuse changed ones later",
     "wrap": "serve another MCP server so that strict hosts accept it",
     "replay": "answer from a recording of a server, for tests and bug reports",
+    "migrate": "change imports of Lagent, Groot or a tool library to Toolwire's",
     "demo": "show a server at work: list, call, stream, fail, cancel, solve",
 }
 

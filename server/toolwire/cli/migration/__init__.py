@@ -1,0 +1,1 @@
+"""What `migrate` changes in a file: imports."""

@@ -1,0 +1,79 @@
+"""Every public name of Lagent has a place here, or an ImportError that says what to use instead.
+
+`python tests/tools/actions/test_lagent_names.py` writes the table of MIGRATING.md anew.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from toolwire_tools import lagent
+
+MIGRATING = Path(__file__).parents[3] / "MIGRATING.md"
+RECORDED = Path(__file__).with_name("lagent_public_names.txt")
+"""The names that modules of Lagent 0.2.4 and 0.5 define or re-export, with the versions that have them."""
+
+_TABLE = re.compile(r"(?<=<!-- names of Lagent -->\n).*?(?=<!-- /names of Lagent -->)", re.DOTALL)
+
+
+def public_names() -> list[str]:
+    return [line.split()[0] for line in RECORDED.read_text("utf-8").splitlines()]
+
+
+def without_place() -> list[str]:
+    return [name for replacement in lagent._names().replaced for name in replacement.names]
+
+
+def table() -> str:
+    lines = ["| Lagent | instead |", "|---|---|"]
+    for name, place in lagent._names().moved.items():
+        lines.append(f"| `{name}` | `from {place} import {name}` |")
+    for replacement in lagent._names().replaced:
+        names = ", ".join(f"`{name}`" for name in replacement.names)
+        instead = replacement.instead.replace("{twin}", "the class without `Async`")
+        lines.append(f"| {names} | {instead} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_both_versions_are_recorded() -> None:
+    lines = RECORDED.read_text("utf-8").splitlines()
+    assert {version for line in lines for version in line.split()[1:]} == {"0.2.4", "0.5"}
+    assert "list_tools 0.2.4" in lines
+    assert "AgentMessage 0.5" in lines
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: str) -> None:
+    place = lagent.place_of(name)
+    if place is not None:
+        assert hasattr(importlib.import_module(place), name)
+        assert lagent.remedy_for(name) is None
+        return
+    with pytest.raises(ImportError, match=f"^{name} of Lagent has no counterpart: (use|pass|leave|subclass) "):
+        exec(f"from toolwire_tools.lagent import {name}", {})
+
+
+def test_the_table_names_each_name_once_and_nothing_that_lagent_has_not() -> None:
+    listed = [*lagent._names().moved, *without_place()]
+    assert len(listed) == len(set(listed))
+    assert set(listed) <= set(public_names())
+
+
+@pytest.mark.parametrize("sentence", [replacement.instead for replacement in lagent._names().replaced])
+def test_a_remedy_names_what_exists(sentence: str) -> None:
+    for module, name in re.findall(r"\b(toolwire_\w+(?:\.[a-z]\w*)*)\.([A-Za-z]\w+)", sentence):
+        assert hasattr(importlib.import_module(module), name), f"{module}.{name}"
+
+
+def test_the_table_of_the_page_is_that_of_the_error_messages() -> None:
+    found = _TABLE.search(MIGRATING.read_text("utf-8"))
+    assert found is not None
+    assert found[0] == table(), "run: python tests/tools/actions/test_lagent_names.py"
+
+
+if __name__ == "__main__":
+    page = MIGRATING.read_text("utf-8")
+    MIGRATING.write_text(_TABLE.sub(lambda _: table(), page), "utf-8")

@@ -24,7 +24,7 @@ from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.prompt_protocol import in_role, in_turn
 from .react.prompts import language
 from .react.result_text import shown
-from .react.tokens import checked, directed
+from .react.tokens import CODE_TOOL_REMARKS, checked, directed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -174,7 +174,7 @@ class ReAct:
             except ValueError as error:  # `Unreadable`, or from a custom protocol
                 errors += 1
                 if errors > self._max_errors:
-                    raise NoProtocolReply(str(error)) from None
+                    raise NoProtocolReply(self._language.together(str(error), self._advice(error))) from None
                 self._answer("user", self._complaint(error))
                 continue
             errors = 0
@@ -204,6 +204,11 @@ class ReAct:
         reply = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
         how = self.protocol.how_to_reply(self._tools) if isinstance(self.protocol, Protocol) else ""
         return self._language.together(reply, how)
+
+    def _advice(self, error: ValueError) -> str:
+        """Return what the program can do about *error*, which the model cannot fix: empty for most."""
+        is_about_code = isinstance(error, Unreadable) and error.remark.kind in CODE_TOOL_REMARKS
+        return self._language.say("code_tool") if is_about_code else ""
 
     def _messages(self) -> list[Message]:
         history = self.state.history

@@ -31,6 +31,8 @@ _CLOSING_BRACKET = re.compile(r"\s*\]")
 _PYTHON = ("python", "py", "python3", "ipython", "")
 _CODE = ("PythonInterpreter", "code")
 """Groot's target of code, whatever tools there are."""
+CODE_TOOL_REMARKS = ("no_code_tool", "several_code_tools")
+"""The remarks that `code_tool` of a protocol prevents."""
 
 
 class BaseProtocol(Protocol):

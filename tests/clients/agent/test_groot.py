@@ -178,6 +178,25 @@ def test_a_code_block_works_out_of_the_box(runner: Any, said: str) -> None:
     assert agent.state.history[2] == {"role": "tool", "content": said}
 
 
+class UnusualRunner(BaseAction):
+    """Runs code."""
+
+    def run(self, payload: str) -> str:
+        return f"ran {payload}"
+
+
+def test_the_error_for_an_unusual_parameter_of_a_runner_mentions_what_prevents_it() -> None:
+    llm = ScriptedModel([BLOCK] * 4)
+    with pytest.raises(NoProtocolReply, match=r"code_tool=\(TOOL, PARAMETER\)"):
+        ReAct(llm=llm, env=Env([UnusualRunner()])).run("?")
+    assert not any("code_tool" in str(asked.messages) for asked in llm.asked), "this is not for the model"
+
+    protocol = DoubaoProtocol(code_tool=("UnusualRunner", "payload"))
+    agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=Env([UnusualRunner()]), protocol=protocol)
+    assert agent.run("?") == "done"
+    assert agent.state.history[2]["content"] == "ran print(6 * 7)"
+
+
 def test_code_for_an_environment_that_tells_nothing_goes_where_groot_sends_it() -> None:
     agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=lambda name, parameters: {name: parameters})
     agent.run("?")

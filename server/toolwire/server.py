@@ -14,7 +14,7 @@ from .settings import settings_of
 from .transport import stdio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from toolwire_tools import Tool
 
@@ -28,7 +28,8 @@ class Server:
     """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts likewise.
 
     *options* are the fields of `Settings`. *lifespan* returns a context manager, synchronous or not; its value is the
-    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *name*
+    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *shape*
+    returns the tools as clients get them, of those with the names that they would have, mounted ones included. *name*
     and *version* are shown to clients; by default they are those of the modules of the tools, or of their distribution.
 
     Raises:
@@ -46,9 +47,11 @@ class Server:
         title: str | None = None,
         instructions: str | None = None,
         lifespan: Lifespan | None = None,
+        shape: Callable[[Sequence[Tool]], list[Tool]] | None = None,
         **options: Any,
     ) -> None:
         self._settings = settings_of(options)
+        self._shape = shape
         self._lifespan = lifespan
         self._given = self._tools_of(tools)
         self._mounts: Mounts | None = None
@@ -149,6 +152,8 @@ class Server:
             tools = [*tools, *self._mounts.tools(tools)]
         if not self._settings.structured:
             tools = [tool.without_structured() for tool in tools]
+        if self._shape is not None:
+            tools = self._shape([tool.with_separator(self._settings.separator) for tool in tools])
         return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size, late=self._mounts)
 
     def _found(self) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}")
 
 
-_IDENTITY = ("name", "version", "title", "instructions", "lifespan")
+_IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
 """The other options of `Server` and `serve`."""
 
 

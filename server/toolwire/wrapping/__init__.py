@@ -20,6 +20,7 @@ FIXES = {
 
 COUNTED = {**FIXES, "lock": ("tool refused", "tools refused")}
 
+CLAUDE_CODE = ("claude-code",)
 GEMINI = ("gemini", "gemini-cli", "vertex")
 DIALECTS_OF = {
     **dict.fromkeys(("any", *GEMINI), "gemini"),

@@ -6,6 +6,7 @@ schema may become wider, since the wrapped server checks all arguments itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import anthropic
@@ -17,20 +18,25 @@ from toolwire_schemas.lint.audit import about_members
 from toolwire_schemas.lint.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_schemas.wire.codec import EncodingError, encode
+from toolwire_tools import Tool
 
 from ..upstream.mounted_tool import MountedTool
-from . import DIALECTS_OF, GEMINI, object_in
+from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, object_in
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Collection, Iterator, Sequence
 
-    from toolwire_tools import Tool
+    from toolwire_tools import Caller
 
 Schema = dict[str, Any]
 
 _MAX_DEPTH, _MAX_REFERENCES = 5, 1000
 """How deep, and how many, references are written out for Gemini; what others refer to may be anything."""
+
+
+RESULT_SIZE_KEY = "anthropic/maxResultSizeChars"
+MAX_RESULT_CHARS = 500_000
+"""The largest value of that key, as Claude Code's documentation of MCP says (code.claude.com/docs/en/mcp)."""
 
 
 def well_formed(entry: Any) -> Any:
@@ -51,7 +57,7 @@ def fixed(tools: Sequence[Tool], host: str, without: Collection[str], counts: Co
     counts["names"] = counts["schemas"] = 0
     taken: set[str] = set()
     for tool in tools:
-        if not isinstance(tool, MountedTool) or tool.kind != "tools":
+        if tool.kind != "tools":
             yield tool
             continue
         given: Any = tool.describe()
@@ -64,7 +70,63 @@ def fixed(tools: Sequence[Tool], host: str, without: Collection[str], counts: Co
         while name in taken:  # of two with one name, calls get the first
             name += "\0"
         taken.add(name)
-        yield HostTool(tool, name, entry, counts)
+        if isinstance(tool, MountedTool):
+            yield HostTool(tool, name, entry, counts)
+        else:
+            yield OwnHostTool(tool, name, entry)
+
+
+def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
+    """Return a server's *tools*, mounted ones included, as *host* takes them; others than tools stay as they are."""
+    shaped = list(fixed(tools, host, (), Counter()))
+    if host not in CLAUDE_CODE:
+        return shaped
+    return [_declare_size(tool) for tool in shaped]
+
+
+def _declare_size(tool: Tool) -> Tool:
+    """Return *tool* with its own limit of results in its entry, so that Claude Code shows as much as the author allows.
+
+    Without the entry, Claude Code writes texts of more than 25,000 tokens to a file, and shows the beginning.
+    """
+    if tool.kind != "tools" or tool.max_result_bytes is None or not isinstance(tool, OwnHostTool):
+        return tool
+    entry = tool.describe()
+    size = min(tool.max_result_bytes, MAX_RESULT_CHARS)
+    meta = {RESULT_SIZE_KEY: size, **entry.get("_meta", {})}
+    tool._description = {**entry, "_meta": meta}
+    return tool
+
+
+class OwnHostTool(Tool):
+    """A tool of this server called *name* in the catalog, whose entry in the list is *entry*."""
+
+    def __init__(self, tool: Tool, name: str, entry: dict[str, Any]) -> None:
+        self._become(tool)
+        self._tool = tool
+        if name != tool.name:
+            self.name = name
+            self._parts = (name,)
+        self._description = entry
+        parameters = object_in(tool.describe().get("inputSchema"), "properties")
+        self._ours = Names(parameters, "anthropic parameters").ours
+
+    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+        """As `Tool.call`."""
+        return self._tool.call(self._read(arguments), caller, strict_arguments)
+
+    async def call_async(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+        """As `Tool.call_async`."""
+        return await self._tool.call_async(self._read(arguments), caller, strict_arguments)
+
+    def check(self, arguments: Any) -> None:
+        """As `Tool.check`."""
+        self._tool.check(self._read(arguments))
+
+    def _read(self, arguments: Any) -> Any:
+        if type(arguments) is not dict:
+            return arguments
+        return {self._ours.get(name, name): value for name, value in arguments.items()}
 
 
 class HostTool(MountedTool):

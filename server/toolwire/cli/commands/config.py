@@ -14,6 +14,7 @@ from toolwire_schemas.install_command import is_ephemeral
 from ...errors import Failed, LoadError, UsageError
 from ...loading import dependencies
 from ...loading import targets as load
+from ...wrapping import DIALECTS_OF
 from ..host_config import hosts
 from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected, is_attended
@@ -66,7 +67,11 @@ def run(words: Words) -> int:
     named = [*words.words, *(words.command or [])]
     if len(named) < 2:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
-    host, server = hosts.host(named[0]), _server(named[1:], words.options)
+    host = hosts.host(named[0])
+    given_options = dict(words.options)
+    if named[0] in DIALECTS_OF:  # of the others, no rules are known
+        given_options.setdefault("for", named[0])
+    server = _server(named[1:], given_options)
     is_for_user = words.options.get("user", False)
     if words.options.get("force") and "write" not in words.options:
         raise UsageError("--force goes with --write")

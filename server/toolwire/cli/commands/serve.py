@@ -17,12 +17,21 @@ from ..options import EXCLUDE, INCLUDE, LOADING, LOCK, LOCK_TEXTS, Option, one_o
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from toolwire_tools import Tool
 
     from ...loading.reload import Reloader
     from ..options import Words
+
+
+def _host(text: str) -> str:
+    """Accept a host, or a vendor, whose rules are known."""
+    from ...wrapping import DIALECTS_OF  # here, since most servers are started without the option
+
+    name: str = one_of(*DIALECTS_OF)(text)
+    return name
+
 
 COMMAND = Command(
     usage=("toolwire serve TARGET... [OPTIONS]", "toolwire serve --mount [NAME=]COMMAND [OPTIONS]"),
@@ -33,6 +42,11 @@ COMMAND = Command(
         Option("--name NAME", "name of the server (default: that of the target)"),
         Option("--server-version TEXT", "version of the server (default: that of the module or its distribution)"),
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
+        Option(
+            "--for HOST",
+            "name tools, and write their schemas, as this host or vendor takes them, as in vscode or gemini",
+            _host,
+        ),
         INCLUDE,
         EXCLUDE,
         *LOADING,
@@ -107,6 +121,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     mounts: dict[str, Any] = {key: given.pop(key) for key in _OF_MOUNTS if key in given}
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
+    host = given.pop("for", None)
     if packages := given.pop("with", ()):
         from ...loading.dependencies import add
 
@@ -128,7 +143,7 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
         from toolwire_tools.fastmcp.tools import identity_of
 
         identity |= identity_of(tools)
-    server = Server(tools, **identity | named, **settings)
+    server = Server(tools, shape=_shape_for(host), **identity | named, **settings)
     if mounts:
         from ..mounting import mount_all
 
@@ -136,6 +151,14 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     if reloader is not None:
         reloader.start(server)
     return server
+
+
+def _shape_for(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | None:
+    if host is None:
+        return None
+    from ...wrapping.host_rules import shape_own
+
+    return partial(shape_own, host=host)
 
 
 _OF_MOUNTS = ("mount", "mount_config", "eager", "lock", "lock_texts")

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from base64 import b64decode
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -80,6 +81,30 @@ def config(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
 
 
 # --- what to paste -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["vscode"], ["vscode"]),
+        (["claude-code"], ["claude-code"]),
+        (["vscode", "--for", "gemini"], ["gemini"]),
+        (["cline"], []),
+        (["json"], []),
+    ],
+)
+def test_the_entry_has_the_option_that_its_host_needs(
+    capsys: pytest.CaptureFixture[str], folder: Path, words: list[str], expected: list[str]
+) -> None:
+    host_name, *options = words
+
+    _, printed, _ = config(capsys, host_name, "tools.py", *options)
+
+    (server,) = next(iter(json.loads(printed).values())).values()
+    arguments = server["args"]
+    found = [value for flag, value in pairwise(arguments) if flag == "--for"]
+    assert found == expected
 
 
 @pytest.mark.parametrize(

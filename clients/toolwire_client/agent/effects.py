@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ..validation import join_errors
 from ..waiting.event_loop import here
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
+from .prompt_size import many_tools_warning
 from .run_state import AskApproval, AskModel, AskUser
 from .trimming import trimmed
 
@@ -54,6 +56,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     trim: Trim | None
     on_live: OnLive | None
     _entries: dict[str, dict[str, Any]] = {}
+    _last_count: int = 0
 
     def watched(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
         """Return the events *recorded* of a run, watched as they pass."""
@@ -64,6 +67,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
+        self._warn_of_many(entries)
         box = self.toolbox
         trusts = {
             name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name)) for name in self._entries
@@ -73,6 +77,14 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             missing={source: str(error) for source, error in self.toolbox.errors.items()},
             trust={name: trust for name, trust in trusts.items() if trust},
         )
+
+    def _warn_of_many(self, entries: list[dict[str, Any]]) -> None:
+        """Log once for each list of another length that it is long: lists are read again before each question."""
+        if len(entries) == self._last_count:
+            return
+        self._last_count = len(entries)
+        if warning := many_tools_warning(entries):
+            logging.getLogger("toolwire").warning(warning)
 
     async def begun(self, begin: events.Started, protocol: Protocol) -> events.Started:
         """Return *begin* with what the model's server says of itself."""

@@ -1,0 +1,57 @@
+"""Many tools in an agent's prompt."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from support.agent_scripts import answer, final
+from toolwire_client.agent import Agent
+from toolwire_client.agent.prompt_size import MANY_TOKENS, MANY_TOOLS, estimate_tokens, many_tools_warning
+from toolwire_client.models import ScriptedModel
+from toolwire_tools import Tool
+
+
+def entry(name: str, description: str = "") -> dict[str, Any]:
+    return {"name": name, "description": description, "inputSchema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_many"),
+    [
+        ([], False),
+        ([entry(f"t{number}") for number in range(MANY_TOOLS)], False),
+        ([entry(f"t{number}") for number in range(MANY_TOOLS + 1)], True),
+        ([entry("long", "a" * 4 * MANY_TOKENS)], True),
+        ([entry("long", "字" * MANY_TOKENS)], True),
+        ([entry("long", "a" * 3 * MANY_TOKENS)], False),
+        ([{**entry("schema of results"), "outputSchema": "a" * 4 * MANY_TOKENS}], False),
+    ],
+)
+def test_a_list_is_many_by_its_number_or_by_what_a_model_reads_of_it(
+    entries: list[dict[str, Any]], is_many: bool
+) -> None:
+    assert bool(many_tools_warning(entries)) == is_many
+
+
+def numbered(number: int) -> Tool:
+    def tool(a: int) -> int:
+        """Return a number."""
+        return a
+
+    return Tool(tool, name=f"tool_{number}")
+
+
+@pytest.mark.parametrize(("count", "warnings"), [(500, 1), (5, 0)])
+def test_an_agent_warns_of_500_tools_once_and_says_how_many_tokens(
+    caplog: pytest.LogCaptureFixture, count: int, warnings: int
+) -> None:
+    tools = [numbered(number) for number in range(count)]
+    with caplog.at_level(logging.WARNING, logger="toolwire"):
+        answer("asyncio", Agent(ScriptedModel([final("done")]), tools))
+
+    logged = [record.getMessage() for record in caplog.records if "tools with each turn" in record.getMessage()]
+    assert len(logged) == warnings
+    tokens = estimate_tokens([tool.describe() for tool in tools])
+    assert all(f"{count} tools with each turn, about {tokens:,} tokens" in line for line in logged)

@@ -157,7 +157,7 @@ def test_every_block_is_run_read_or_left_alone_for_a_reason() -> None:
                 assert list(yaml.safe_load_all(block.text))
             case "sh":
                 assert block.note.startswith(("install: ", "not run: "))
-            case "text":
+            case "py" | "text":
                 assert block.note.startswith("file: ")
             case "go" | "lua" | "rust" | "ts":
                 assert block.note.startswith("not run: ")

@@ -29,12 +29,15 @@ import_msgspec()
 from .cli import main as _command_line  # noqa: E402
 
 
-def main() -> int:
-    """Run the command line. Ctrl-C ends the process by its signal, without a traceback, at any time."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line, of this process if *arguments* is `None`.
+
+    Ctrl-C ends the process by its signal, without a traceback, at any time.
+    """
     try:
         if _interruptible:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-        return _command_line.main()
+        return _command_line.main(arguments)
     except KeyboardInterrupt:  # before the command line catches it, or after
         _command_line.end_by_interrupt()
         return _command_line.INTERRUPTED

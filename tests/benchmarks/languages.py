@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -82,17 +83,19 @@ def rust(folder: Path) -> list[str]:
     crates = 'serde = { version = "1", features = ["derive"] }\nserde_json = "1"\n'
     program = '[package]\nname = "ask"\nversion = "0.1.0"\nedition = "2021"\n[[bin]]\nname = "ask"\npath = "main.rs"\n'
     (folder / "Cargo.toml").write_text(f"{program}[dependencies]\n{crates}")
-    # Debian's compiler and crates, as in the tests.
+    # Debian's crates, and its compiler before that of rustup, as in the tests.
     source = '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n'
     (folder / "config.toml").write_text(source)
+    path = os.pathsep.join((os.defpath, os.environ["PATH"]))
     env = {
         **os.environ,
         "CARGO_HOME": str(folder),
         "HOME": str(folder),
-        "PATH": "/usr/bin:/bin",
-        "RUSTC": "/usr/bin/rustc",
+        "PATH": path,
+        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
-    subprocess.run(["/usr/bin/cargo", "build", "--quiet", "--release", "--offline"], cwd=folder, env=env, check=True)
+    cargo = shutil.which("cargo", path=path) or "cargo"
+    subprocess.run([cargo, "build", "--quiet", "--release", "--offline"], cwd=folder, env=env, check=True)
     return [str(folder / "target" / "release" / "ask")]
 
 

@@ -269,7 +269,7 @@ where
     T: Serialize,
 {
     // Unions within alternatives are read again for each of them; how often in all has a limit.
-    thread_local!(static TRIES: Cell<usize> = Cell::new(0));
+    thread_local!(static TRIES: Cell<usize> = Cell::default());
     let mut value = Value::deserialize(from)?;
     plain(&mut value);
     let tries_before = TRIES.with(Cell::get);
@@ -531,7 +531,7 @@ impl Cancel {
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
         for shared in live() {
-            let cancelled = |(id, call): (&u64, &OpenCall)| call.terms.is_cancelled().then(|| *id);
+            let cancelled = |(id, call): (&u64, &OpenCall)| call.terms.is_cancelled().then_some(*id);
             let ids: Vec<u64> = shared.lock().calls.iter().filter_map(cancelled).collect();
             for id in ids {
                 shared.cancel(id, Error::Cancelled);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,6 +100,26 @@ def toolchain(name: str, *, under: str = "languages") -> Path:
     own = INSTALLED / under / name
     found = own if own.exists() else shutil.which(Path(name).name)
     return Path(found or missing(f"the program {Path(name).name}"))
+
+
+def toolchain_at_least(name: str, version: tuple[int, int], *arguments: str) -> Path:
+    """Return the path of a program as `toolchain` does, if its *arguments* print at least *version*."""
+    found = toolchain(name)
+    if not is_at_least(found, version, *arguments):
+        missing(f"{found.name} {version[0]}.{version[1]} or later")
+    return found
+
+
+def is_at_least(program: Path, version: tuple[int, int], *arguments: str) -> bool:
+    """Whether the first version in what a *program* prints is at least *version*; False if it fails."""
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    except OSError:
+        return False
+    found = re.search(r"(\d+)\.(\d+)", done.stdout)
+    if done.returncode != 0 or found is None:
+        return False
+    return (int(found[1]), int(found[2])) >= version
 
 
 def run(program: Sequence[str | Path], folder: Path, env: Mapping[str, str] = {}) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,8 @@ DRIVERS = Path(__file__).parent / "rust"
 RUNTIME = driving.HERE.parents[2] / "clients" / "rust"
 CRATES = Path("/usr/share/cargo/registry")
 HEAD = ["A client made by a test."]
+OLDEST = (1, 63)
+"""The oldest compiler that the clients support."""
 
 # Crates come from Debian's packages, so a build needs no network, and nothing of a developer's own ~/.cargo.
 CONFIG = f"""
@@ -57,18 +61,34 @@ def rust_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     target = (kept if kept.is_dir() else tmp_path_factory.getbasetemp().parent) / "rust-target"
     home = tmp_path_factory.mktemp("cargo")
     (home / "config.toml").write_text(CONFIG, "utf-8")
-    # A developer's own cargo comes first on the path, and finds its compiler there.
-    own = {"PATH": "/usr/bin:/bin", "RUSTC": "/usr/bin/rustc", "RUSTFLAGS": ""}
+    own = {"PATH": f"{rust_programs()}:{os.environ['PATH']}", "RUSTFLAGS": ""}
+    # What rustup installs finds its compilers by the home of the user.
+    own["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
     quick = {"CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_DEBUG": "0"}
     return {"CARGO_HOME": str(home), "CARGO_TARGET_DIR": str(target), **own, **quick}
 
 
+@cache
+def rust_programs() -> Path:
+    """Return the folder of a compiler and its programs: the system's, as the crates are, or else rustup's."""
+    places = [*os.defpath.split(os.pathsep), *os.environ["PATH"].split(os.pathsep)]
+    return next(filter(has_rust, map(Path, places)), None) or missing("the packages of the function language_rust")
+
+
+def has_rust(folder: Path) -> bool:
+    """Whether all programs that the tests use are in *folder* and run: those of rustup may lack their component."""
+    if not driving.is_at_least(folder / "rustc", OLDEST, "--version"):
+        return False
+    others = ("cargo", "cargo-clippy", "rustfmt")
+    return all(driving.is_at_least(folder / name, (0, 0), "--version") for name in others)
+
+
 def cargo(*arguments: str, folder: Path, env: dict[str, str]) -> str:
-    return driving.run(["/usr/bin/cargo", *arguments], folder, {**env, "HOME": env["CARGO_HOME"]})
+    return driving.run([rust_programs() / "cargo", *arguments], folder, {**env, "HOME": env["CARGO_HOME"]})
 
 
 def formatted(folder: Path, env: dict[str, str], *files: str) -> None:
-    driving.run(["/usr/bin/rustfmt", "--check", "--edition", "2021", *files], folder, env)
+    driving.run([rust_programs() / "rustfmt", "--check", "--edition", "2021", *files], folder, env)
 
 
 def project(folder: Path, env: dict[str, str], files: dict[str, str]) -> str:

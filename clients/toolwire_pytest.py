@@ -1,7 +1,8 @@
 """A fixture and a flag for pytest, which loads this module by its entry point `toolwire`.
 
-pytest does so in every project of an environment that has Toolwire. So the module is in no package, whose import would
-cost time, and imports nothing of Toolwire before a test uses the fixture. `-p no:toolwire` leaves it out.
+pytest does so in every project of an environment that has Toolwire. So the module is in no package,
+whose import would cost time, and imports nothing of Toolwire before a test uses the fixture.
+`-p no:toolwire` leaves it out.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """A function that fails the test if the tools of a server changed: `tool_list_snapshot(["my-server"])`.
+    """A function that fails the test if the tools of a server changed:
+    `tool_list_snapshot(["my-server"])`.
 
-    The snapshot is `snapshots/TEST.json` next to the test, under its name, or in *path*, from the test's folder. What
-    else it takes is what `assert_tools_unchanged` does.
+    The snapshot is `snapshots/TEST.json` next to the test, under its name, or in *path*, from the
+    test's folder. What else it takes is what `assert_tools_unchanged` does.
     """
-    from toolwire_client.contract.pytest_support.snapshots import UPDATE_FLAG, assert_tools_unchanged
+    from toolwire_client.contract.pytest_support.snapshots import (
+        UPDATE_FLAG,
+        assert_tools_unchanged,
+    )
 
-    def compare(server: Sequence[str] | InProcess, path: str | Path | None = None, **options: Any) -> None:
+    def compare(
+        server: Sequence[str] | InProcess, path: str | Path | None = None, **options: Any
+    ) -> None:
         __tracebackhide__ = True
         name = path or f"snapshots/{_FORBIDDEN.sub('_', request.node.name)}.json"
         update = bool(request.config.getoption(UPDATE_FLAG))

@@ -1,7 +1,9 @@
-"""Builds the site of docs/ into site/, with zensical: `pip install -e '.[docs]'`, then `python docs/build_site.py`.
+"""Builds the site of docs/ into site/, with zensical: `pip install -e '.[docs]'`, then
+`python docs/build_site.py`.
 
-Links that leave docs/ are relative, so that they work in a checkout and in a fork. A site has no such files, so they
-become addresses of the repository here. Its address is written in `pyproject.toml` and nowhere else.
+Links that leave docs/ are relative, so that they work in a checkout and in a fork. A site has no
+such files, so they become addresses of the repository here. Its address is written in
+`pyproject.toml` and nowhere else.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def repository() -> str:
 
 
 def link_to_repository(page: Path, text: str, address: str) -> str:
-    """Return the *text* of a *page* of docs/ in which links out of that folder lead to the repository."""
+    """Return the *text* of a *page* of docs/ in which links out of that folder lead to the
+    repository.
+    """
 
     def replace(link: re.Match[str]) -> str:
         target = (page.parent / link["target"]).resolve()

@@ -3,8 +3,8 @@
     FOLDER=~/Pictures toolwire serve duplicate_files.py
     toolwire config claude-desktop duplicate_files.py --env FOLDER=/home/ada/Pictures --write
 
-A host that sends a progress token shows how far the job is. When the user cancels, `context.check()` ends it at the
-next piece of a file. Other calls are answered in the meantime.
+A host that sends a progress token shows how far the job is. When the user cancels,
+`context.check()` ends it at the next piece of a file. Other calls are answered in the meantime.
 """
 
 import hashlib
@@ -56,7 +56,9 @@ def find_duplicates(
                 context.log(f"{path} is left out: {error.strerror}", level="warning")
             done += size
     context.progress(total, total, "done")
-    return [Duplicates(size, sorted(paths)) for (size, _), paths in by_content.items() if len(paths) > 1]
+    return [
+        Duplicates(size, sorted(paths)) for (size, _), paths in by_content.items() if len(paths) > 1
+    ]
 
 
 def digest(path: Path, context: Context) -> str:

@@ -3,8 +3,9 @@
     GITHUB_TOKEN=ghp_... toolwire serve github_issues.py
     toolwire config cursor github_issues.py --env GITHUB_TOKEN=ghp_... --write
 
-Needs httpx2: python -m pip install 'toolwire[web]'. The key is read from the environment, sent to one host only, and
-part of no result and no error. GITHUB_API_URL names another host, such as that of GitHub Enterprise.
+Needs httpx2: python -m pip install 'toolwire[web]'. The key is read from the environment, sent to
+one host only, and part of no result and no error. GITHUB_API_URL names another host, such as that
+of GitHub Enterprise.
 """
 
 import os
@@ -17,7 +18,9 @@ from toolwire import ToolError, tool_api
 
 TIMEOUT = httpx2.Timeout(10, connect=5)
 
-Repository = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]+/[\w.-]*\w$", description="as in python/cpython")]
+Repository = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9-]+/[\w.-]*\w$", description="as in python/cpython")
+]
 
 
 @dataclass
@@ -41,7 +44,8 @@ async def search_issues(
 
 @tool_api(read_only=True)
 async def read_issue(
-    repository: Repository, number: Annotated[int, Meta(ge=1, description="the number of the issue")]
+    repository: Repository,
+    number: Annotated[int, Meta(ge=1, description="the number of the issue")],
 ) -> str:
     """Return title and text of an issue."""
     found = await get(f"/repos/{repository}/issues/{number}")
@@ -61,7 +65,9 @@ async def get(path: str, **query: str | int) -> Any:
     url = os.environ.get("GITHUB_API_URL", "https://api.github.com")
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     try:
-        async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT, follow_redirects=True) as client:
+        async with httpx2.AsyncClient(
+            base_url=url, headers=headers, timeout=TIMEOUT, follow_redirects=True
+        ) as client:
             response = await client.get(path, params=query)
     except httpx2.TimeoutException:
         raise ToolError("GitHub did not answer in time. Try again later.") from None
@@ -75,7 +81,8 @@ async def get(path: str, **query: str | int) -> Any:
         case 403 | 429:
             seconds = response.headers.get("retry-after", "60")
             raise ToolError(
-                f"GitHub refuses: too many requests, or no permission. Wait {seconds} s before the next try."
+                f"GitHub refuses: too many requests, or no permission. Wait {seconds} s before the"
+                " next try."
             )
         case 404:
             raise ToolError("There is no such issue, or the key may not see it.")

@@ -3,8 +3,9 @@
     DATABASE=shop.db toolwire serve sqlite_database.py
     toolwire config claude-desktop sqlite_database.py --env DATABASE=/path/to/shop.db --write
 
-SQLite itself refuses what is not a SELECT: the file is opened for reading, and an authorizer allows only to select,
-read columns and call functions. So ATTACH, which opens other files, and PRAGMA are refused as well.
+SQLite itself refuses what is not a SELECT: the file is opened for reading, and an authorizer allows
+only to select, read columns and call functions. So ATTACH, which opens other files, and PRAGMA are
+refused as well.
 """
 
 import os
@@ -18,8 +19,16 @@ from typing import Annotated
 from msgspec import Meta
 from toolwire import Context, ToolError, tool_api
 
-ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-FULL_TEXT_SEARCH = {(sqlite3.SQLITE_PRAGMA, "data_version"), (sqlite3.SQLITE_UPDATE, "sqlite_master")}
+ALLOWED = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+FULL_TEXT_SEARCH = {
+    (sqlite3.SQLITE_PRAGMA, "data_version"),
+    (sqlite3.SQLITE_UPDATE, "sqlite_master"),
+}
 """What SQLite itself does to open such a table. It changes nothing."""
 MAX_VALUE_BYTES = 100_000
 STEPS_BETWEEN_CHECKS = 10_000
@@ -36,10 +45,14 @@ class Rows:
 
 @contextmanager
 def database() -> Iterator[sqlite3.Connection]:
-    """Open the database for one call: calls run in threads, and each has a connection of its own."""
+    """Open the database for one call: calls run in threads, and each has a connection of its
+    own.
+    """
     path = Path(os.environ.get("DATABASE", ""))
     if not path.is_file():
-        raise ToolError(f"There is no database {str(path)!r}. Set DATABASE to the path of a SQLite file.")
+        raise ToolError(
+            f"There is no database {str(path)!r}. Set DATABASE to the path of a SQLite file."
+        )
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         try:
             yield connection
@@ -51,7 +64,9 @@ def database() -> Iterator[sqlite3.Connection]:
 def schema() -> str:
     """Return the CREATE statements of all tables and views."""
     with database() as connection:
-        found = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+        found = connection.execute(
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+        )
         return ";\n".join(sql for (sql,) in found)
 
 
@@ -70,7 +85,9 @@ def query(
         cursor = connection.execute(sql, parameters)
         rows = cursor.fetchmany(limit + 1)
         columns = [column for column, *_ in cursor.description or ()]
-    return Rows(columns, [[shown(value) for value in row] for row in rows[:limit]], len(rows) > limit)
+    return Rows(
+        columns, [[shown(value) for value in row] for row in rows[:limit]], len(rows) > limit
+    )
 
 
 def authorize(action: int, argument: str | None, *_: str | None) -> int:

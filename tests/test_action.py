@@ -1,7 +1,8 @@
-"""action.yml: its steps run by bash as GitHub runs them, in a repository with a base branch, against a stand-in API.
+"""action.yml: its steps run by bash as GitHub runs them, in a repository with a base branch,
+against a stand-in API.
 
-What this cannot show: how GitHub itself evaluates the expressions, and `actions/setup-python`. The step that installs
-Toolwire is the command of the README, which `tests/fresh` runs.
+What this cannot show: how GitHub itself evaluates the expressions, and `actions/setup-python`. The
+step that installs Toolwire is the command of the README, which `tests/fresh` runs.
 """
 
 from __future__ import annotations
@@ -57,13 +58,17 @@ def add(a: int, b: int = 1) -> int:
 def other(text: str) -> str:
     """Other."""
     return text
-'''
+'''  # noqa: E501
 
 
 class Job:
-    """A job of a workflow in a repository whose base branch has *old* in `my_tools.py`, and whose change has *new*."""
+    """A job of a workflow in a repository whose base branch has *old* in `my_tools.py`, and whose
+    change has *new*.
+    """
 
-    def __init__(self, folder: Path, old: str | None, new: str | None, *, depth: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, old: str | None, new: str | None, *, depth: int | None = None
+    ) -> None:
         self.folder, self.workspace = folder, folder / "workspace"
         origin = folder / "origin"
         (origin / "server").mkdir(parents=True)
@@ -72,7 +77,16 @@ class Job:
         self._git(origin, "switch", "-qc", "change")
         self._commit(origin, new)
         words = [] if depth is None else ["--depth", str(depth)]
-        self._git(folder, "clone", "-q", *words, "-b", "change", origin.as_uri(), os.fspath(self.workspace))
+        self._git(
+            folder,
+            "clone",
+            "-q",
+            *words,
+            "-b",
+            "change",
+            origin.as_uri(),
+            os.fspath(self.workspace),
+        )
         self._git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")  # as GitHub allows
         (folder / "temp").mkdir()
         self.programs: str | Path = os.environ["PATH"]
@@ -85,7 +99,11 @@ class Job:
         given |= {"token": TOKEN, "options": QUICK, "working-directory": "server"}
         given |= {name.replace("_", "-"): value for name, value in inputs.items()}
         api_url = "http://127.0.0.1:9" if api is None else api.url
-        payload = {"pull_request": {"number": 7, "base": {"sha": self.base}}} if event == "pull_request" else {}
+        payload = (
+            {"pull_request": {"number": 7, "base": {"sha": self.base}}}
+            if event == "pull_request"
+            else {}
+        )
         files = {name: self.folder / name for name in ("output", "summary", "event.json")}
         for name, file in files.items():
             file.write_text(json.dumps(payload) if name == "event.json" else "", "utf-8")
@@ -106,8 +124,12 @@ class Job:
         }
         status, self.log = 0, ""
         for step in STEPS[1:]:
-            is_asked = given["comment"] == "true" and event == "pull_request" and "folder" in self.outputs
-            if (step["name"] == "Comment" and not is_asked) or (step["name"] == "Result" and status):
+            is_asked = (
+                given["comment"] == "true" and event == "pull_request" and "folder" in self.outputs
+            )
+            if (step["name"] == "Comment" and not is_asked) or (
+                step["name"] == "Result" and status
+            ):
                 continue
             own = {name: self._evaluated(value, given) for name, value in step["env"].items()}
             script = self.folder / "step.sh"
@@ -161,7 +183,12 @@ class Job:
 
 
 def test_no_expression_is_part_of_a_script() -> None:
-    assert [step["name"] for step in STEPS] == ["Install Toolwire", "Check and compare", "Comment", "Result"]
+    assert [step["name"] for step in STEPS] == [
+        "Install Toolwire",
+        "Check and compare",
+        "Comment",
+        "Result",
+    ]
     assert not any("${{" in step["run"] for step in STEPS)
     with_token = [step["name"] for step in STEPS if "token" in json.dumps(step.get("env", {}))]
     assert with_token == ["Comment"]
@@ -169,7 +196,9 @@ def test_no_expression_is_part_of_a_script() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("login", ["github-actions[bot]", "an-app[bot]"])
-def test_a_pull_request_gets_one_comment_which_the_next_run_updates(tmp_path: Path, login: str) -> None:
+def test_a_pull_request_gets_one_comment_which_the_next_run_updates(
+    tmp_path: Path, login: str
+) -> None:
     job = Job(tmp_path, OLD, NEW)
     with GitHubApi(login=login) as api:
         api.comments.append({"id": 1, "user": None, "body": None})
@@ -188,7 +217,9 @@ def test_a_pull_request_gets_one_comment_which_the_next_run_updates(tmp_path: Pa
     assert comment["body"] != first
     assert job.summary.strip() == comment["body"].strip()
     report = Path(job.outputs["folder"])
-    assert {"check.md", "check.html", "diff.md", "badge.svg"} <= {file.name for file in report.iterdir()}
+    assert {"check.md", "check.html", "diff.md", "badge.svg"} <= {
+        file.name for file in report.iterdir()
+    }
     assert not (report / "base").exists()
 
 
@@ -226,7 +257,7 @@ for line in sys.stdin:
         info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "b", "version": "1"}}
         result = info if sent["method"] == "initialize" else {"tools": []}
         print(json.dumps({"jsonrpc": "2.0", "id": str(sent["id"]), "result": result}), flush=True)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.process
@@ -261,7 +292,9 @@ def test_texts_of_a_hostile_server_stay_texts(tmp_path: Path) -> None:
     outside = re.sub(r"<(code|pre)\b.*?</\1>", "", shown, flags=re.DOTALL)
     assert "@owner" not in outside
     ours = re.escape(project_links.repository_url() or "")
-    assert not re.search(rf"<(img|a|b|script)\b(?![^>]*({ours}|modelcontextprotocol|jsonrpc\.org))", outside)
+    assert not re.search(
+        rf"<(img|a|b|script)\b(?![^>]*({ours}|modelcontextprotocol|jsonrpc\.org))", outside
+    )
     assert not list(tmp_path.rglob("owned"))
     opened, *_ = job.log.splitlines()
     word = opened.removeprefix("::stop-commands::")
@@ -273,7 +306,11 @@ def test_texts_of_a_hostile_server_stay_texts(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("about", "said"),
-    [({"may_write": False}, "::notice::"), ({"status": 500}, "::warning::"), ({"hangs_up": True}, "::warning::")],
+    [
+        ({"may_write": False}, "::notice::"),
+        ({"status": 500}, "::warning::"),
+        ({"hangs_up": True}, "::warning::"),
+    ],
 )
 def test_without_the_right_to_comment_the_summary_alone_has_the_report(
     tmp_path: Path, about: dict[str, Any], said: str
@@ -302,7 +339,11 @@ def test_a_push_is_checked_without_a_comparison(tmp_path: Path) -> None:
         ("pull_request", {}, "give either `target` or `command`"),
         ("pull_request", {"target": "a.py", "command": "b"}, "give either `target` or `command`"),
         ("pull_request", {"target": "--help"}, "must not start with a dash"),
-        ("pull_request", {"target": "a.py", "fail_on": "major"}, "has to be one of must, should, advice, never"),
+        (
+            "pull_request",
+            {"target": "a.py", "fail_on": "major"},
+            "has to be one of must, should, advice, never",
+        ),
         ("pull_request", {"target": "a.py", "options": "--\nsh"}, "must not have the word `--`"),
         ("pull_request", {"command": "a 'b"}, "No closing quotation"),
     ],

@@ -21,10 +21,14 @@ SHELVES = {
     "toolwire_client": ("clients", {"toolwire_schemas"}),
 }
 
-# Calls that another process answers stand on the client. What is imported before the first of them imports none of
-# those files; `test_only_who_wants_a_process_pays_for_it` and `test_import_budget.py` look at that.
-AT_ONCE = {(f"server/toolwire/{room}/", "toolwire_client") for room in ("upstream", "wrapping", "inspect")}
-# Rooms and files that may import another shelf, inside functions only. The command line asks servers.
+# Calls that another process answers stand on the client. What is imported before the first of them
+# imports none of those files; `test_only_who_wants_a_process_pays_for_it` and
+# `test_import_budget.py` look at that.
+AT_ONCE = {
+    (f"server/toolwire/{room}/", "toolwire_client") for room in ("upstream", "wrapping", "inspect")
+}
+# Rooms and files that may import another shelf, inside functions only. The command line asks
+# servers.
 LATE = {("server/toolwire/cli/", "toolwire_client")}
 # A plain function of the client's own process is described as a server describes it.
 LATE |= {("clients/toolwire_client/toolbox/local_tools.py", "toolwire_tools")}
@@ -37,11 +41,17 @@ def files_of(package: str) -> list[Path]:
 
 
 def imported(path: Path) -> Iterator[tuple[str, bool]]:
-    """The packages of ours that a file imports, each with whether that happens as soon as the file is imported."""
+    """The packages of ours that a file imports, each with whether that happens as soon as the file
+    is imported.
+    """
     blocks: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
     for node, is_late in blocks:  # the loop appends to it
         is_late_inside = is_late or _runs_later(node)
-        blocks += [(inner, is_late_inside) for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr)]
+        blocks += [
+            (inner, is_late_inside)
+            for inner in ast.iter_child_nodes(node)
+            if not isinstance(inner, ast.expr)
+        ]
         modules: list[str] = []
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -54,7 +64,11 @@ def imported(path: Path) -> Iterator[tuple[str, bool]]:
 
 def _runs_later(block: ast.AST) -> bool:
     """True for functions, and for what only type checkers read."""
-    for_types = isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+    for_types = (
+        isinstance(block, ast.If)
+        and isinstance(block.test, ast.Name)
+        and block.test.id == "TYPE_CHECKING"
+    )
     return for_types or isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
@@ -66,7 +80,9 @@ def test_a_file_imports_only_from_the_shelves_below_it(package: str) -> None:
         place = path.relative_to(ROOT).as_posix()
         for other, at_once in imported(path):
             exceptions = AT_ONCE if at_once else AT_ONCE | LATE
-            is_excepted = any(place.startswith(start) and other == shelf for start, shelf in exceptions)
+            is_excepted = any(
+                place.startswith(start) and other == shelf for start, shelf in exceptions
+            )
             wrong += [] if other in allowed or is_excepted else [f"{place} imports {other}"]
     assert wrong == []
 
@@ -74,13 +90,21 @@ def test_a_file_imports_only_from_the_shelves_below_it(package: str) -> None:
 def test_the_rule_sees_imports_wherever_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "sample.py"
     path.write_text(
-        "import toolwire.cli.main\ndef f():\n    from toolwire_client import Client\nfrom . import toolwire_tools\n"
+        "import toolwire.cli.main\ndef f():\n    from toolwire_client import Client\nfrom . import"
+        " toolwire_tools\n"
     )
     assert list(imported(path)) == [("toolwire", True), ("toolwire_client", False)]
 
 
 @pytest.mark.parametrize(
-    "package", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_tools.lagent", "toolwire_client.groot"]
+    "package",
+    [
+        "toolwire",
+        "toolwire_tools",
+        "toolwire_client",
+        "toolwire_tools.lagent",
+        "toolwire_client.groot",
+    ],
 )
 def test_dir_shows_the_public_names_of_a_package(package: str) -> None:
     module = importlib.import_module(package)
@@ -93,13 +117,17 @@ def test_a_package_lists_what_it_shows_in_order(package: str) -> None:
     listed = getattr(module, "__all__", ())  # a package without it shows its modules alone
     assert list(listed) == sorted(set(listed))
     unlisted = ("annotations", "TYPE_CHECKING", "Any")
-    shown = {name for name, value in vars(module).items() if not isinstance(value, types.ModuleType)}
+    shown = {
+        name for name, value in vars(module).items() if not isinstance(value, types.ModuleType)
+    }
     shown = {name for name in shown if not name.startswith("_") and name not in unlisted}
     assert shown <= set(listed)
     assert all(hasattr(module, name) for name in listed)
 
 
-@pytest.mark.parametrize(("package", "shelf"), [(package, shelf) for package, (shelf, _) in SHELVES.items()])
+@pytest.mark.parametrize(
+    ("package", "shelf"), [(package, shelf) for package, (shelf, _) in SHELVES.items()]
+)
 def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf: str) -> None:
     assert (ROOT / shelf / package / "py.typed").is_file()
     assert not (ROOT / shelf / "__init__.py").exists()
@@ -109,8 +137,12 @@ def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf
 # Files that write to the standard streams themselves, each with its reason.
 WRITERS = {
     "schemas/toolwire_schemas/output.py": "it is what all others write through",
-    "clients/toolwire_client/terminal/rich_renderer.py": "rich writes what it was given as printable",
-    "clients/toolwire_client/terminal/keyboard.py": "input() writes the prompt, which is printable by then",
+    "clients/toolwire_client/terminal/rich_renderer.py": (
+        "rich writes what it was given as printable"
+    ),
+    "clients/toolwire_client/terminal/keyboard.py": (
+        "input() writes the prompt, which is printable by then"
+    ),
     "server/toolwire/log.py": "the log of a server, which is written from any thread",
 }
 
@@ -122,11 +154,16 @@ def _written_directly(tree: ast.AST) -> Iterator[str]:
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
-        if called in ("print", "input", "Console", "os.write") and (called != "os.write" or _is_standard(node.args[0])):
+        if called in ("print", "input", "Console", "os.write") and (
+            called != "os.write" or _is_standard(node.args[0])
+        ):
             yield called
         if re.fullmatch(r"sys\.(__)?std(out|err)(__)?(\.buffer)?\.write(lines)?", called):
             yield called
-        given = [ast.unparse(argument) for argument in (*node.args, *(keyword.value for keyword in node.keywords))]
+        given = [
+            ast.unparse(argument)
+            for argument in (*node.args, *(keyword.value for keyword in node.keywords))
+        ]
         if called.rpartition(".")[2] not in safe and {"sys.stdout", "sys.stderr"} & set(given):
             yield f"{called}({', '.join(given)})"
 
@@ -141,7 +178,10 @@ _MAY_WRITE = re.compile(r"std(out|err)|\b(print|input|Console|os\.write)\(")
 
 @pytest.mark.parametrize("package", ["toolwire", "toolwire_client", "toolwire_schemas"])
 def test_everything_that_is_printed_passes_through_one_output(package: str) -> None:
-    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files_of(package)}
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in files_of(package)
+    }
     written = {
         place: list(_written_directly(ast.parse(text)))
         for place, text in texts.items()
@@ -150,7 +190,9 @@ def test_everything_that_is_printed_passes_through_one_output(package: str) -> N
     assert {place: calls for place, calls in written.items() if calls} == {}
 
 
-@pytest.mark.parametrize("code", ["print(1)", "sys.stderr.write(a)", "json.dump(a, sys.stdout)", "os.write(2, a)"])
+@pytest.mark.parametrize(
+    "code", ["print(1)", "sys.stderr.write(a)", "json.dump(a, sys.stdout)", "os.write(2, a)"]
+)
 def test_what_bypasses_that_output_is_noticed(code: str) -> None:
     assert _MAY_WRITE.search(code)
     assert list(_written_directly(ast.parse(code)))

@@ -17,7 +17,9 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize("scheme", chart.PICTURES)
 def test_each_picture_shows_the_numbers(scheme: str) -> None:
     drawn = chart.draw(chart.read_numbers()["servers"], scheme)
-    assert chart.PICTURES[scheme].read_text("utf-8") == drawn, "run: python tests/benchmarks/chart.py"
+    assert chart.PICTURES[scheme].read_text("utf-8") == drawn, (
+        "run: python tests/benchmarks/chart.py"
+    )
 
 
 def test_the_page_has_the_tables_of_the_numbers() -> None:
@@ -26,7 +28,9 @@ def test_the_page_has_the_tables_of_the_numbers() -> None:
 
 
 def test_the_readme_opens_with_the_numbers() -> None:
-    found = re.search(r"starts in (\d+) ms, answers a call in (\d+) µs", (ROOT / "README.md").read_text("utf-8"))
+    found = re.search(
+        r"starts in (\d+) ms, answers a call in (\d+) µs", (ROOT / "README.md").read_text("utf-8")
+    )
     assert found is not None
     own = chart.read_numbers()["servers"]["Toolwire"]
     assert [int(number) for number in found.groups()] == [

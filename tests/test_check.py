@@ -1,4 +1,6 @@
-"""`tests/check`: which tests its arguments choose. A program in the place of Python records how pytest is called."""
+"""`tests/check`: which tests its arguments choose. A program in the place of Python records how
+pytest is called.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,18 @@ esac
         (["--all", "-x"], "", "ci"),
     ],
 )
-def test_arguments_choose_the_layer(tmp_path: Path, arguments: list[str], layer: str, profile: str) -> None:
+def test_arguments_choose_the_layer(
+    tmp_path: Path, arguments: list[str], layer: str, profile: str
+) -> None:
     python = tmp_path / "python"
     python.write_text(PYTHON)
     python.chmod(0o755)
     record = tmp_path / "record"
     environment = {**os.environ, "PYTHON": str(python), "RECORD": str(record)}
 
-    done = subprocess.run([CHECK, *arguments], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [CHECK, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     called = record.read_text().split("\n")[:-1]

@@ -29,7 +29,7 @@ def rare_modules_of_msgspec():
 
 changed = [name for name, module in before.items() if sys.modules.get(name) is not module]
 print(json.dumps([changed, list(modules_of_ours()), list(rare_modules_of_msgspec())]))
-"""
+"""  # noqa: E501
 USES = {
     "toolwire_schemas": "import toolwire_schemas.wire.messages",
     "toolwire_tools": "toolwire_tools.tool_api, toolwire_tools.Tool",
@@ -42,10 +42,14 @@ EVERYTHING = "import msgspec, msgspec.inspect, msgspec.toml, msgspec.yaml, typin
 @pytest.mark.process
 @pytest.mark.parametrize("first", ["", "import msgspec", EVERYTHING])
 @pytest.mark.parametrize("package", USES)
-def test_importing_a_package_replaces_and_hides_no_module_of_the_program(package: str, first: str) -> None:
+def test_importing_a_package_replaces_and_hides_no_module_of_the_program(
+    package: str, first: str
+) -> None:
     code = COMPARE.format(package=package, use=USES[package], first=first)
 
-    came = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    came = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
     assert json.loads(came) == [[], [], []]
 
@@ -53,10 +57,14 @@ def test_importing_a_package_replaces_and_hides_no_module_of_the_program(package
 @pytest.mark.process
 def test_a_dependency_that_a_package_imports_is_whole() -> None:
     """msgspec has the modules that it has when a program imports it itself."""
-    list_modules = "import sys; print(sorted(name for name in sys.modules if name.startswith('msgspec')))"
+    list_modules = (
+        "import sys; print(sorted(name for name in sys.modules if name.startswith('msgspec')))"
+    )
 
     def modules_after(statement: str) -> str:
         command = [sys.executable, "-c", f"{statement}; {list_modules}"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert modules_after("import toolwire_client; toolwire_client.connect") == modules_after("import msgspec")
+    assert modules_after("import toolwire_client; toolwire_client.connect") == modules_after(
+        "import msgspec"
+    )

@@ -1,4 +1,6 @@
-"""Links of the project: relative in every page, absolute in the metadata of the wheel, one address in one file."""
+"""Links of the project: relative in every page, absolute in the metadata of the wheel, one address
+in one file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _PLACEHOLDER = re.compile(r"\bOWNER\b.{0,3}toolwire")
 
 
 def tracked_files() -> list[Path]:
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    ).stdout
     return [ROOT / name for name in names.decode().split("\0") if name]
 
 
@@ -81,6 +85,8 @@ def site_builder() -> ModuleType:
         ("contract/ids/zero.md", "[a](../../../README.md)", "[a](https://x/y/blob/main/README.md)"),
     ],
 )
-def test_on_the_site_only_links_out_of_the_docs_lead_to_the_repository(page: str, text: str, on_the_site: str) -> None:
+def test_on_the_site_only_links_out_of_the_docs_lead_to_the_repository(
+    page: str, text: str, on_the_site: str
+) -> None:
     builder = site_builder()
     assert builder.link_to_repository(ROOT / "docs" / page, text, "https://x/y") == on_the_site

@@ -1,4 +1,6 @@
-"""Every parser, with a few hundred made-up inputs: it ends, in time, and refuses in its own words."""
+"""Every parser, with a few hundred made-up inputs: it ends, in time, and refuses in its own
+words.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def test_a_parser_ends_in_time_and_refuses_in_its_own_words(name: str) -> None:
         try:
             attempt(PARSERS[name], made(PARSERS[name], SEED, number))
         except Failed as failure:
-            pytest.fail(f"{failure}; repeat it: {FUZZER} --seed {SEED} --only {name!r} --number {number}")
+            pytest.fail(
+                f"{failure}; repeat it: {FUZZER} --seed {SEED} --only {name!r} --number {number}"
+            )
 
 
 @pytest.mark.parametrize(
@@ -53,4 +57,6 @@ def test_another_error_than_a_refusal_is_a_failure() -> None:
 
 def test_the_inputs_of_a_seed_are_always_the_same() -> None:
     for parser in PARSERS.values():
-        assert [made(parser, 1, number) for number in range(5)] == [made(parser, 1, number) for number in range(5)]
+        assert [made(parser, 1, number) for number in range(5)] == [
+            made(parser, 1, number) for number in range(5)
+        ]

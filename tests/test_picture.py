@@ -1,4 +1,6 @@
-"""The README's picture of a run is drawn from a real one: `python tests/test_picture.py` draws it anew."""
+"""The README's picture of a run is drawn from a real one: `python tests/test_picture.py` draws it
+anew.
+"""
 
 from __future__ import annotations
 
@@ -41,17 +43,24 @@ SVG = """\
 </g>
 </g>
 </svg>
-"""
+"""  # noqa: E501
 
 
 def drawn() -> str:
     console = Console(
-        file=io.StringIO(), record=True, width=88, force_terminal=True, color_system="truecolor", no_color=False
+        file=io.StringIO(),
+        record=True,
+        width=88,
+        force_terminal=True,
+        color_system="truecolor",
+        no_color=False,
     )
     face = RichRenderer(console, moves=False)
     console.print(Text(COMMAND, style="bold"))
     with connect([sys.executable, "-m", "toolwire", "serve", EXAMPLE]) as client:
-        for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(QUESTION):
+        for event in Agent(
+            ArithmeticModel(), client, approval=Approvals(trust_hints=True)
+        ).run_sync(QUESTION):
             face.show(event)
     return console.export_svg(title="toolwire ask", code_format=SVG, unique_id="ask")
 

@@ -1,6 +1,7 @@
 """The hooks of .pre-commit-hooks.yaml, run by pre-commit itself.
 
-They run with the Toolwire of this environment: pre-commit would install another one, from a package index.
+They run with the Toolwire of this environment: pre-commit would install another one, from a package
+index.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from support.server_process import PATIENCE_SECONDS, filtered_environment
 
 ROOT = Path(__file__).parents[1]
 HOOKS = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
-TOOL = 'from toolwire import tool_api\n\n@tool_api(read_only=True)\ndef add(a: int) -> int:\n    "Add."\n    return a\n'
+TOOL = (
+    "from toolwire import tool_api\n\n@tool_api(read_only=True)\ndef add(a: int) -> int:\n   "
+    ' "Add."\n    return a\n'
+)
 CONFIG = """
 repos:
   - repo: {repository}
@@ -33,9 +37,21 @@ def repository(tmp_path: Path) -> Path:
     for folder in (hooks, project):
         folder.mkdir()
         run(folder, "git", "init", "-q")
-    (hooks / ".pre-commit-hooks.yaml").write_text(HOOKS.replace("language: python", "language: system"), "utf-8")
+    (hooks / ".pre-commit-hooks.yaml").write_text(
+        HOOKS.replace("language: python", "language: system"), "utf-8"
+    )
     run(hooks, "git", "add", "-A")
-    run(hooks, "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "hooks")
+    run(
+        hooks,
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.com",
+        "commit",
+        "-qm",
+        "hooks",
+    )
     commit = run(hooks, "git", "rev-parse", "HEAD").stdout.strip()
     config = CONFIG.format(repository=os.fspath(hooks), commit=commit)
     (project / ".pre-commit-config.yaml").write_text(config, "utf-8")
@@ -45,7 +61,12 @@ def repository(tmp_path: Path) -> Path:
 
 def run(folder: Path, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     tools = os.pathsep.join([os.fspath(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**filtered_environment(), "PATH": tools, "HOME": os.fspath(folder.parent), "GIT_CONFIG_GLOBAL": os.devnull}
+    env = {
+        **filtered_environment(),
+        "PATH": tools,
+        "HOME": os.fspath(folder.parent),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
     done = subprocess.run(
         words,
         cwd=folder,
@@ -73,7 +94,9 @@ def test_the_hooks_run_for_the_named_files_alone(repository: Path) -> None:
 @pytest.mark.process
 def test_a_tool_that_cannot_be_described_stops_the_commit(repository: Path) -> None:
     output = hooked(
-        repository, TOOL.replace("a: int", "a: threading.Lock").replace("from", "import threading\nfrom", 1), 1
+        repository,
+        TOOL.replace("a: int", "a: threading.Lock").replace("from", "import threading\nfrom", 1),
+        1,
     )
     assert "- hook id: toolwire-lint" in output
     assert "add: " in output or "'add'" in output

@@ -1,10 +1,11 @@
-"""The README and the pages of docs/ are run: files are written, commands and scripts executed, the reference compared
-with `--help`.
+"""The README and the pages of docs/ are run: files are written, commands and scripts executed, the
+reference compared with `--help`.
 
-`python tests/test_readme.py` writes the reference anew. What a page shows is told by the language of a block and
-by a comment above it: `file: NAME` writes the block to a file, `not run: REASON` leaves it alone, `install: NAME` marks
-one of the two commands for a fresh environment, which `tests/fresh` runs, and `stand-in: GitHub` runs the commands with
-a stand-in for GitHub on this machine.
+`python tests/test_readme.py` writes the reference anew. What a page shows is told by the language
+of a block and by a comment above it: `file: NAME` writes the block to a file, `not run: REASON`
+leaves it alone, `install: NAME` marks one of the two commands for a fresh environment, which
+`tests/fresh` runs, and `stand-in: GitHub` runs the commands with a stand-in for GitHub on this
+machine.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 PAGES = (ROOT / "README.md", ROOT / "MIGRATING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P<picture>[^\"]+)\"")
 _REFERENCE = re.compile(r"(?<=<!-- reference -->\n).*?(?=<!-- /reference -->)", re.DOTALL)
@@ -59,7 +61,9 @@ def blocks_of(page: Path) -> list[Block]:
     found_blocks = []
     for found in _BLOCK.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
-        found_blocks.append(Block(found["note"] or "", found["language"], found["text"], f"{page.name}:{line}"))
+        found_blocks.append(
+            Block(found["note"] or "", found["language"], found["text"], f"{page.name}:{line}")
+        )
     return found_blocks
 
 
@@ -70,7 +74,9 @@ def reference() -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages have their reader write, the examples, and what these are shown with."""
+    """A folder with the files that the pages have their reader write, the examples, and what these
+    are shown with.
+    """
     folder = tmp_path_factory.mktemp("readme")
     shutil.copytree(ROOT / "examples", folder / "examples")
     make_database(folder / "shop.db")
@@ -88,8 +94,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment() -> dict[str, str]:
     scripts = sysconfig.get_path("scripts")
-    assert shutil.which("toolwire", path=scripts), "install the project first: python -m pip install -e '.[test]'"
-    return {**os.environ, "PATH": os.pathsep.join((scripts, os.environ["PATH"])), "NO_COLOR": "1", "COLUMNS": "100"}
+    assert shutil.which("toolwire", path=scripts), (
+        "install the project first: python -m pip install -e '.[test]'"
+    )
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join((scripts, os.environ["PATH"])),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
 
 
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -133,8 +146,13 @@ def check_command(folder: Path, command: str, shown: str, **variables: str) -> N
 
 
 def scripts() -> list[Block]:
-    # Without FastMCP, only `toolwire serve` runs the file written for it: the session below it calls its tool.
-    return [block for block in blocks() if block.language == "python" and block.note != "file: fastmcp_server.py"]
+    # Without FastMCP, only `toolwire serve` runs the file written for it: the session below it
+    # calls its tool.
+    return [
+        block
+        for block in blocks()
+        if block.language == "python" and block.note != "file: fastmcp_server.py"
+    ]
 
 
 @pytest.mark.process
@@ -187,7 +205,10 @@ def links(page: Path) -> list[str]:
 
 
 def test_links_lead_to_files_and_headings_of_the_tree() -> None:
-    folders = [ROOT / name / "README.md" for name in ("schemas", "tools", "server", "clients", "tests/support")]
+    folders = [
+        ROOT / name / "README.md"
+        for name in ("schemas", "tools", "server", "clients", "tests/support")
+    ]
     for page in {*PAGES, *ROOT.glob("*.md"), *folders}:
         for link in links(page):
             target, _, anchor = link.partition("#")

@@ -1,4 +1,6 @@
-"""The rooms of each package stand in one order: a file imports only from its own room and from rooms below it."""
+"""The rooms of each package stand in one order: a file imports only from its own room and from
+rooms below it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,16 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHELVES = {"toolwire_schemas": "schemas", "toolwire_tools": "tools", "toolwire": "server", "toolwire_client": "clients"}
+SHELVES = {
+    "toolwire_schemas": "schemas",
+    "toolwire_tools": "tools",
+    "toolwire": "server",
+    "toolwire_client": "clients",
+}
 MAX_FILES = 14
 
-# The rooms of each package, the lowest first. A room is a folder or a file; the longest name that fits decides. What
-# stands on one line are rooms of equal height, none of which imports another.
+# The rooms of each package, the lowest first. A room is a folder or a file; the longest name that
+# fits decides. What stands on one line are rooms of equal height, none of which imports another.
 ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
         "language output misplaced_names install_command project_links signatures",
@@ -136,7 +143,9 @@ MODULES = modules()
 
 @cache
 def imports_of(module: str) -> tuple[Import, ...]:
-    """Return the project's modules that *module* imports: at the top, in functions, for type checkers."""
+    """Return the project's modules that *module* imports: at the top, in functions, for type
+    checkers.
+    """
     return tuple(_imports_of(module))
 
 
@@ -147,9 +156,14 @@ def _imports_of(module: str) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            above = (
+                package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            )
             base = ".".join([*above, *([node.module] if node.module else [])])
-            names = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base for alias in node.names]
+            names = [
+                f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base
+                for alias in node.names
+            ]
         else:
             continue
         for name in dict.fromkeys(names):
@@ -194,7 +208,9 @@ def test_no_two_files_import_each_other_however_far_apart() -> None:
     assert not needs, f"in a circle, or above one: {sorted(needs)}"
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in MODULES.values()}), ids=lambda path: path.name
+)
 def test_a_folder_holds_few_files(folder: Path) -> None:
     files = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
     assert len(files) <= MAX_FILES, f"{folder.relative_to(ROOT)}: {len(files)} files"

@@ -1,4 +1,6 @@
-"""The site of docs/: every page is in its navigation and in llms.txt. CI builds it with `docs/build_site.py`."""
+"""The site of docs/: every page is in its navigation and in llms.txt. CI builds it with
+`docs/build_site.py`.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,11 @@ def test_the_navigation_has_every_page_once() -> None:
 
 
 def test_llms_txt_has_every_page_once_with_its_title_and_one_sentence() -> None:
-    listed = re.findall(r"^- \[(.+?)\]\((.+?)\): [^.]+\.$", (DOCS / "llms.txt").read_text("utf-8"), re.MULTILINE)
-    titles = [((DOCS / page).read_text("utf-8").partition("\n")[0].removeprefix("# "), page) for page in PAGES]
+    listed = re.findall(
+        r"^- \[(.+?)\]\((.+?)\): [^.]+\.$", (DOCS / "llms.txt").read_text("utf-8"), re.MULTILINE
+    )
+    titles = [
+        ((DOCS / page).read_text("utf-8").partition("\n")[0].removeprefix("# "), page)
+        for page in PAGES
+    ]
     assert sorted(listed, key=lambda entry: entry[1]) == titles

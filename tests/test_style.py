@@ -1,4 +1,6 @@
-"""`tests/style`: what it counts as a line of code, a docstring and a comment, and when a file is too dense."""
+"""`tests/style`: what it counts as a line of code, a docstring and a comment, and when a file is
+too dense.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,17 @@ def test_docstrings_comments_and_empty_lines_are_no_lines_of_code(
 
     measure = style.measure_file(file)
 
-    assert (measure.lines, measure.conditionals, measure.comprehensions, measure.comments) == (5, 1, 1, 1)
+    assert (measure.lines, measure.conditionals, measure.comprehensions, measure.comments) == (
+        5,
+        1,
+        1,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
-    ("lines", "nodes", "is_too_dense"), [(59, 6000, False), (60, 660, False), (60, 661, True), (1000, 9000, False)]
+    ("lines", "nodes", "is_too_dense"),
+    [(59, 6000, False), (60, 660, False), (60, 661, True), (1000, 9000, False)],
 )
 def test_a_file_is_too_dense_above_the_limit_if_it_is_long(
     style: ModuleType, lines: int, nodes: int, is_too_dense: bool

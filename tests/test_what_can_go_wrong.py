@@ -1,4 +1,6 @@
-"""The page of limits: every test that it names exists, and it has every limit of the settings with its default."""
+"""The page of limits: every test that it names exists, and it has every limit of the settings with
+its default.
+"""
 
 from __future__ import annotations
 
@@ -24,5 +26,9 @@ def test_each_limit_is_there_with_its_default(limit: str) -> None:
     default = getattr(Settings(), limit)
     shown = {Settings().max_result_bytes: "just below 10 MiB"}.get(default, f"{default:,}")
     shown = f"{default // 2**20} MiB" if default % 2**20 == 0 else shown
-    [row] = [line for line in PAGE.splitlines() if f"| `--{limit.replace('_', '-')}` |" in line and "twice" not in line]
+    [row] = [
+        line
+        for line in PAGE.splitlines()
+        if f"| `--{limit.replace('_', '-')}` |" in line and "twice" not in line
+    ]
     assert f"| {shown} |" in row

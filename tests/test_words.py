@@ -1,4 +1,6 @@
-"""Docs, messages, docstrings and comments use plain technical English: none of the words and phrases listed here."""
+"""Docs, messages, docstrings and comments use plain technical English: none of the words and
+phrases listed here.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# The pattern of a word with what to write instead. Where the first letter is upper case, a sentence starts there.
+# The pattern of a word with what to write instead. Where the first letter is upper case, a sentence
+# starts there.
 WORDS = {
     r"told|hears": "report, notify or receive; code is not told and hears nothing",
     r"whoever|nobody|somebody|nobody's|somebody's": "name the caller, client, user or thread",
@@ -27,7 +30,7 @@ WORDS = {
     r"dear|dearer|dearest|dearly": "expensive",
     r"beside": "in addition to, next to, and",
     r"so many": "'at most N', 'the number of'",
-    r"(?-i:What) (?:is|was|are|were|has|have|had|comes|came|goes|an?|the|it|they|we|some|each|no) [^]?\n]*[.;:,]": (
+    r"(?-i:What) (?:is|was|are|were|has|have|had|comes|came|goes|an?|the|it|they|we|some|each|no) [^]?\n]*[.;:,]": (  # noqa: E501
         "the subject of a sentence is a thing: 'The arguments that …', 'Messages that …'"
     ),
 }
@@ -56,7 +59,12 @@ PHRASES = (
     "works with what there is",
 )
 PATTERN = re.compile(
-    "|".join((*(rf"\b(?:{word})" + (r"\b" if word[-1] != "]" else "") for word in WORDS), *map(re.escape, PHRASES))),
+    "|".join(
+        (
+            *(rf"\b(?:{word})" + (r"\b" if word[-1] != "]" else "") for word in WORDS),
+            *map(re.escape, PHRASES),
+        )
+    ),
     re.IGNORECASE,
 )
 
@@ -95,14 +103,20 @@ def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
 
 
 def prose_of_source(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments, docstrings and messages of a source file with the numbers of their lines."""
+    """Yield the comments, docstrings and messages of a source file with the numbers of their
+    lines.
+    """
     # Tokens take most of the time; only a line with a "#" can hold a comment.
     if any(PATTERN.search(line.partition("#")[2]) for line in text.splitlines() if "#" in line):
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
                 yield token.start[0], token.string
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and " " in node.value.strip()
+        ):
             for number, line in enumerate(node.value.split("\n"), node.lineno):
                 yield min(number, node.end_lineno or number), line
 
@@ -113,7 +127,9 @@ def findings_in(path: Path) -> list[Finding]:
         return []
     prose = prose_of_source(text) if path.suffix == ".py" else prose_of_page(text)
     name = path.relative_to(ROOT).as_posix()
-    return [Finding(name, line, found[0]) for line, words in prose for found in PATTERN.finditer(words)]
+    return [
+        Finding(name, line, found[0]) for line, words in prose for found in PATTERN.finditer(words)
+    ]
 
 
 def test_no_text_has_a_word_of_the_list() -> None:
@@ -134,6 +150,8 @@ def test_a_word_is_found_in_docstrings_comments_and_messages(source: str, line: 
     assert line in {number for number, prose in prose_of_source(source) if PATTERN.search(prose)}
 
 
-@pytest.mark.parametrize("text", ["```\nnobody\n```", "The option `beside` exists.", "## What is a tool?", "amended"])
+@pytest.mark.parametrize(
+    "text", ["```\nnobody\n```", "The option `beside` exists.", "## What is a tool?", "amended"]
+)
 def test_code_questions_and_longer_words_are_no_findings(text: str) -> None:
     assert [prose for _, prose in prose_of_page(text) if PATTERN.search(prose)] == []

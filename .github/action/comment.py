@@ -1,4 +1,5 @@
-"""A step of action.yml: writes the report into one comment of the pull request, and updates that from then on.
+"""A step of action.yml: writes the report into one comment of the pull request, and updates that
+from then on.
 
 Only the standard library is imported, since the server that was checked ran in the same job.
 """
@@ -31,17 +32,32 @@ def main() -> None:
             _ask("PATCH", f"{issues}/comments/{earlier}", body)
     except HTTPError as error:
         if error.code in (401, 403, 404):  # of a fork, or without `pull-requests: write`
-            print("::notice::Toolwire: the token may not comment, so the report is only in the summary of this job.")
+            print(
+                "::notice::Toolwire: the token may not comment, so the report is only in the"
+                " summary of this job."
+            )
         else:
-            print(f"::warning::Toolwire: the comment could not be written: HTTP status {error.code}")
-    except (OSError, HTTPException, ValueError, TypeError, LookupError) as error:  # no connection, or no such response
+            print(
+                f"::warning::Toolwire: the comment could not be written: HTTP status {error.code}"
+            )
+    except (
+        OSError,
+        HTTPException,
+        ValueError,
+        TypeError,
+        LookupError,
+    ) as error:  # no connection, or no such response
         print(f"::warning::Toolwire: the comment could not be written: {type(error).__name__}")
 
 
 def _earlier(comments: str, marker: str) -> int | None:
-    """Return the id of this action's comment. Comments of others do not count, whatever they start with."""
+    """Return the id of this action's comment. Comments of others do not count, whatever they start
+    with.
+    """
     # REST has this for tokens of users alone; GraphQL names the bot of a job or of an App, too.
-    login = _ask("POST", os.environ["GITHUB_GRAPHQL_URL"], {"query": "{viewer{login}}"})["data"]["viewer"]["login"]
+    login = _ask("POST", os.environ["GITHUB_GRAPHQL_URL"], {"query": "{viewer{login}}"})["data"][
+        "viewer"
+    ]["login"]
     for page in range(1, MAX_PAGES + 1):
         found = _ask("GET", f"{comments}?per_page=100&page={page}")
         for comment in found:

@@ -39,7 +39,17 @@ from .session.request import AsyncPendingCall
 from .transport.child_process import server_environment
 
 if TYPE_CHECKING:
-    from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
+    from .agent import (
+        Agent,
+        Allow,
+        ApprovalRequest,
+        Approvals,
+        Budgets,
+        Outcome,
+        Pause,
+        Refuse,
+        Session,
+    )
     from .servers import PendingServers, Servers, connect_config
     from .toolbox import AsyncToolbox, Toolbox, ToolOrigin
 
@@ -92,7 +102,17 @@ __all__ = [
 ]
 
 _LATER = {
-    "agent": ("Agent", "Allow", "ApprovalRequest", "Approvals", "Budgets", "Outcome", "Pause", "Refuse", "Session"),
+    "agent": (
+        "Agent",
+        "Allow",
+        "ApprovalRequest",
+        "Approvals",
+        "Budgets",
+        "Outcome",
+        "Pause",
+        "Refuse",
+        "Session",
+    ),
     "servers": ("PendingServers", "Servers", "connect_config"),
     "toolbox": ("AsyncToolbox", "ToolOrigin", "Toolbox"),
 }

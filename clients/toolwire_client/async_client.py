@@ -1,4 +1,6 @@
-"""The client, written once for both ways of waiting: list and call tools, report progress, cancel, restart."""
+"""The client, written once for both ways of waiting: list and call tools, report progress, cancel,
+restart.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,9 @@ _NOT_OPEN = "the client is not open: use it inside its `with` block"
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server. The others are as in `connect`.
 
-    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`. *log_level* is what the
-    server is asked to send at first, `None` for nothing. *protocol* makes the client's side of each conversation.
+    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`.
+    *log_level* is what the server is asked to send at first, `None` for nothing. *protocol* makes
+    the client's side of each conversation.
     """
 
     launch: Callable[[], Transport]
@@ -125,9 +128,11 @@ class ServerDetails(ABC):
 
 
 class AsyncClient(ServerDetails):
-    """A client of one tool server, open inside `async with connect(...)`, where the server's process lives.
+    """A client of one tool server, open inside `async with connect(...)`, where the server's
+    process lives.
 
-    Any number of tasks of one event loop may use it at once; cancelling a waiting task cancels its request.
+    Any number of tasks of one event loop may use it at once; cancelling a waiting task cancels its
+    request.
     """
 
     def __init__(self, settings: ClientSettings, waiting: Waiting) -> None:
@@ -136,7 +141,9 @@ class AsyncClient(ServerDetails):
         self._waiting = waiting
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)
         self._restarts = RestartPolicy(settings.restart)
-        self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
+        self._restart_turn = (
+            waiting.inbox()
+        )  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
         self._failure: ClientError | None = None  # of the last start
@@ -180,8 +187,12 @@ class AsyncClient(ServerDetails):
 
     @property
     def pid(self) -> int | None:
-        """The server's process id; `None` if it has no process of its own, or the client is closed."""
-        return self._running.connection.transport.pid if self._running and not self._closed else None
+        """The server's process id; `None` if it has no process of its own, or the client is
+        closed.
+        """
+        return (
+            self._running.connection.transport.pid if self._running and not self._closed else None
+        )
 
     # Requests
 
@@ -209,7 +220,8 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> CallResult:
-        """Call a tool and wait for its result. The failure of a tool is a result too: see `is_error`.
+        """Call a tool and wait for its result. The failure of a tool is a result too: see
+        `is_error`.
 
         Raises what `AsyncPendingCall.result` raises.
         """
@@ -228,27 +240,46 @@ class AsyncClient(ServerDetails):
         with self._open_request(await self.ready(Deadline(None)), on_progress) as handle:
             return AsyncPendingCall(handle, name, arguments)
 
-    async def list_resources(self, *, timeout_seconds: float | None = None) -> list[ResourceDescription]:
-        """Return the resources of the server that have fixed URIs, from all pages; none if it declares none.
+    async def list_resources(
+        self, *, timeout_seconds: float | None = None
+    ) -> list[ResourceDescription]:
+        """Return the resources of the server that have fixed URIs, from all pages; none if it
+        declares none.
 
         Raises what `request` raises, as the other methods for resources and prompts do.
         """
-        return await self._list("resources/list", "resources", ResourceDescription, "resource", timeout_seconds)
+        return await self._list(
+            "resources/list", "resources", ResourceDescription, "resource", timeout_seconds
+        )
 
-    async def list_resource_templates(self, *, timeout_seconds: float | None = None) -> list[ResourceTemplate]:
+    async def list_resource_templates(
+        self, *, timeout_seconds: float | None = None
+    ) -> list[ResourceTemplate]:
         """Return the templates of the URIs of all other resources."""
         method, member = "resources/templates/list", "resourceTemplates"
-        return await self._list(method, member, ResourceTemplate, "resource template", timeout_seconds)
+        return await self._list(
+            method, member, ResourceTemplate, "resource template", timeout_seconds
+        )
 
     async def read_resource(
-        self, uri: str, *, on_progress: OnProgress | None = None, timeout_seconds: float | None = None
+        self,
+        uri: str,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
     ) -> ResourceResult:
         """Return what the resource *uri* holds."""
-        return contents(await self._complete("resources/read", {"uri": uri}, on_progress, timeout_seconds))
+        return contents(
+            await self._complete("resources/read", {"uri": uri}, on_progress, timeout_seconds)
+        )
 
-    async def list_prompts(self, *, timeout_seconds: float | None = None) -> list[PromptDescription]:
+    async def list_prompts(
+        self, *, timeout_seconds: float | None = None
+    ) -> list[PromptDescription]:
         """Return the prompts of the server, from all pages; none if it declares none."""
-        return await self._list("prompts/list", "prompts", PromptDescription, "prompt", timeout_seconds)
+        return await self._list(
+            "prompts/list", "prompts", PromptDescription, "prompt", timeout_seconds
+        )
 
     async def get_prompt(
         self,
@@ -260,7 +291,9 @@ class AsyncClient(ServerDetails):
     ) -> PromptResult:
         """Return the messages of the prompt *name*. A value that is no text is given as JSON."""
         params = {"name": name, "arguments": dict(arguments or {})}
-        return prompt_messages(await self._complete("prompts/get", params, on_progress, timeout_seconds))
+        return prompt_messages(
+            await self._complete("prompts/get", params, on_progress, timeout_seconds)
+        )
 
     async def complete(
         self,
@@ -271,16 +304,24 @@ class AsyncClient(ServerDetails):
         *,
         timeout_seconds: float | None = None,
     ) -> list[str]:
-        """Return the values for *argument* of the prompt or URI template *name*, of which *text* has been typed.
+        """Return the values for *argument* of the prompt or URI template *name*, of which *text*
+        has been typed.
 
-        *arguments* are those that are known already. A server sends at most 100 values. Raises what `request` raises.
+        *arguments* are those that are known already. A server sends at most 100 values. Raises what
+        `request` raises.
         """
         is_template = "{" in name
-        ref = {"type": "ref/resource", "uri": name} if is_template else {"type": "ref/prompt", "name": name}
+        ref = (
+            {"type": "ref/resource", "uri": name}
+            if is_template
+            else {"type": "ref/prompt", "name": name}
+        )
         params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": text}}
         if arguments:
             params["context"] = {"arguments": dict(arguments)}
-        return completion_values(await self.request("completion/complete", params, timeout_seconds=timeout_seconds))
+        return completion_values(
+            await self.request("completion/complete", params, timeout_seconds=timeout_seconds)
+        )
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
@@ -305,7 +346,8 @@ class AsyncClient(ServerDetails):
 
         Raises:
             RequestFailed: if the response is an error.
-            TimedOut: if it does not arrive in time. This and any other exception while waiting cancels the request.
+            TimedOut: if it does not arrive in time. This and any other exception while waiting
+                cancels the request.
             ServerGone: if the server ended.
             BrokenRules: if the response cannot be read.
         """
@@ -315,7 +357,8 @@ class AsyncClient(ServerDetails):
             return await handle.result(deadline)
 
     async def set_log_level(self, level: str, *, timeout_seconds: float | None = None) -> None:
-        """Have the server send log messages of *level* or more severe ones to `on_log`; at first, it sends all.
+        """Have the server send log messages of *level* or more severe ones to `on_log`; at first,
+        it sends all.
 
         Raises what `request` raises.
         """
@@ -324,7 +367,9 @@ class AsyncClient(ServerDetails):
         if running.connection.protocol.is_modern:  # the level is part of each request
             running.connection.protocol.set_log_level(level)
         else:
-            await self.request("logging/setLevel", {"level": level}, timeout_seconds=timeout_seconds)
+            await self.request(
+                "logging/setLevel", {"level": level}, timeout_seconds=timeout_seconds
+            )
 
     async def close(self) -> None:
         """End the server and fail all open requests. A second call does nothing."""
@@ -333,7 +378,12 @@ class AsyncClient(ServerDetails):
             await self._waiting.run_blocking_shielded(self._connection.close)
 
     async def _list(
-        self, method: str, member: str, kind: type[Described], word: str, timeout_seconds: float | None
+        self,
+        method: str,
+        member: str,
+        kind: type[Described],
+        word: str,
+        timeout_seconds: float | None,
     ) -> list[Described]:
         deadline = Deadline(timeout_seconds)
         running = await self.ready(deadline)
@@ -344,14 +394,20 @@ class AsyncClient(ServerDetails):
         return [described(entry, kind, word) for entry in entries]
 
     async def _complete(
-        self, method: str, params: dict[str, Any], on_progress: OnProgress | None, timeout_seconds: float | None
+        self,
+        method: str,
+        params: dict[str, Any],
+        on_progress: OnProgress | None,
+        timeout_seconds: float | None,
     ) -> Any:
         deadline = Deadline(timeout_seconds)
         with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await completed(handle, method, params, deadline)
 
-    def _open_request(self, running: Running, on_progress: OnProgress | None = None) -> RequestHandle:
+    def _open_request(
+        self, running: Running, on_progress: OnProgress | None = None
+    ) -> RequestHandle:
         return RequestHandle(running.connection, self._waiting, self._elicitation, on_progress)
 
     # Starting
@@ -380,7 +436,9 @@ class AsyncClient(ServerDetails):
             await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
         self._restarts.begin()
-        self._running = running = await self._start(deadline.at_most(self.settings.start_timeout_seconds))
+        self._running = running = await self._start(
+            deadline.at_most(self.settings.start_timeout_seconds)
+        )
         self._failure = None
         return running
 
@@ -388,11 +446,15 @@ class AsyncClient(ServerDetails):
         settings, tools = self.settings, CachedToolList()
         was_legacy = self._running is not None and not self._running.connection.protocol.is_modern
         era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
-        connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
+        connection, handshake = await shake_hands(
+            partial(self._launch, tools), self._waiting, deadline, era
+        )
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
             if settings.wanted_level is not None and "logging" in handshake.capabilities:
-                set_level = connection.protocol.request("logging/setLevel", {"level": settings.wanted_level})
+                set_level = connection.protocol.request(
+                    "logging/setLevel", {"level": settings.wanted_level}
+                )
                 connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
 
@@ -444,13 +506,19 @@ class RestartPolicy:
 
     def wait_seconds(self) -> float | None:
         """Return the seconds until the next restart; `None` if none is left."""
-        return None if self._left <= 0 else max(0.0, self._last + self._pause_seconds - time.monotonic())
+        return (
+            None
+            if self._left <= 0
+            else max(0.0, self._last + self._pause_seconds - time.monotonic())
+        )
 
     def begin(self) -> None:
         """Record a restart."""
         now = time.monotonic()
         lived_well = now - self._last >= GOOD_LIFE_SECONDS
         longer = max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds)
-        self._pause_seconds = FIRST_PAUSE_SECONDS if lived_well else min(LONGEST_PAUSE_SECONDS, longer)
+        self._pause_seconds = (
+            FIRST_PAUSE_SECONDS if lived_well else min(LONGEST_PAUSE_SECONDS, longer)
+        )
         self._left -= 1
         self._last = now

@@ -27,14 +27,17 @@ class PendingCall:
         """As `AsyncPendingCall.id`."""
         return self._async.id
 
-    result = blocking(AsyncPendingCall.result)  # callbacks for progress and questions run in this thread
+    result = blocking(
+        AsyncPendingCall.result
+    )  # callbacks for progress and questions run in this thread
 
 
 class Client(ServerDetails):
-    """A client of one tool server, open inside `with connect(...)`, where the server's process lives.
+    """A client of one tool server, open inside `with connect(...)`, where the server's process
+    lives.
 
-    It has all methods of `AsyncClient`, and any number of threads may use it at once. Ctrl-C, and any exception of a
-    callback, cancels the request that the thread waits for.
+    It has all methods of `AsyncClient`, and any number of threads may use it at once. Ctrl-C, and
+    any exception of a callback, cancels the request that the thread waits for.
     """
 
     def __init__(self, client: AsyncClient) -> None:
@@ -70,7 +73,11 @@ class Client(ServerDetails):
     close = blocking(AsyncClient.close)
 
     def start(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, on_progress: OnProgress | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
     ) -> PendingCall:
         """As `AsyncClient.start`."""
         return PendingCall(run(self._async.start(name, arguments, on_progress=on_progress)))

@@ -35,8 +35,8 @@ class PendingConnection:
 
         def __getattr__(self, name: str) -> object:
             raise AttributeError(
-                f"connect(...) has no {name!r}, the client in its block has: with connect(...) as client, "
-                "or async with connect(...) as client"
+                f"connect(...) has no {name!r}, the client in its block has: with connect(...) as"
+                " client, or async with connect(...) as client"
             )
 
     def client(self, waiting: Waiting) -> AsyncClient:
@@ -51,7 +51,9 @@ class PendingConnection:
         run(self._client.close())
 
     async def __aenter__(self) -> AsyncClient:
-        from .waiting.event_loop import OnEventLoop  # imports anyio, which the synchronous client does not need
+        from .waiting.event_loop import (
+            OnEventLoop,
+        )  # imports anyio, which the synchronous client does not need
 
         self._client = self.client(OnEventLoop())
         return await self._client.__aenter__()
@@ -78,23 +80,28 @@ def connect(
 ) -> PendingConnection:
     """Return what `with` turns into a `Client` of *server*, and `async with` into an `AsyncClient`.
 
-    *server* is the command that starts it, which runs inside the block, or a server in this process, which ignores the
-    next four arguments.
+    *server* is the command that starts it, which runs inside the block, or a server in this
+    process, which ignores the next four arguments.
 
     Args:
-        env: the server's environment, in addition to the few variables that the official clients pass on.
+        env: the server's environment, in addition to the few variables that the official clients
+            pass on.
         inherit_env: pass on the whole environment of this process.
         cwd: the server's working folder.
         show_stderr: copy the server's stderr to ours. Errors quote its last lines in any case.
         era: the family of MCP revisions to speak. By default the modern one is tried first.
-        restart: how often to restart a server that ended, at its next call; `True` for any number, with growing pauses
-            of up to 30 s. Open calls fail with `ServerGone` in any case, since their effect is unknown.
-        on_ask: answers a tool's question to the user with the fields of the form, `NoAnswer.DECLINED` or
-            `NoAnswer.DISMISSED`. Without it, servers learn that this client cannot ask. It runs where a call is waited
-            for, possibly for several calls at once. For an `AsyncClient` it may be async.
-        on_log: receives log entries on the reading thread: it must be quick and must not call the client.
+        restart: how often to restart a server that ended, at its next call; `True` for any number,
+            with growing pauses of up to 30 s. Open calls fail with `ServerGone` in any case, since
+            their effect is unknown.
+        on_ask: answers a tool's question to the user with the fields of the form,
+            `NoAnswer.DECLINED` or `NoAnswer.DISMISSED`. Without it, servers learn that this client
+            cannot ask. It runs where a call is waited for, possibly for several calls at once. For
+            an `AsyncClient` it may be async.
+        on_log: receives log entries on the reading thread: it must be quick and must not call the
+            client.
         start_timeout_seconds: how long the server may take to get ready; `None` for no limit.
-        max_message_bytes: the longest message accepted from the server; a longer response is an error.
+        max_message_bytes: the longest message accepted from the server; a longer response is an
+            error.
         name: the client's name, as the server sees it.
         version: its version.
 
@@ -107,13 +114,17 @@ def connect(
     if isinstance(server, str | bytes):
         import shlex
 
-        raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
+        raise TypeError(
+            f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})"
+        )
     if not isinstance(server, Sequence) and not hasattr(server, "open_session"):
         raise TypeError(f"connect takes a command or a server in this process, not {server!r}")
     launch: Callable[[], Transport]
     if isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
-        launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
+        launch = partial(
+            ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr
+        )
     else:
         from .transport.base import InMemoryTransport
 

@@ -20,7 +20,8 @@ import signal
 from typing import Any, Self
 
 OPENINGS = ("initialize", "server/discover")
-"""The requests that begin a conversation: only clients send them, so one from a server is an echo."""
+"""The requests that begin a conversation: only clients send them, so one from a server is an echo.
+"""
 
 ECHO = "repeats what it gets, as `cat` does: it is no MCP server"
 
@@ -29,7 +30,9 @@ class ClientError(Exception):
     """The base of all errors of a client. The text is one sentence for users."""
 
     def again(self) -> Self:
-        """Return a copy to raise, since each of several waiting callers needs a traceback of its own."""
+        """Return a copy to raise, since each of several waiting callers needs a traceback of its
+        own.
+        """
         return type(self)(*self.args)
 
 
@@ -45,12 +48,14 @@ class ServerGone(ClientError):
     """The server ended before it answered.
 
     `exit_status` is negative for a signal, as in `subprocess`, and `None` if the process still runs
-    with its output closed. `stderr` holds the last lines it wrote there, and `noise` the last lines of its output that
-    were not messages. `has_read` is false if it is known that it did not read all that was sent, or
-    that nothing was.
+    with its output closed. `stderr` holds the last lines it wrote there, and `noise` the last lines
+    of its output that were not messages. `has_read` is false if it is known that it did not read
+    all that was sent, or that nothing was.
     """
 
-    def __init__(self, exit_status: int | None, stderr: str, noise: str = "", has_read: bool = True) -> None:
+    def __init__(
+        self, exit_status: int | None, stderr: str, noise: str = "", has_read: bool = True
+    ) -> None:
         super().__init__(exit_status, stderr, noise, has_read)
         self.exit_status = exit_status
         self.stderr = stderr
@@ -88,7 +93,9 @@ class RequestFailed(ClientError):
 
 
 class ToolFailed(ClientError):
-    """The tool *tool* failed. `text` says why; `data` is the structured content of the failure, or None."""
+    """The tool *tool* failed. `text` says why; `data` is the structured content of the failure, or
+    None.
+    """
 
     def __init__(self, tool: str, text: str, data: Any = None) -> None:
         super().__init__(tool, text, data)
@@ -113,9 +120,17 @@ class Closed(ClientError):
 
 
 def with_output(reason: str, stderr: str, noise: str) -> str:
-    """Return *reason* with the last lines of a server's stderr and of its output that were not messages."""
-    text = f"{reason}; the end of its stderr:\n{stderr}" if stderr else f"{reason}, and wrote nothing to its stderr"
-    return text + (f"; its output ended with lines that are not messages:\n{noise}" if noise else "")
+    """Return *reason* with the last lines of a server's stderr and of its output that were not
+    messages.
+    """
+    text = (
+        f"{reason}; the end of its stderr:\n{stderr}"
+        if stderr
+        else f"{reason}, and wrote nothing to its stderr"
+    )
+    return text + (
+        f"; its output ended with lines that are not messages:\n{noise}" if noise else ""
+    )
 
 
 def signal_name(number: int) -> str:

@@ -1,8 +1,9 @@
 """Groot's classes: `State`, its protocols, and `ReAct`, which is used as in Groot.
 
-It differs in this: the environment's description of its actions goes to the model; malformed replies are reported to
-the model instead of ending the run; results that are not text are JSON, in a role that every provider accepts; and
-nothing is printed by default. `Agent` adds approvals, budgets and transcripts.
+It differs in this: the environment's description of its actions goes to the model; malformed
+replies are reported to the model instead of ending the run; results that are not text are JSON, in
+a role that every provider accepts; and nothing is printed by default. `Agent` adds approvals,
+budgets and transcripts.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class State:
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of the last run: its text, the number of replies, and whether the text is the model's answer."""
+    """The outcome of the last run: its text, the number of replies, and whether the text is the
+    model's answer.
+    """
 
     text: str
     turns: int
@@ -92,18 +95,22 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoProtocolReply(Exception):
-    """The model sent too many malformed replies in a row. The text is the last error it received."""
+    """The model sent too many malformed replies in a row. The text is the last error it
+    received.
+    """
 
 
 class ReAct:
     """Answers questions: the model *llm* acts in *env*, and *protocol* parses its replies.
 
-    *llm* is anything that `as_model` takes. *env* is called as `env(name=..., parameters=...)`; its actions come from
-    `describe_actions()`, or Groot's `get_actions_info()`. *protocol*, by default Doubao's, has `parse(text)`; if it
-    also has a `system_prompt`, as Groot's two have here, that describes the actions to the model, unless *system* is
-    given. *on_message* receives replies ("Assistant") and results ("Environment"): see `print_message`. *roles* maps
-    roles to the model's names for them. Code blocks go to the only action that runs code, unless the protocol's
-    `code_tool` names one. A malformed reply is requested again, at most *max_errors* times in a row.
+    *llm* is anything that `as_model` takes. *env* is called as `env(name=..., parameters=...)`; its
+    actions come from `describe_actions()`, or Groot's `get_actions_info()`. *protocol*, by default
+    Doubao's, has `parse(text)`; if it also has a `system_prompt`, as Groot's two have here, that
+    describes the actions to the model, unless *system* is given. *on_message* receives replies
+    ("Assistant") and results ("Environment"): see `print_message`. *roles* maps roles to the
+    model's names for them. Code blocks go to the only action that runs code, unless the protocol's
+    `code_tool` names one. A malformed reply is requested again, at most *max_errors* times in a
+    row.
     """
 
     def __init__(
@@ -138,7 +145,8 @@ class ReAct:
         self._language = getattr(self.protocol, "language", None) or language()
 
     def run(self, inputs: str | None = None) -> str:
-        """Answer a question and return the model's final text; without *inputs*, continue the conversation.
+        """Answer a question and return the model's final text; without *inputs*, continue the
+        conversation.
 
         Raises:
             ModelError: if the model gives no reply.
@@ -152,7 +160,9 @@ class ReAct:
             return self._run(lambda: portal.call(model.reply, self._messages()))
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> Any:
-        """Return this agent as a function of one question, which starts a new state for each call."""
+        """Return this agent as a function of one question, which starts a new state for each
+        call.
+        """
 
         def ask(question: str) -> str:
             fresh = copy(self)
@@ -160,7 +170,9 @@ class ReAct:
             return fresh.run(question)
 
         ask.__name__ = name or self.name
-        ask.__doc__ = f"{description or self.description}\n\nArgs:\n    question: The question or task."
+        ask.__doc__ = (
+            f"{description or self.description}\n\nArgs:\n    question: The question or task."
+        )
         return ask
 
     def _run(self, ask: Callable[[], ModelReply]) -> str:
@@ -174,7 +186,9 @@ class ReAct:
             except ValueError as error:  # `Unreadable`, or from a custom protocol
                 errors += 1
                 if errors > self._max_errors:
-                    raise NoProtocolReply(self._language.together(str(error), self._advice(error))) from None
+                    raise NoProtocolReply(
+                        self._language.together(str(error), self._advice(error))
+                    ) from None
                 self._answer("user", self._complaint(error))
                 continue
             errors = 0
@@ -197,7 +211,9 @@ class ReAct:
 
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = shown(content)
-        self.state.add(role=role, content=self._language.together(_text(value), self._language.tell(*remarks)))
+        self.state.add(
+            role=role, content=self._language.together(_text(value), self._language.tell(*remarks))
+        )
         self._on_message("Environment", self.state.history[-1]["content"])
 
     def _complaint(self, error: ValueError) -> str:
@@ -206,19 +222,26 @@ class ReAct:
         return self._language.together(reply, how)
 
     def _advice(self, error: ValueError) -> str:
-        """Return what the program can do about *error*, which the model cannot fix: empty for most."""
+        """Return what the program can do about *error*, which the model cannot fix: empty for
+        most.
+        """
         is_about_code = isinstance(error, Unreadable) and error.remark.kind in CODE_TOOL_REMARKS
         return self._language.say("code_tool") if is_about_code else ""
 
     def _messages(self) -> list[Message]:
         history = self.state.history
-        if not any(message["role"] == "system" for message in history) and (system := self._system_prompt()):
+        if not any(message["role"] == "system" for message in history) and (
+            system := self._system_prompt()
+        ):
             history = [{"role": "system", "content": system}, *history]
         return in_turn([in_role(message, self._roles) for message in history])
 
     def _system_prompt(self) -> str:
         # Groot's default tokens, which are empty, cannot express an action.
-        is_mute = isinstance(self.protocol, BaseProtocol) and not self.protocol.special_tokens["action_start_token"]
+        is_mute = (
+            isinstance(self.protocol, BaseProtocol)
+            and not self.protocol.special_tokens["action_start_token"]
+        )
         if self._system is None and isinstance(self.protocol, Protocol) and not is_mute:
             self._system = self.protocol.system_prompt(self._tools)
         return self._system or ""
@@ -229,7 +252,9 @@ class ReAct:
 
 
 def print_message(who: str, text: str) -> None:
-    """Print a message to stderr as Groot did: the assistant's in blue, the environment's in green."""
+    """Print a message to stderr as Groot did: the assistant's in blue, the environment's in
+    green.
+    """
     colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
     Output(sys.stderr).line(f"{colour}{who}: {printable(text)}{PLAIN}")
 
@@ -250,4 +275,6 @@ def _entry(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    return content if isinstance(content, str) else msgspec.json.encode(content, enc_hook=str).decode()
+    return (
+        content if isinstance(content, str) else msgspec.json.encode(content, enc_hook=str).decode()
+    )

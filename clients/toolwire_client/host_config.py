@@ -1,8 +1,8 @@
 """Read the configuration files of hosts.
 
-Strategy. Claude's `mcpServers` and VS Code's `servers` differ only in their variables, so all of them work everywhere:
-`${NAME}` and `${NAME:-default}` (Claude Code), `${env:NAME}`, `${input:ID}`, `${userHome}` and `${workspaceFolder}`
-(VS Code). A malformed entry is an error of that server only.
+Strategy. Claude's `mcpServers` and VS Code's `servers` differ only in their variables, so all of
+them work everywhere: `${NAME}` and `${NAME:-default}` (Claude Code), `${env:NAME}`, `${input:ID}`,
+`${userHome}` and `${workspaceFolder}` (VS Code). A malformed entry is an error of that server only.
 """
 
 from __future__ import annotations
@@ -56,15 +56,20 @@ def read_config(
     else:
         path = Path(source)
         where, given, folder = str(path), _parsed(path), path.absolute().parent
-    table = next((given[key] for key in _TABLES if isinstance(given, Mapping) and key in given), None)
+    table = next(
+        (given[key] for key in _TABLES if isinstance(given, Mapping) and key in given), None
+    )
     if not isinstance(table, Mapping):
         raise BadConfiguration(
-            f'{where}: there is no "mcpServers" object (nor "servers") with a member for each server'
+            f'{where}: there is no "mcpServers" object (nor "servers") with a member for each'
+            " server"
         )
     reader = _Reader(folder, inputs)
     servers: dict[str, ServerConfig | BadConfiguration] = {}
     for name, entry in table.items():
-        if isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False):
+        if isinstance(entry, Mapping) and (
+            entry.get("disabled") is True or entry.get("enabled") is False
+        ):
             continue
         try:
             servers[name] = reader.read(entry)
@@ -85,7 +90,9 @@ def _parsed(path: Path) -> Any:
 
 
 def without_comments(text: str) -> str:
-    """Return *text* with blanks in place of comments, so that every other character keeps its place."""
+    """Return *text* with blanks in place of comments, so that every other character keeps its
+    place.
+    """
     return _COMMENT.sub(_blank, text)
 
 
@@ -109,17 +116,30 @@ class _Reader:
 
     def read(self, entry: Any) -> ServerConfig:
         if isinstance(entry, Mapping) and ("url" in entry or entry.get("type", "stdio") != "stdio"):
-            raise BadConfiguration("it is reached over the network (url); only servers that a command starts are used")
+            raise BadConfiguration(
+                "it is reached over the network (url); only servers that a command starts are used"
+            )
         try:
             given = msgspec.convert(entry, _Entry)
         except msgspec.ValidationError as error:
             raise BadConfiguration(f"its entry is wrong: {error}") from None
         # A null removes a variable in VS Code; here such variables are not passed on anyway.
-        env = {name: self._text(value) for name, value in (given.env or {}).items() if value is not None}
+        env = {
+            name: self._text(value)
+            for name, value in (given.env or {}).items()
+            if value is not None
+        }
         return ServerConfig(
-            command=[os.path.expanduser(self._text(given.command)), *map(self._text, given.args or ())],
+            command=[
+                os.path.expanduser(self._text(given.command)),
+                *map(self._text, given.args or ()),
+            ],
             env=self._file(given.env_file) | env,
-            cwd=None if given.cwd is None else str(self._folder / os.path.expanduser(self._text(given.cwd))),
+            cwd=(
+                None
+                if given.cwd is None
+                else str(self._folder / os.path.expanduser(self._text(given.cwd)))
+            ),
         )
 
     def _file(self, given: str | None) -> dict[str, str]:
@@ -131,11 +151,19 @@ class _Reader:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise BadConfiguration(f"its envFile {path} cannot be read: {reason}") from None
-        pairs = [line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line]
-        return {name.strip(): _unquoted(value.strip()) for name, _, value in pairs if not name.startswith("#")}
+        pairs = [
+            line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line
+        ]
+        return {
+            name.strip(): _unquoted(value.strip())
+            for name, _, value in pairs
+            if not name.startswith("#")
+        }
 
     def _text(self, value: _Scalar) -> str:
-        return _VARIABLE.sub(self._value, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        return _VARIABLE.sub(
+            self._value, value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        )
 
     def _value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]

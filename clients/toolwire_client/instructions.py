@@ -1,9 +1,9 @@
 """Asks a model for the instruction of a tool, from the tool's `tool_prompt` and `return_format`.
 
-Strategy. The module that knows the tools' files writes the prompt and parses the reply. This package must not import
-it, so the caller passes it: `parts=toolwire_tools.steps.instructions`, or an object with its functions
-`instruction_prompt` and `parse_instruction`. A *config*, such as `toolwire_tools.ToolConfig`, has a `name` and an
-`input_schema`.
+Strategy. The module that knows the tools' files writes the prompt and parses the reply. This
+package must not import it, so the caller passes it: `parts=toolwire_tools.steps.instructions`, or
+an object with its functions `instruction_prompt` and `parse_instruction`. A *config*, such as
+`toolwire_tools.ToolConfig`, has a `name` and an `input_schema`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
 
 MAX_ERRORS = 3
-"""How many invalid instructions in a row are reported to the model, as in the structured protocol."""
+"""How many invalid instructions in a row are reported to the model, as in the structured protocol.
+"""
 
 
 class NoInstruction(Exception):
@@ -41,8 +42,8 @@ async def generate_instruction(
 ) -> Any:
     """Ask *model* for the instruction that makes the tool of *config* do *request*, and return it.
 
-    *values* fill the `{slots}` of the tool's prompt. *others* are tools that the model may confuse with this one; an
-    error then says so.
+    *values* fill the `{slots}` of the tool's prompt. *others* are tools that the model may confuse
+    with this one; an error then says so.
 
     Raises:
         NoInstruction: if it writes no valid one.
@@ -63,7 +64,10 @@ async def generate_instruction(
         except ValueError as error:
             if attempt == max_errors:
                 raise NoInstruction(str(error)) from None
-            messages += [{"role": "assistant", "content": reply.text or "…"}, {"role": "user", "content": str(error)}]
+            messages += [
+                {"role": "assistant", "content": reply.text or "…"},
+                {"role": "user", "content": str(error)},
+            ]
     raise AssertionError("every attempt returns or raises")
 
 
@@ -82,14 +86,20 @@ async def use_tool(
 
     Raises what `generate_instruction` and `AsyncToolbox.call_tool` raise.
     """
-    instruction = await generate_instruction(model, config, request, parts=parts, values=values, others=others)
+    instruction = await generate_instruction(
+        model, config, request, parts=parts, values=values, others=others
+    )
     toolbox = AsyncToolbox([config], on_ask=on_ask)
     (tool,) = await toolbox.list_tools()
-    return await toolbox.call_tool(tool.name, _arguments(instruction, config), timeout_seconds=timeout_seconds)
+    return await toolbox.call_tool(
+        tool.name, _arguments(instruction, config), timeout_seconds=timeout_seconds
+    )
 
 
 def _arguments(instruction: Any, config: Any) -> dict[str, Any]:
     if config.input_schema is not None and isinstance(instruction, dict):
         return instruction
-    text = instruction if isinstance(instruction, str) else json.dumps(instruction, ensure_ascii=False)
+    text = (
+        instruction if isinstance(instruction, str) else json.dumps(instruction, ensure_ascii=False)
+    )
     return {"instruction": text}

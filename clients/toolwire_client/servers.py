@@ -40,9 +40,13 @@ class Servers(dict[str, C]):
 
 
 class PendingServers:
-    """Servers to start concurrently: `with` gives a `Client` of each, `async with` an `AsyncClient`."""
+    """Servers to start concurrently: `with` gives a `Client` of each, `async with` an
+    `AsyncClient`.
+    """
 
-    def __init__(self, connections: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]) -> None:
+    def __init__(
+        self, connections: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]
+    ) -> None:
         self.connections = connections
         self.errors = dict(errors)
         self._clients: dict[str, AsyncClient] = {}
@@ -63,9 +67,13 @@ class PendingServers:
     async def __aexit__(self, *error: object) -> None:
         await self._close()
 
-    async def _open(self, waiting: Waiting) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
+    async def _open(
+        self, waiting: Waiting
+    ) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
         self._waiting = waiting
-        self._clients = {name: connection.client(waiting) for name, connection in self.connections.items()}
+        self._clients = {
+            name: connection.client(waiting) for name, connection in self.connections.items()
+        }
         errors = dict(self.errors)
 
         async def start(name: str) -> None:
@@ -79,7 +87,9 @@ class PendingServers:
         except BaseException:
             await self._close()
             raise
-        return {name: client for name, client in self._clients.items() if name not in errors}, errors
+        return {
+            name: client for name, client in self._clients.items() if name not in errors
+        }, errors
 
     async def _close(self) -> None:
         await self._waiting.gather([client.close for client in self._clients.values()])
@@ -96,11 +106,13 @@ def connect_config(
     on_log: OnLog | None = None,
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS,
 ) -> PendingServers:
-    """Return the servers of a configuration: `with` gives a `Client` of each, `async with` an `AsyncClient`.
+    """Return the servers of a configuration: `with` gives a `Client` of each, `async with` an
+    `AsyncClient`.
 
-    *source* is a host's file, with `{"mcpServers": {"name": {"command": ..., "args": ..., "env": ...}}}` or VS Code's
-    `servers`, or the content of such a file. *inputs* are the values of `${input:...}`. Commands run in our working
-    folder unless the file names another. The other arguments are as in `connect`.
+    *source* is a host's file, with `{"mcpServers": {"name": {"command": ..., "args": ..., "env":
+    ...}}}` or VS Code's `servers`, or the content of such a file. *inputs* are the values of
+    `${input:...}`. Commands run in our working folder unless the file names another. The other
+    arguments are as in `connect`.
 
     Servers that do not get ready are in the `errors` of the block's value.
 
@@ -120,6 +132,9 @@ def connect_config(
     )
     servers = {name: server for name, server in read.items() if isinstance(server, ServerConfig)}
     return PendingServers(
-        {name: connect_one(server.command, env=server.env, cwd=server.cwd) for name, server in servers.items()},
+        {
+            name: connect_one(server.command, env=server.env, cwd=server.cwd)
+            for name, server in servers.items()
+        },
         {name: error for name, error in read.items() if isinstance(error, ClientError)},
     )

@@ -1,4 +1,6 @@
-"""What clients written by `toolwire client python` are made of: calls whose results are values, and failures errors."""
+"""What clients written by `toolwire client python` are made of: calls whose results are values, and
+failures errors.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class AsyncTypedTools:
         Raises what `AsyncClient.call_tool` raises, and `ToolFailed` if the tool failed.
         """
         given = {name: value for name, value in arguments.items() if value is not ABSENT}
-        result = await self._client.call_tool(name, given, on_progress=on_progress, timeout_seconds=timeout_seconds)
+        result = await self._client.call_tool(
+            name, given, on_progress=on_progress, timeout_seconds=timeout_seconds
+        )
         if result.is_error:
             raise ToolFailed(name, result.text, result.structured)
         return result
@@ -60,13 +64,16 @@ class AsyncTypedTools:
         *,
         is_wrapped: bool = False,
     ) -> T:
-        """Call a tool and return its structured result, or with *is_wrapped* the member `result` of that.
+        """Call a tool and return its structured result, or with *is_wrapped* the member `result` of
+        that.
 
         Raises what `_call` raises, and `BrokenRules` if there is no such value.
         """
         found = (await self._call(name, arguments, on_progress, timeout_seconds)).structured
         if found is None or (is_wrapped and not (isinstance(found, dict) and "result" in found)):
-            raise BrokenRules(f"the tool {name!r} returned no structured result, which its output schema promises")
+            raise BrokenRules(
+                f"the tool {name!r} returned no structured result, which its output schema promises"
+            )
         value: T = found["result"] if is_wrapped else found
         return value
 
@@ -88,4 +95,6 @@ class TypedTools:
         *,
         is_wrapped: bool = False,
     ) -> T:  # type: ignore[type-var]  # the method of the subclass says what it is
-        return run(self._async._value(name, arguments, on_progress, timeout_seconds, is_wrapped=is_wrapped))
+        return run(
+            self._async._value(name, arguments, on_progress, timeout_seconds, is_wrapped=is_wrapped)
+        )

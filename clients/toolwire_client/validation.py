@@ -1,4 +1,6 @@
-"""Validation by schemas from servers, which may be malformed; a malformed schema accepts every value."""
+"""Validation by schemas from servers, which may be malformed; a malformed schema accepts every
+value.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,11 @@ class LenientValidator:
             return []
 
     def read(self, value: Any, root: str) -> tuple[Any, list[Fault]]:
-        """Return *value*, or its reading that fits, and the errors of a value without such a reading.
+        """Return *value*, or its reading that fits, and the errors of a value without such a
+        reading.
 
-        A model may send JSON as text, or null for what is absent: a server reads arguments in the same way.
+        A model may send JSON as text, or null for what is absent: a server reads arguments in the
+        same way.
         """
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge
         from toolwire_schemas.json_schema.lossless import read

@@ -31,7 +31,8 @@ def closest_first(name: str, known: Iterable[str], most: int = 1) -> list[str]:
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """Return a clause that says *name* is unknown, proposes the closest known one, and lists them all.
+    """Return a clause that says *name* is unknown, proposes the closest known one, and lists them
+    all.
 
     It reads `no level 'warn', did you mean 'warning'? Known: debug, info, warning, error`.
     """
@@ -44,5 +45,9 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     question = say(", did you mean {name!r}?", name=close[0]) if close else say(".")
     listed = ", ".join(names)
     return say(
-        "no {what} {name!r}{question} Known: {known}", what=say(what), name=name, question=question, known=listed
+        "no {what} {name!r}{question} Known: {known}",
+        what=say(what),
+        name=name,
+        question=question,
+        known=listed,
     )

@@ -1,8 +1,8 @@
 """Output of the command line: everything that reaches the terminal passes through here.
 
-Texts of servers, tools and models may be anybody's, and a terminal obeys what it reads: it retitles its window, moves
-over what was written, or turns a line round. So an `Output` is the only thing that writes to standard output and
-standard error; a test reads the code to hold it to that.
+Texts of servers, tools and models may be anybody's, and a terminal obeys what it reads: it retitles
+its window, moves over what was written, or turns a line round. So an `Output` is the only thing
+that writes to standard output and standard error; a test reads the code to hold it to that.
 """
 
 from __future__ import annotations
@@ -17,21 +17,37 @@ _JOINERS = "\u200c\u200d"
 """Some languages, and many emoji, cannot be written without them. They move nothing."""
 
 BOLD, DIM, RED, BLUE, GREEN, PLAIN = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4", "\ufdd5"
-"""Marks of emphasis for an `Output`, which are no characters: what others wrote has none after `printable`."""
-_CODES = {BOLD: "\x1b[1m", DIM: "\x1b[2m", RED: "\x1b[31m", BLUE: "\x1b[34m", GREEN: "\x1b[32m", PLAIN: "\x1b[0m"}
+"""Marks of emphasis for an `Output`, which are no characters: what others wrote has none after
+`printable`.
+"""
+_CODES = {
+    BOLD: "\x1b[1m",
+    DIM: "\x1b[2m",
+    RED: "\x1b[31m",
+    BLUE: "\x1b[34m",
+    GREEN: "\x1b[32m",
+    PLAIN: "\x1b[0m",
+}
 _MARK = re.compile(f"([{BOLD}-{PLAIN}])")
 
 _MAX_LINE = 10_000
 
 
 def printable(text: str) -> str:
-    """Return *text* with what would steer a terminal, or turn lines round, as JSON escapes: `\\u001b`."""
+    """Return *text* with what would steer a terminal, or turn lines round, as JSON escapes:
+    `\\u001b`.
+    """
     text = text.replace("\r\n", "\n")
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(letter: str) -> str:
-    if letter.isprintable() or letter in "\n\t" or letter in _JOINERS or unicodedata.category(letter) == "Zs":
+    if (
+        letter.isprintable()
+        or letter in "\n\t"
+        or letter in _JOINERS
+        or unicodedata.category(letter) == "Zs"
+    ):
         return letter
     return json.dumps(letter)[1:-1]
 
@@ -49,7 +65,8 @@ def unmarked(text: str) -> str:
 class Output:
     """Writes to *stream*; emphasis needs a terminal, and no `NO_COLOR`.
 
-    `data` is written unchanged to a stream that is not a terminal: a file, or another program, may want it.
+    `data` is written unchanged to a stream that is not a terminal: a file, or another program, may
+    want it.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -63,7 +80,9 @@ class Output:
         self._write(self._safe(text) + "\n")
 
     def data(self, text: str) -> None:
-        """Write *text*, which was asked for, as a line or several: safe to read on a terminal, else as it is."""
+        """Write *text*, which was asked for, as a line or several: safe to read on a terminal, else
+        as it is.
+        """
         self._write((self._safe(text) if self._is_terminal else text) + "\n")
 
     def prompt(self, text: str) -> None:
@@ -104,7 +123,9 @@ class LineOutput:
 
     def feed(self, text: str) -> None:
         """Write the lines that *text* completes."""
-        *lines, self._rest = (self._rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        *lines, self._rest = (
+            (self._rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        )
         for line in lines:
             self._output.line(line)
         while len(self._rest) > _MAX_LINE:

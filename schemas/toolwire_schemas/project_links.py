@@ -1,7 +1,7 @@
 """Addresses of Toolwire's own repository, for reports, pages and generated code.
 
-The address of the repository is written in `pyproject.toml` and nowhere else, so that a fork changes one file. An
-installed distribution carries it in its metadata.
+The address of the repository is written in `pyproject.toml` and nowhere else, so that a fork
+changes one file. An installed distribution carries it in its metadata.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ def repository_url() -> str | None:
 
 
 def file_url(path: str) -> str | None:
-    """Return the address of a file in the repository; *path* is relative to its root. `None` as above."""
+    """Return the address of a file in the repository; *path* is relative to its root. `None` as
+    above.
+    """
     repository = repository_url()
     return f"{repository}/blob/main/{path}" if repository else None

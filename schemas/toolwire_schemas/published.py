@@ -1,7 +1,9 @@
-"""The published schemas, by name: as text, as dicts, as validators, as one document. Needs no network.
+"""The published schemas, by name: as text, as dicts, as validators, as one document. Needs no
+network.
 
-They are JSON Schema 2020-12, one to a file, and refer to each other by their `$id`s, which are names and no addresses:
-`urn:toolwire:v1:tool`. A validator in any language that is given all of them, or a bundle, resolves every reference.
+They are JSON Schema 2020-12, one to a file, and refer to each other by their `$id`s, which are
+names and no addresses: `urn:toolwire:v1:tool`. A validator in any language that is given all of
+them, or a bundle, resolves every reference.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _SUFFIX = ".schema.json"
 
 
 class UnknownSchema(LookupError):
-    """No schema has this name, or it has no such place. The message proposes the closest and lists all."""
+    """No schema has this name, or it has no such place. The message proposes the closest and lists
+    all.
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -66,7 +70,8 @@ def load(name: str) -> dict[str, Any]:
 
 
 def validator(name: str) -> Draft202012Validator:
-    """Return jsonschema's validator for the schema of this *name*, or for a part of it: `jsonrpc-error#/$defs/error`.
+    """Return jsonschema's validator for the schema of this *name*, or for a part of it:
+    `jsonrpc-error#/$defs/error`.
 
     Raises:
         UnknownSchema: if no schema has this name.
@@ -84,10 +89,11 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def bundle(*chosen: str) -> dict[str, Any]:
-    """Return one document that holds all schemas, or the *chosen* ones and whatever these refer to, under `$defs`.
+    """Return one document that holds all schemas, or the *chosen* ones and whatever these refer to,
+    under `$defs`.
 
-    Every reference in it is to a place in it. If one schema is chosen, the document is that one, and can be given to a
-    validator, an editor or a generator of types as it is.
+    Every reference in it is to a place in it. If one schema is chosen, the document is that one,
+    and can be given to a validator, an editor or a generator of types as it is.
 
     Raises:
         UnknownSchema: if one of the *chosen* does not exist.
@@ -107,7 +113,8 @@ def references(schema: dict[str, Any]) -> list[str]:
 
 
 def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of every file that hosts in other languages may want: schemas and declarations.
+    """Yield the name and the text of every file that hosts in other languages may want: schemas and
+    declarations.
 
     *with_cases* adds the contract cases, in the folder `cases`.
     """
@@ -126,7 +133,9 @@ def _closure(chosen: Sequence[str]) -> list[str]:
 
 
 def _local(schema: Any, name: str, root: str) -> Any:
-    """*schema*, which is the one called *name* or a part of it, as it is in a bundle whose root is called *root*."""
+    """*schema*, which is the one called *name* or a part of it, as it is in a bundle whose root is
+    called *root*.
+    """
     if not isinstance(schema, dict):
         return schema
     made = children(schema, lambda inner: _local(inner, name, root))

@@ -1,7 +1,7 @@
 """Traces by OpenTelemetry, if its variables in the environment ask for them: the extra `otel`.
 
-Strategy. Nothing of it is imported before. A provider that the program has set up itself is used; otherwise one is made
-that exports over OTLP and HTTP, in batches and from a thread of its own.
+Strategy. Nothing of it is imported before. A provider that the program has set up itself is used;
+otherwise one is made that exports over OTLP and HTTP, in batches and from a thread of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span, Tracer
 
-_ASKING = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_ASKING = (
+    "OTEL_TRACES_EXPORTER",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+)
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _KEYS, _MAX_CHARS = ("traceparent", "tracestate", "baggage"), 8192
 _EXIT_SECONDS = 1.0
@@ -35,8 +39,8 @@ _flusher: _Flusher | None = None
 def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
     """Return Toolwire's tracer; `None` if the environment asks for no traces, or there can be none.
 
-    *report* receives the reason then, once in a process, and later the first failure of an export. *service* names this
-    process in traces, unless a variable does.
+    *report* receives the reason then, once in a process, and later the first failure of an export.
+    *service* names this process in traces, unless a variable does.
     """
     exporter, *endpoints = (os.environ.get(name, "") for name in _ASKING)
     is_disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
@@ -55,7 +59,9 @@ def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
 
         remedy = install_command("toolwire[otel]")
         problem = f"OTEL_… asks for traces, but OpenTelemetry is not installed; run: {remedy}"
-    except Exception as error:  # a variable may hold anything, and each part of OpenTelemetry reads its own
+    except (
+        Exception
+    ) as error:  # a variable may hold anything, and each part of OpenTelemetry reads its own
         problem = f"no traces are exported: {error}"
     if problem not in _reported:
         _reported.add(problem)
@@ -64,7 +70,9 @@ def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
 
 
 def flush(seconds: float) -> None:
-    """Export the spans that have ended; wait *seconds* at most, and not for a collector that has failed."""
+    """Export the spans that have ended; wait *seconds* at most, and not for a collector that has
+    failed.
+    """
     if _flusher is not None:
         _flusher.flush(seconds)
 
@@ -80,19 +88,29 @@ def note(span: Span, facts: Mapping[str, Any], error: str | None = None) -> None
 
 
 def carried(meta: Mapping[str, Any]) -> dict[str, str]:
-    """Return the members of *meta*, which may hold anything, that carry the context of a trace (MCP 2026-07-28)."""
-    return {key: value for key in _KEYS if isinstance(value := meta.get(key), str) and len(value) <= _MAX_CHARS}
+    """Return the members of *meta*, which may hold anything, that carry the context of a trace (MCP
+    2026-07-28).
+    """
+    return {
+        key: value
+        for key in _KEYS
+        if isinstance(value := meta.get(key), str) and len(value) <= _MAX_CHARS
+    }
 
 
 def context_in(meta: Mapping[str, Any]) -> Context:
-    """Return the context that the request with *meta* belongs to, by default that of this thread."""
+    """Return the context that the request with *meta* belongs to, by default that of this
+    thread.
+    """
     from opentelemetry.context import get_current
 
     return _propagator().extract(carried(meta), get_current())
 
 
 def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the *params* of a request with the context of the active span in `_meta`, if there is one."""
+    """Return the *params* of a request with the context of the active span in `_meta`, if there is
+    one.
+    """
     if "opentelemetry.trace" not in sys.modules:  # so no span is active
         return params
     carrier: dict[str, Any] = {}
@@ -121,11 +139,15 @@ def _provider(service: str, exporter: str, report: Callable[[str], object]) -> T
     protocol = next(filter(None, map(os.environ.get, _PROTOCOLS)), "http/protobuf")
     if (exporter, protocol) != ("otlp", "http/protobuf"):
         name = "protocol http/protobuf" if exporter == "otlp" else "exporter otlp"
-        raise ValueError(f"Toolwire has only the {name}, not {protocol if exporter == 'otlp' else exporter}")
+        raise ValueError(
+            f"Toolwire has only the {name}, not {protocol if exporter == 'otlp' else exporter}"
+        )
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: service}))
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # which would wait for a dead collector
+    provider = TracerProvider(
+        resource=resource, shutdown_on_exit=False
+    )  # which would wait for a dead collector
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     _flusher = _Flusher(provider, report)
     return provider
@@ -141,7 +163,12 @@ class _Flusher:
         import atexit
         import logging
 
-        self._provider, self._report, self._has_failed, self._has_reported = provider, report, False, False
+        self._provider, self._report, self._has_failed, self._has_reported = (
+            provider,
+            report,
+            False,
+            False,
+        )
         self._wanted, self._done = threading.Event(), threading.Event()
         threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
         atexit.register(self.flush, _EXIT_SECONDS)
@@ -175,7 +202,9 @@ class _Flusher:
 
 
 def _worded(problem: str) -> str:
-    """Return what OpenTelemetry logs, without the chain of exceptions of a connection that fails."""
+    """Return what OpenTelemetry logs, without the chain of exceptions of a connection that
+    fails.
+    """
     import re
 
     if reason := re.search(r"\[Errno -?\d+\] [^'\")]+", problem):

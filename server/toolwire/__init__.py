@@ -11,11 +11,20 @@ toolwire.serve([add])
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as that of `typing`, which `__main__` imports after it has switched garbage collection off
+# as that of `typing`, which `__main__` imports after it has switched garbage collection off
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from toolwire_tools import AsyncContext, Context, ToolError, complete, prompt, resource, tool_api
+    from toolwire_tools import (
+        AsyncContext,
+        Context,
+        ToolError,
+        complete,
+        prompt,
+        resource,
+        tool_api,
+    )
 
     from .errors import RequestError
     from .server import Server, serve
@@ -48,7 +57,9 @@ _LATER = {
     "serve": "toolwire.server",
     "tool_api": "toolwire_tools",
 }
-"""Names imported at first use, each with its module: every command imports this file, and few need a server."""
+"""Names imported at first use, each with its module: every command imports this file, and few need
+a server.
+"""
 
 
 def __dir__() -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # built in, while `signal` imports others first
 
-# Ctrl-C during our imports needs no traceback: the signal itself ends the process. What Python has imported before this
-# line (its `site`, the package, the script that pip writes) cannot be covered.
+# Ctrl-C during our imports needs no traceback: the signal itself ends the process. What Python has
+# imported before this line (its `site`, the package, the script that pip writes) cannot be covered.
 _interruptible = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
 if _interruptible:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
@@ -14,8 +14,9 @@ import gc  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 
-# `-m` puts the working folder first on the path, where a `random.py` would shadow the standard library's. User files in
-# it are found all the same (see loading/importing.py), but after the standard library.
+# `-m` puts the working folder first on the path, where a `random.py` would shadow the standard
+# library's. User files in it are found all the same (see loading/importing.py), but after the
+# standard library.
 if not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):
     del sys.path[0]
 

@@ -14,7 +14,9 @@ from typing import Any
 
 
 class RequestError(Exception):
-    """A request was answered with a JSON-RPC error: `code`, `message`, and `data` (`None` if it has none)."""
+    """A request was answered with a JSON-RPC error: `code`, `message`, and `data` (`None` if it has
+    none).
+    """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -35,7 +37,9 @@ class LoadError(Exception):
 
 
 class LifespanFailed(LoadError):
-    """A lifespan cannot be entered. The cause, if there is one, is the error of its author's code."""
+    """A lifespan cannot be entered. The cause, if there is one, is the error of its author's
+    code.
+    """
 
 
 class UsageError(Exception):

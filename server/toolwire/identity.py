@@ -1,4 +1,5 @@
-"""The name and version of a server whose author gives none: those of the modules of its tools, never Toolwire's.
+"""The name and version of a server whose author gives none: those of the modules of its tools,
+never Toolwire's.
 
 Imported for the first client that asks, since finding a distribution takes as long as a start.
 """
@@ -42,7 +43,11 @@ def joined(names: Iterable[str]) -> str:
 def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
     for tool in tools:
         module = tool.module or sys.modules.get(_defined_in(tool.function))
-        if module is not None and _top(module) not in _OURS and _top(module) not in sys.stdlib_module_names:
+        if (
+            module is not None
+            and _top(module) not in _OURS
+            and _top(module) not in sys.stdlib_module_names
+        ):
             yield module
 
 
@@ -62,7 +67,9 @@ def _name(module: ModuleType) -> str:
     if module.__package__:
         return _top(module)
     stem, ending = os.path.splitext(os.path.basename(_file(module)))
-    return stem if ending else ""  # Python's prompt has no file, and its standard input none with an ending
+    return (
+        stem if ending else ""
+    )  # Python's prompt has no file, and its standard input none with an ending
 
 
 def _version(module: ModuleType) -> str | None:
@@ -70,12 +77,17 @@ def _version(module: ModuleType) -> str | None:
         version = vars(each).get("__version__")
         if isinstance(version, str) and version:
             return version
-    is_installed = any(part in ("site-packages", "dist-packages") for part in _file(module).split(os.sep))
+    is_installed = any(
+        part in ("site-packages", "dist-packages") for part in _file(module).split(os.sep)
+    )
     if not is_installed and not module.__package__:
         return None  # a file by itself, and the usual case
     from importlib import metadata
 
-    names = [_top(module), *(metadata.packages_distributions().get(_top(module), ()) if is_installed else ())]
+    names = [
+        _top(module),
+        *(metadata.packages_distributions().get(_top(module), ()) if is_installed else ()),
+    ]
     for name in names:
         try:
             found = metadata.distribution(name)

@@ -1,7 +1,7 @@
 """The log of the server: lines on stderr, never anything on the wire.
 
-Strategy. The standard library's `logging` would take a tenth of the start-up time, and wait for ever for a host that
-does not read stderr.
+Strategy. The standard library's `logging` would take a tenth of the start-up time, and wait for
+ever for a host that does not read stderr.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 LEVELS = ("debug", "info", "warning", "error", "off")
 _FINER = {"notice": "info", "critical": "error", "alert": "error", "emergency": "error"}
-"""The levels that only tools use (MCP), each with the level of this log that decides whether it is written."""
+"""The levels that only tools use (MCP), each with the level of this log that decides whether it is
+written.
+"""
 
 _threshold = LEVELS.index("info")
 _as_json = False
@@ -72,7 +74,9 @@ _has_warned = False
 
 
 def rarely(topic: str, message: str) -> None:
-    """Write *message* as a warning, unless one on the same *topic* was written in the last ten seconds."""
+    """Write *message* as a warning, unless one on the same *topic* was written in the last ten
+    seconds.
+    """
     now = time.monotonic()
     if now - _last_written.get(topic, -_RARELY_SECONDS) >= _RARELY_SECONDS:
         _last_written[topic] = now
@@ -89,11 +93,15 @@ def error(message: str, **fields: Any) -> None:
 
 
 def traceback(message: str, exception: BaseException, **fields: Any) -> None:
-    """Write *message* as an error, with the traceback of *exception* for the author of the code that raised it."""
+    """Write *message* as an error, with the traceback of *exception* for the author of the code
+    that raised it.
+    """
     if _threshold > LEVELS.index("error"):
         return
     where = users_part(exception.__traceback__)
-    if where is None and isinstance(exception, OutputError):  # the tool has returned: no line of it is to blame
+    if where is None and isinstance(
+        exception, OutputError
+    ):  # the tool has returned: no line of it is to blame
         trace = f"OutputError: {text_of(exception)}\n"
     else:
         trace = _formatted(exception, where or exception.__traceback__)
@@ -105,11 +113,16 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
 
 def _formatted(exception: BaseException, where: TracebackType | None) -> str:
     try:
-        from traceback import format_exception  # which may fail, too: a tool has opened all the files it can
+        from traceback import (
+            format_exception,
+        )  # which may fail, too: a tool has opened all the files it can
 
         return "".join(format_exception(type(exception), exception, where))
     except BaseException as unprintable:  # an exception's own __str__ may raise anything
-        return f"{type(exception).__name__}: {text_of(exception)} (no traceback: {type(unprintable).__name__})\n"
+        return (
+            f"{type(exception).__name__}: {text_of(exception)} (no traceback:"
+            f" {type(unprintable).__name__})\n"
+        )
 
 
 def users_part(trace: TracebackType | None) -> TracebackType | None:
@@ -130,15 +143,18 @@ _OURS = (
 
 
 def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
-    """Write *message* with *fields* if *level* is not below the configured one; *more* follows on lines of its own.
+    """Write *message* with *fields* if *level* is not below the configured one; *more* follows on
+    lines of its own.
 
-    Lines that stderr does not take within a second are dropped, and from then on nothing waits until it takes some.
+    Lines that stderr does not take within a second are dropped, and from then on nothing waits
+    until it takes some.
     """
     global _patience_seconds
     if LEVELS.index(_FINER.get(level, level)) < _threshold:
         return
     line = _json_line if _as_json else _text_line
-    # One thread at a time, so that lines do not mix. A process forked at that moment finds the lock held for ever.
+    # One thread at a time, so that lines do not mix. A process forked at that moment finds the lock
+    # held for ever.
     if not _writing.acquire(timeout=_PATIENCE_SECONDS):
         return
     try:
@@ -183,7 +199,9 @@ def _has_room(seconds: float) -> bool:
 
 def _text_line(level: str, message: str, fields: dict[str, Any]) -> str:
     shown = " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
-    return f"toolwire: {'' if level == 'info' else level + ': '}{message}" + (f" ({shown})" if shown else "")
+    return f"toolwire: {'' if level == 'info' else level + ': '}{message}" + (
+        f" ({shown})" if shown else ""
+    )
 
 
 def _json_line(level: str, message: str, fields: dict[str, Any]) -> str:
@@ -196,10 +214,14 @@ def _json_line(level: str, message: str, fields: dict[str, Any]) -> str:
 
 
 def take_over_stderr() -> None:
-    """Make Python's own stderr accept any text: a host's filtered environment may leave it only ASCII."""
+    """Make Python's own stderr accept any text: a host's filtered environment may leave it only
+    ASCII.
+    """
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(line_buffering=True)
-            with suppress(OSError):  # asks for the position if stdout was a file, which has become a pipe
+            with suppress(
+                OSError
+            ):  # asks for the position if stdout was a file, which has become a pipe
                 reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,7 +1,8 @@
 """Imports msgspec without what it imports for rare uses, which takes half of the time.
 
-It changes `sys.modules` for the whole process, so only the entry points of our own processes call it: `__main__` and
-that of workers. A program that imports our packages as libraries imports msgspec as it is.
+It changes `sys.modules` for the whole process, so only the entry points of our own processes call
+it: `__main__` and that of workers. A program that imports our packages as libraries imports msgspec
+as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import sys
 import types
 
-TYPE_CHECKING = False  # as that of `typing`, which `__main__` imports after it has switched garbage collection off
+# as that of `typing`, which `__main__` imports after it has switched garbage collection off
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -27,9 +29,11 @@ class _Deferred(types.ModuleType):
 
 
 def import_msgspec() -> None:
-    """Import msgspec, if it is not imported yet, with its rare modules deferred until they are used.
+    """Import msgspec, if it is not imported yet, with its rare modules deferred until they are
+    used.
 
-    What msgspec takes from typing_extensions (which anyio and jsonschema bring), Python 3.11's own typing has as well.
+    What msgspec takes from typing_extensions (which anyio and jsonschema bring), Python 3.11's own
+    typing has as well.
     """
     hidden: dict[str, Any] = {"typing_extensions": None}
     for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml", "textwrap"):

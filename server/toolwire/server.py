@@ -1,4 +1,6 @@
-"""The server as a value: tools, identity and settings, for stdio or for calls within the process."""
+"""The server as a value: tools, identity and settings, for stdio or for calls within the
+process.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
 
 
 class Server:
-    """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts likewise.
+    """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s; resources and prompts
+    likewise.
 
-    *options* are the fields of `Settings`. *lifespan* returns a context manager, synchronous or not; its value is the
-    `context.state` of the tools whose module has no `__lifespan__`. It takes nothing, or the `Server`. *shape*
-    returns the tools as clients get them, of those with the names that they would have, mounted ones included. *name*
-    and *version* are shown to clients; by default they are those of the modules of the tools, or of their distribution.
+    *options* are the fields of `Settings`. *lifespan* returns a context manager, synchronous or
+    not; its value is the `context.state` of the tools whose module has no `__lifespan__`. It takes
+    nothing, or the `Server`. *shape* returns the tools as clients get them, of those with the names
+    that they would have, mounted ones included. *name* and *version* are shown to clients; by
+    default they are those of the modules of the tools, or of their distribution.
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
@@ -72,7 +76,9 @@ class Server:
         *streams* are the result of `stdio.claim`, if it was called before.
         """
         stdio.serve(
-            self.open_session, self._settings, streams or stdio.claim(keep_children=self._settings.keep_children)
+            self.open_session,
+            self._settings,
+            streams or stdio.claim(keep_children=self._settings.keep_children),
         )
 
     def add(self, *things: Any) -> None:
@@ -86,7 +92,8 @@ class Server:
             self.replace([*self._given, *things])
 
     def remove(self, name: str) -> None:
-        """Remove the tool called *name*, or else the prompt, or the resource by its URI; calls in flight finish.
+        """Remove the tool called *name*, or else the prompt, or the resource by its URI; calls in
+        flight finish.
 
         Thread-safe.
 
@@ -100,7 +107,9 @@ class Server:
 
                 raise KeyError(unknown_name("tool", name, self._catalog.by_name))
             separator, named = self._settings.separator, (gone.kind, gone.name)
-            self.replace([tool for tool in self._given if (tool.kind, tool.name_with(separator)) != named])
+            self.replace(
+                [tool for tool in self._given if (tool.kind, tool.name_with(separator)) != named]
+            )
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
@@ -118,16 +127,20 @@ class Server:
                 gate.retire()
 
     def mount(self, command: Sequence[str], prefix: str | None = None, **options: Any) -> None:
-        """Serve the tools, resources and prompts of the MCP server that *command* (a list of words) starts, too.
+        """Serve the tools, resources and prompts of the MCP server that *command* (a list of words)
+        starts, too.
 
-        Names of tools and prompts become `prefix_name`; one server may lack a *prefix*. *options* are those of
-        `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager` and `keep`. Raises what that raises.
+        Names of tools and prompts become `prefix_name`; one server may lack a *prefix*. *options*
+        are those of `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager` and `keep`. Raises what that
+        raises.
         """
         from .upstream.mounts import Mounts
 
         with self._changing:
             catalog, sessions = lambda: self._catalog, lambda: self._sessions
-            self._mounts = self._mounts or Mounts(self._settings, catalog, self._list_again, sessions)
+            self._mounts = self._mounts or Mounts(
+                self._settings, catalog, self._list_again, sessions
+            )
             self._mounts.add(command, prefix, **options)
             self._list_again()
 
@@ -138,9 +151,14 @@ class Server:
     def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
         if isinstance(things, str) or not hasattr(things, "__iter__"):
             raise TypeError(
-                f"tools must be a list such as [add, Library()], not {things!r}; for files, run `toolwire serve`"
+                f"tools must be a list such as [add, Library()], not {things!r}; for files, run"
+                " `toolwire serve`"
             )
-        found = [(tool.with_lifespan(self._lifespan), thing) for thing in things for tool in tools_of(thing)]
+        found = [
+            (tool.with_lifespan(self._lifespan), thing)
+            for thing in things
+            for tool in tools_of(thing)
+        ]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
             from .upstream.isolated_tool import given
 
@@ -154,10 +172,17 @@ class Server:
             tools = [tool.without_structured() for tool in tools]
         if self._shape is not None:
             tools = self._shape([tool.with_separator(self._settings.separator) for tool in tools])
-        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size, late=self._mounts)
+        return Catalog(
+            tools,
+            separator=self._settings.separator,
+            page_size=self._settings.page_size,
+            late=self._mounts,
+        )
 
     def _found(self) -> tuple[str, str]:
-        from .identity import identify  # for a client that asks, and expensive for installed packages
+        from .identity import (
+            identify,
+        )  # for a client that asks, and expensive for installed packages
 
         return identify(self._given)
 
@@ -172,10 +197,11 @@ class Server:
             enter(session, tools, self._lifespan, self)
 
     def open_session(self, write: Write) -> Session:
-        """Return a session with one client in this process: `feed` it the client's bytes, and `end` it.
+        """Return a session with one client in this process: `feed` it the client's bytes, and `end`
+        it.
 
-        It calls *write* with whole messages for the client, from any thread, one at a time. The lifespans of the tools
-        are entered first, and left when the session ends.
+        It calls *write* with whole messages for the client, from any thread, one at a time. The
+        lifespans of the tools are entered first, and left when the session ends.
 
         Raises:
             LifespanFailed: if a lifespan cannot be entered.
@@ -187,7 +213,11 @@ class Server:
         return session
 
     def request(
-        self, method: str, params: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
     ) -> Any:
         """Return the result of a request, by the same path but without a process: for tests.
 
@@ -203,7 +233,9 @@ class Server:
         return self._local.request(method, params, on_progress)
 
     def close(self) -> None:
-        """End the session of `request` and `call`, and mounted servers. `with Server(...) as server:` does it, too."""
+        """End the session of `request` and `call`, and mounted servers.
+        `with Server(...) as server:` does it, too.
+        """
         local, self._local = self._local, None
         if local is not None:
             local.end()
@@ -216,13 +248,22 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def call(self, name: str, arguments: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None) -> Any:
-        """Return the result of `tools/call`: a dict with `content`, `isError`, and `structuredContent` if there is any.
+    def call(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """Return the result of `tools/call`: a dict with `content`, `isError`, and
+        `structuredContent` if there is any.
 
         Raises:
             RequestError: if there is no such tool.
         """
-        return self.request("tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress)
+        return self.request(
+            "tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress
+        )
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:

@@ -14,26 +14,30 @@ __version__ = "0.1.0"
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits and options of a server.
 
-    `separator` stands between toolkit and method in the names of tools; many hosts refuse a dot. `page_size` is in
-    tools; `None` puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools
-    without a time limit of their own; `None` is no limit. `strict_arguments` refuses JSON in strings, and null for
-    what is optional, where a tool takes neither. `mask_errors` hides the text of unexpected exceptions from the host,
-    including those of `__post_init__` and validators. Without `structured`, tools publish no output schema, and their
+    `separator` stands between toolkit and method in the names of tools; many hosts refuse a dot.
+    `page_size` is in tools; `None` puts all on one page, since some clients never ask for a second.
+    `timeout_seconds` is for tools without a time limit of their own; `None` is no limit.
+    `strict_arguments` refuses JSON in strings, and null for what is optional, where a tool takes
+    neither. `mask_errors` hides the text of unexpected exceptions from the host, including those of
+    `__post_init__` and validators. Without `structured`, tools publish no output schema, and their
     results have no structured content.
 
-    `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
-    whose tools set none, `max_processes` limits their number, and `run_on` maps names in `runs_in` to engines.
-    Processes that tools have started end with the server (Linux); `keep_children` lets them live on.
+    `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`)
+    is for the workers whose tools set none, `max_processes` limits their number, and `run_on` maps
+    names in `runs_in` to engines. Processes that tools have started end with the server (Linux);
+    `keep_children` lets them live on.
 
-    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent, or all of a batch.
-    `on_large_result` says what is sent instead of a larger one, of which at most `max_kept_bytes` are kept to be read.
-    `max_pending_bytes` limits the input of all calls in flight, `max_pending_calls` their number, `max_batch_elements`
-    one batch. Beyond `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as
-    much, reading stops until the host reads. `max_workers` calls of synchronous tools run at a time; in addition,
-    `max_abandoned` threads may be held by calls that were cancelled or timed out, and `max_questions` by tools that
-    wait for the user. `grace_seconds` is the time for open calls after the host has hung up: clients send SIGTERM after
-    two seconds. `ask_seconds` is how long a tool waits for the user. A call with a progress token whose tool has
-    reported nothing for `heartbeat_seconds` gets a progress notification; 0 turns that off.
+    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent,
+    or all of a batch. `on_large_result` says what is sent instead of a larger one, of which at most
+    `max_kept_bytes` are kept to be read. `max_pending_bytes` limits the input of all calls in
+    flight, `max_pending_calls` their number, `max_batch_elements` one batch. Beyond
+    `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as
+    much, reading stops until the host reads. `max_workers` calls of synchronous tools run at a
+    time; in addition, `max_abandoned` threads may be held by calls that were cancelled or timed
+    out, and `max_questions` by tools that wait for the user. `grace_seconds` is the time for open
+    calls after the host has hung up: clients send SIGTERM after two seconds. `ask_seconds` is how
+    long a tool waits for the user. A call with a progress token whose tool has reported nothing for
+    `heartbeat_seconds` gets a progress notification; 0 turns that off.
 
     Raises:
         ValueError: for a value out of its range.
@@ -44,14 +48,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     on_large_result: Literal["error", "truncate", "resource"] = "error"
     timeout_seconds: float | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    max_result_bytes: int = 10 * 1024 * 1024 - 64 * 1024  # TypeScript clients fail at 10 MiB, next message included
+    max_result_bytes: int = (
+        10 * 1024 * 1024 - 64 * 1024
+    )  # TypeScript clients fail at 10 MiB, next message included
     max_pending_bytes: int = 256 * 1024 * 1024
-    max_pending_calls: int = 100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
-    max_batch_elements: int = 10_000  # to decide about them takes a tenth of a second, in which nothing else is read
-    max_kept_bytes: int = 64 * 1024 * 1024  # six of the largest results that can be read in one piece
-    max_unsent_bytes: int = 64 * 1024 * 1024  # as large as a message that comes in; six times the largest result
+    max_pending_calls: int = (
+        100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
+    )
+    max_batch_elements: int = (
+        10_000  # to decide about them takes a tenth of a second, in which nothing else is read
+    )
+    max_kept_bytes: int = (
+        64 * 1024 * 1024
+    )  # six of the largest results that can be read in one piece
+    max_unsent_bytes: int = (
+        64 * 1024 * 1024
+    )  # as large as a message that comes in; six times the largest result
     max_workers: int = 128
-    max_abandoned: int = 128  # as many again: hanging tools can be given up as often as they can be called
+    max_abandoned: int = (
+        128  # as many again: hanging tools can be given up as often as they can be called
+    )
     max_questions: int = 128
     grace_seconds: float = 1.5
     ask_seconds: float = 600.0
@@ -75,20 +91,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             try:
                 msgspec.structs.force_setattr(self, "memory_limit", size(str(self.memory_limit)))
             except ValueError as error:
-                raise ValueError(f"memory_limit must be {error}, not {self.memory_limit!r}") from None
+                raise ValueError(
+                    f"memory_limit must be {error}, not {self.memory_limit!r}"
+                ) from None
         if self.page_size is not None and self.page_size < 1:
-            raise ValueError(f"page_size must be at least 1, or None for a single page, not {self.page_size}")
+            raise ValueError(
+                f"page_size must be at least 1, or None for a single page, not {self.page_size}"
+            )
         if self.timeout_seconds is not None and not self.timeout_seconds > 0:
-            raise ValueError(f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}")
+            raise ValueError(
+                f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}"
+            )
         if self.on_large_result not in ("error", "truncate", "resource"):
-            raise ValueError(f"on_large_result must be error, truncate or resource, not {self.on_large_result!r}")
+            raise ValueError(
+                f"on_large_result must be error, truncate or resource, not {self.on_large_result!r}"
+            )
         if not self.ask_seconds > 0:
             raise ValueError(f"ask_seconds must be above 0, not {self.ask_seconds}")
         for name in ("grace_seconds", "heartbeat_seconds"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
-            raise ValueError(f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}")
+            raise ValueError(
+                f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}"
+            )
 
 
 _IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")

@@ -13,7 +13,9 @@ from typing import Any
 Task = Callable[[], None]
 
 _LONGEST_WAIT_SECONDS = 3600.0
-"""Waiting raises beyond some limit of the system, and for infinity; a look once an hour costs nothing."""
+"""Waiting raises beyond some limit of the system, and for infinity; a look once an hour costs
+nothing.
+"""
 
 
 class Timer:
@@ -59,7 +61,9 @@ class Timers:
                 self._thread = start_thread(self._run, "toolwire-timers")
 
     def cancel(self, timer: Timer) -> float:
-        """Cancel *timer* and drop its task, which may hold much memory; return the seconds that were left."""
+        """Cancel *timer* and drop its task, which may hold much memory; return the seconds that
+        were left.
+        """
         with self._changed:
             if timer.task is None:
                 return 0.0
@@ -84,7 +88,9 @@ class Timers:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._stopped and (not self._due or (wait := self._due[0][0] - time.monotonic()) > 0):
+                while not self._stopped and (
+                    not self._due or (wait := self._due[0][0] - time.monotonic()) > 0
+                ):
                     self._changed.wait(min(wait, _LONGEST_WAIT_SECONDS) if self._due else None)
                 if self._stopped:
                     return
@@ -109,7 +115,8 @@ def start_thread(target: Callable[..., object], name: str, *arguments: Any) -> t
 
 
 def start_timer(seconds: float, target: Callable[..., object], *arguments: Any) -> threading.Timer:
-    """Run *target* after *seconds*, in a new daemon thread, unless the timer that this returns is cancelled.
+    """Run *target* after *seconds*, in a new daemon thread, unless the timer that this returns is
+    cancelled.
 
     Raises:
         RuntimeError: if the system allows no more threads.
@@ -122,7 +129,9 @@ def start_timer(seconds: float, target: Callable[..., object], *arguments: Any) 
 
 
 def restore_hooks() -> None:
-    """Replace hooks for exceptions that a tool has set to None or deleted: no thread can be made without them."""
+    """Replace hooks for exceptions that a tool has set to None or deleted: no thread can be made
+    without them.
+    """
     if getattr(threading, "excepthook", None) is None:
         threading.excepthook = threading.__excepthook__
     if getattr(sys, "excepthook", None) is None:

@@ -1,9 +1,10 @@
 """A span of OpenTelemetry for each message of a client: the extra `otel`.
 
-Strategy. The methods that decide about requests, run calls and answer them are replaced on the objects of one session,
-so a session without traces does nothing for them. A span starts when its request arrives and ends with the response.
-The names of attributes are those of OpenTelemetry's conventions for MCP; outcomes and sizes, which these lack, are
-Toolwire's. No span holds arguments, results or the texts of errors.
+Strategy. The methods that decide about requests, run calls and answer them are replaced on the
+objects of one session, so a session without traces does nothing for them. A span starts when its
+request arrives and ends with the response. The names of attributes are those of OpenTelemetry's
+conventions for MCP; outcomes and sizes, which these lack, are Toolwire's. No span holds arguments,
+results or the texts of errors.
 """
 
 from __future__ import annotations
@@ -36,14 +37,17 @@ _TARGETS = {
     "resources": (None, "mcp.resource.uri"),  # URIs are too many for names of spans
     "resourceTemplates": (None, "mcp.resource.uri"),
 }
-"""For each kind of tool the method in the name of its spans, and the attribute that has its name."""
+"""For each kind of tool the method in the name of its spans, and the attribute that has its name.
+"""
 
 _ERRORS = {"tool_error": "tool_error", "timed_out": "timeout"}
 _MAX_CHARS = 200
 
 
 def trace(session: Any, identity: Identity) -> None:
-    """Trace the requests of *session*, a `Session`, if the environment asks for that and it is possible."""
+    """Trace the requests of *session*, a `Session`, if the environment asks for that and it is
+    possible.
+    """
     # The server has reported a problem before it starts a worker process.
     report = log.debug if "toolwire.worker" in sys.modules else log.warning
     tracer = tracing.tracer(identity.server_info()["name"] or "toolwire", report)
@@ -52,7 +56,9 @@ def trace(session: Any, identity: Identity) -> None:
 
 
 class _Traces:
-    """The spans of one session. `_open` has the context of the span of each call whose request has no response yet."""
+    """The spans of one session. `_open` has the context of the span of each call whose request has
+    no response yet.
+    """
 
     def __init__(self, tracer: Tracer, session: Any) -> None:
         from opentelemetry import context, trace
@@ -78,7 +84,9 @@ class _Traces:
         for decision in decisions:
             if isinstance(decision, Cancel):
                 self._end(decision.call, "cancelled")
-            elif isinstance(decision, Call | ElicitationReply):  # a call that starts, or one that goes on
+            elif isinstance(
+                decision, Call | ElicitationReply
+            ):  # a call that starts, or one that goes on
                 call = decision if isinstance(decision, Call) else decision.elicitation.call
         if call is None:
             _finish(span, "ok")
@@ -91,12 +99,16 @@ class _Traces:
         given = params.get("_meta")
         meta: dict[str, Any] = given if type(given) is dict else {}
         method = request.method if request.method in self._protocol._all_handlers else "_OTHER"
-        version = meta.get(META_VERSION, params.get("protocolVersion", self._protocol._eras.version))
+        version = meta.get(
+            META_VERSION, params.get("protocolVersion", self._protocol._eras.version)
+        )
         is_call = method == "tools/call"
         facts = {
             "mcp.method.name": method,
             "mcp.protocol.version": version if version in SUPPORTED_VERSIONS else None,
-            "jsonrpc.request.id": str(request.id)[:_MAX_CHARS] if isinstance(request.id, str | int) else None,
+            "jsonrpc.request.id": str(request.id)[:_MAX_CHARS]
+            if isinstance(request.id, str | int)
+            else None,
             "gen_ai.operation.name": "execute_tool" if is_call else None,
             "gen_ai.tool.name": str(params.get("name"))[:_MAX_CHARS] if is_call else None,
             "network.transport": "pipe",
@@ -119,7 +131,9 @@ class _Traces:
 
     def _fail(self, respond: Any, call: Call, error: BaseException) -> Any:
         if (context := self._open.get(call)) is not None:
-            self._trace.get_current_span(context).set_attribute("exception.type", type(error).__qualname__)
+            self._trace.get_current_span(context).set_attribute(
+                "exception.type", type(error).__qualname__
+            )
         return respond(call, error)
 
     def _elicit(self, respond: Any, call: Call, result: dict[str, Any]) -> Any:
@@ -136,11 +150,15 @@ class _Traces:
         """End the span of the open request of *call*, if it has not ended."""
         if (context := self._open.pop(call, None)) is not None:
             span = self._trace.get_current_span(context)
-            if call.tool.kind in _TARGETS:  # not before: the tool of a mounted server may be found during the call
+            if (
+                call.tool.kind in _TARGETS
+            ):  # not before: the tool of a mounted server may be found during the call
                 method, attribute = _TARGETS[call.tool.kind]
                 span.set_attribute(attribute, call.tool.name)
                 span.update_name(f"{method} {call.tool.name}" if method else "resources/read")
-            _finish(span, "timed_out" if call.given_up and outcome != "cancelled" else outcome, **facts)
+            _finish(
+                span, "timed_out" if call.given_up and outcome != "cancelled" else outcome, **facts
+            )
 
     def _run(self, run: Any, call: Call) -> None:
         token = self._context.attach(self._open.get(call) or self._context.Context())
@@ -150,7 +168,9 @@ class _Traces:
             self._context.detach(token)
 
     def _begin_async(self, begin: Any, call: Call) -> None:
-        self._context.attach(self._open.get(call) or self._context.Context())  # it ends with the task of the call
+        self._context.attach(
+            self._open.get(call) or self._context.Context()
+        )  # it ends with the task of the call
         begin(call)
 
     def _end_session(self, end: Any) -> None:
@@ -168,6 +188,10 @@ def _replace(owner: Any, **methods: Callable[..., Any]) -> None:
 def _finish(span: Span, outcome: str, code: int | None = None, size: int | None = None) -> None:
     """End *span*; *code* is that of a JSON-RPC error, *size* that of the response in bytes."""
     status = None if code is None else str(code)
-    facts = {"toolwire.outcome": outcome, "toolwire.response.size": size, "rpc.response.status_code": status}
+    facts = {
+        "toolwire.outcome": outcome,
+        "toolwire.response.size": size,
+        "rpc.response.status_code": status,
+    }
     tracing.note(span, facts, _ERRORS.get(outcome, status))
     span.end()

@@ -1,10 +1,11 @@
-"""Refuses to mix two versions of Toolwire in one process, when the package is upgraded under a running server.
+"""Refuses to mix two versions of Toolwire in one process, when the package is upgraded under a
+running server.
 
-Strategy. Modules that few calls need are imported when one needs them, since importing them at the start would cost
-every host time. After an upgrade in place, such an import would bring modules of another version: names are missing in
-them, or mean something else. So from the first call on, a finder is asked first for each of our modules. If the file
-with the version has changed, and the version with it, the import fails with a sentence that says so, and the server
-goes on.
+Strategy. Modules that few calls need are imported when one needs them, since importing them at the
+start would cost every host time. After an upgrade in place, such an import would bring modules of
+another version: names are missing in them, or mean something else. So from the first call on, a
+finder is asked first for each of our modules. If the file with the version has changed, and the
+version with it, the import fails with a sentence that says so, and the server goes on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Upgraded(ImportError):
 
 
 class UpgradeGuard:
-    """A finder for `sys.meta_path` that finds nothing, and raises `Upgraded` for our modules after an upgrade."""
+    """A finder for `sys.meta_path` that finds nothing, and raises `Upgraded` for our modules after
+    an upgrade.
+    """
 
     def __init__(self) -> None:
         self._known: tuple[int, int, int] | None = None
@@ -42,15 +45,21 @@ class UpgradeGuard:
         if state is not None and state == self._known:
             return None
         version = _version_on_disk()
-        if version == __version__:  # also if it was installed again, or is a checkout that is being edited
+        if (
+            version == __version__
+        ):  # also if it was installed again, or is a checkout that is being edited
             self._known = state
             return None
         now = f"its files are now those of {version}" if version else "its files are gone"
-        raise Upgraded(f"Toolwire {__version__} runs here, but {now}: restart the server", name=name)
+        raise Upgraded(
+            f"Toolwire {__version__} runs here, but {now}: restart the server", name=name
+        )
 
 
 def guard_imports() -> None:
-    """Refuse imports of our modules from now on if they are of another version than this process."""
+    """Refuse imports of our modules from now on if they are of another version than this
+    process.
+    """
     sys.meta_path.insert(0, UpgradeGuard())
 
 

@@ -1,4 +1,6 @@
-"""The text of `toolwire --version`: the version, the commit where one is known, and with `-v` where the package is."""
+"""The text of `toolwire --version`: the version, the commit where one is known, and with `-v` where
+the package is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _CHECKOUT = _PACKAGE.parents[1]
 
 
 def version_text(*, is_verbose: bool) -> str:
-    """Return the version on one line; if *is_verbose*, the folder of the package and the Python follow."""
+    """Return the version on one line; if *is_verbose*, the folder of the package and the Python
+    follow.
+    """
     commit = _installed_commit() or _checked_out_commit()
     line = f"toolwire {__version__}"
     if commit:
@@ -33,14 +37,18 @@ def version_text(*, is_verbose: bool) -> str:
 def _installed_commit() -> str:
     """Return the commit that an installer has recorded (PEP 610), or an empty text."""
     try:
-        recorded = json.loads(metadata.distribution("toolwire").read_text("direct_url.json") or "{}")
+        recorded = json.loads(
+            metadata.distribution("toolwire").read_text("direct_url.json") or "{}"
+        )
         return str(recorded["vcs_info"]["commit_id"])[:_DIGITS]
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
         return ""
 
 
 def _checked_out_commit() -> str:
-    """Return the commit of the checkout that this file is in, `-dirty` if files have changed, or an empty text."""
+    """Return the commit of the checkout that this file is in, `-dirty` if files have changed, or an
+    empty text.
+    """
     if not (_CHECKOUT / ".git").exists():
         return ""
     command = ["git", "describe", "--always", "--exclude=*", f"--abbrev={_DIGITS}", "--dirty"]

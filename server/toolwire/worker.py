@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 def main(words: dict[str, Any], cgroup: str) -> NoReturn:
-    """Serve *words*, a `WorkerSpec`, until the server hangs up; *cgroup* is the path of our own cgroup, if any."""
+    """Serve *words*, a `WorkerSpec`, until the server hangs up; *cgroup* is the path of our own
+    cgroup, if any.
+    """
     spec = msgspec.convert(words, WorkerSpec)
     if not subreaper.EXISTS:
         _die_with_the_server()
@@ -48,11 +50,22 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
         os._exit(STALE)
     log.configure(level=spec.log_level, as_json=spec.log_as_json)
     memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
-    unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
-    settings: dict[str, Any] = {"grace_seconds": 0.0, "heartbeat_seconds": 0.0, **unlimited, **spec.settings}
+    unlimited = {
+        "max_message_bytes": NO_LIMIT,
+        "max_pending_bytes": NO_LIMIT,
+        "ask_seconds": float("inf"),
+    }
+    settings: dict[str, Any] = {
+        "grace_seconds": 0.0,
+        "heartbeat_seconds": 0.0,
+        **unlimited,
+        **spec.settings,
+    }
     try:
         lifespan = None if spec.lifespan is None else _object(parse(spec.lifespan))
-        Server([WorkerTool(tool, memory) for tool in tools], lifespan=lifespan, **settings).serve(streams)
+        Server([WorkerTool(tool, memory) for tool in tools], lifespan=lifespan, **settings).serve(
+            streams
+        )
     except LifespanFailed as error:
         log.traceback(str(error), error.__cause__ or error)
         os._exit(2)
@@ -64,7 +77,9 @@ def _object(target: Target) -> Any:
 
 
 class WorkerTool(Tool):
-    """A tool inside its process. The server outside enforces its limits of time, by killing the process, and size."""
+    """A tool inside its process. The server outside enforces its limits of time, by killing the
+    process, and size.
+    """
 
     def __init__(self, tool: Tool, memory: Memory) -> None:
         self._become(tool)
@@ -76,7 +91,9 @@ class WorkerTool(Tool):
         """As `Tool.without_structured`."""
         return WorkerTool(self._tool.without_structured(), self._memory)
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
             return self._tool.call(arguments, caller, strict_arguments)
@@ -91,7 +108,9 @@ class WorkerTool(Tool):
 
 @contextmanager
 def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
-    """End the process as soon as a cancelled tool has cleaned up: the server sends it no more calls."""
+    """End the process as soon as a cancelled tool has cleaned up: the server sends it no more
+    calls.
+    """
     try:
         yield
     finally:
@@ -102,9 +121,9 @@ def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
 class Memory:
     """The memory limit of tools, beyond what the process holds when the first of them is called.
 
-    It limits the address space of this process and, if it has a cgroup, the memory of all processes in that. It is not
-    relative to each call, so that a tool that leaks a little memory each time reaches its limit, too, and gets a new
-    process.
+    It limits the address space of this process and, if it has a cgroup, the memory of all processes
+    in that. It is not relative to each call, so that a tool that leaks a little memory each time
+    reaches its limit, too, and gets a new process.
     """
 
     def __init__(self, default: int | None, limits: list[int | None], cgroup: str) -> None:
@@ -117,9 +136,13 @@ class Memory:
 
     @contextmanager
     def limited(self, tool: Tool) -> Iterator[None]:
-        """Limit *tool* inside the `with` block. If it runs out of memory, the process ends with `OUT_OF_MEMORY`."""
+        """Limit *tool* inside the `with` block. If it runs out of memory, the process ends with
+        `OUT_OF_MEMORY`.
+        """
         limit = tool.memory_limit or self._default
-        if limit is None or sys.platform == "win32":  # where there are no limits, as the server has logged
+        if (
+            limit is None or sys.platform == "win32"
+        ):  # where there are no limits, as the server has logged
             yield
             return
         import resource
@@ -128,7 +151,9 @@ class Memory:
         self._base = self._base or _address_space() + _OWN_BYTES
         wanted = self._base + limit
         try:
-            resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
+            resource.setrlimit(
+                resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard)
+            )
             if self._cgroup:
                 self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
                 cgroups.limit(self._cgroup, self._base_of_all + limit)
@@ -182,7 +207,9 @@ def _die_with_the_server() -> None:
 
 
 def _exit_if_ours(failure: threading.ExceptHookArgs) -> None:
-    """End the process if one of our threads fails, since the server would wait for ever. Threads of tools may fail."""
+    """End the process if one of our threads fails, since the server would wait for ever. Threads of
+    tools may fail.
+    """
     ours = failure.thread is not None and failure.thread.name.startswith("toolwire-")
     if ours and isinstance(failure.exc_value, MemoryError):
         os._exit(OUT_OF_MEMORY)

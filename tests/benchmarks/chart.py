@@ -1,6 +1,8 @@
-"""Shows the numbers that `compare.py --keep` wrote: `python tests/benchmarks/chart.py` writes pictures and page.
+"""Shows the numbers that `compare.py --keep` wrote: `python tests/benchmarks/chart.py` writes
+pictures and page.
 
-One picture for light pages and one for dark ones; a bar for each server, its length in proportion to its number.
+One picture for light pages and one for dark ones; a bar for each server, its length in proportion
+to its number.
 """
 
 from __future__ import annotations
@@ -57,11 +59,20 @@ def draw(numbers: dict[str, dict[str, float]], scheme: str) -> str:
             parts += [
                 _text(left, y + 12, name, colors["text" if is_own else "muted"], bold=is_own),
                 f'<rect x="{bar}" y="{y}" width="{width:.1f}" height="15" rx="2" fill="{fill}"/>',
-                _text(bar + width + 6, y + 12, in_unit(key, numbers[name][key]), colors["text"], bold=is_own),
+                _text(
+                    bar + width + 6,
+                    y + 12,
+                    in_unit(key, numbers[name][key]),
+                    colors["text"],
+                    bold=is_own,
+                ),
             ]
     size = f"{2 * _PANEL_WIDTH} {2 * height - _GAP + 8}"
     font = "-apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" font-family="{font}" font-size="13">'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" font-family="{font}"'
+        ' font-size="13">'
+    )
     return "\n".join([head, *parts, "</svg>\n"])
 
 

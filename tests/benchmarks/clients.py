@@ -3,10 +3,11 @@
     tests/peers/install mcp2               once: the official client
     python tests/benchmarks/clients.py     half a minute; --quick takes a tenth
 
-Each client runs in a process of its own, in the environment that has nothing else to import, and they take turns. What
-is measured: a whole program that lists the tools and ends; importing the client; from asking for a connection to the
-first list; calls one after the other; calls that wait side by side. The last line says how many times as much the
-official client takes. All of them ask Toolwire's server for `add(a, b)`, so its share is the same for all.
+Each client runs in a process of its own, in the environment that has nothing else to import, and
+they take turns. What is measured: a whole program that lists the tools and ends; importing the
+client; from asking for a connection to the first list; calls one after the other; calls that wait
+side by side. The last line says how many times as much the official client takes. All of them ask
+Toolwire's server for `add(a, b)`, so its share is the same for all.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def ask(client: str, command: list[str], calls: int) -> dict[str, float]:
     """What one client takes; without *calls* it lists the tools and ends."""
     if client == "Toolwire, threads":
         return ask_in_threads(command, calls)
-    return asyncio.run(ask_on_loop(toolwire if client == "Toolwire, asyncio" else official, command, calls))
+    return asyncio.run(
+        ask_on_loop(toolwire if client == "Toolwire, asyncio" else official, command, calls)
+    )
 
 
 def ask_in_threads(command: list[str], calls: int) -> dict[str, float]:
@@ -56,7 +59,10 @@ def ask_in_threads(command: list[str], calls: int) -> dict[str, float]:
     imported = time.perf_counter()
     with connect(command) as client:
         client.list_tools()
-        numbers = {"import_seconds": imported - begun, "ready_seconds": time.perf_counter() - imported}
+        numbers = {
+            "import_seconds": imported - begun,
+            "ready_seconds": time.perf_counter() - imported,
+        }
         if calls:
             times = []
             for number in range(calls + WARM_UP):
@@ -67,13 +73,17 @@ def ask_in_threads(command: list[str], calls: int) -> dict[str, float]:
             numbers |= quantiles(times)
             before = time.perf_counter()
             pending = [client.start("add", {"a": number, "b": 3}) for number in range(SIDE_BY_SIDE)]
-            assert [call.result().structured["result"] for call in pending] == list(range(3, SIDE_BY_SIDE + 3))
+            assert [call.result().structured["result"] for call in pending] == list(
+                range(3, SIDE_BY_SIDE + 3)
+            )
             numbers["side_by_side_seconds"] = (time.perf_counter() - before) / SIDE_BY_SIDE
     return numbers
 
 
 async def ask_on_loop(
-    connected: Callable[[list[str], list[float]], AbstractAsyncContextManager[Call]], command: list[str], calls: int
+    connected: Callable[[list[str], list[float]], AbstractAsyncContextManager[Call]],
+    command: list[str],
+    calls: int,
 ) -> dict[str, float]:
     moments = [time.perf_counter()]
     async with connected(command, moments) as call:
@@ -126,7 +136,10 @@ async def official(command: list[str], moments: list[float]) -> Any:
 
 def quantiles(times: list[float]) -> dict[str, float]:
     times = times[WARM_UP:]
-    return {"p50_seconds": statistics.median(times), "p99_seconds": statistics.quantiles(times, n=100)[98]}
+    return {
+        "p50_seconds": statistics.median(times),
+        "p99_seconds": statistics.quantiles(times, n=100)[98],
+    }
 
 
 # In the process that compares them.
@@ -137,9 +150,15 @@ def measured(client: str, command: list[str], calls: int) -> dict[str, float]:
 
     python = MCP2.program[0] if client == MCP else sys.executable
     before = time.perf_counter()
-    subprocess.run([python, __file__, "--ask", client, "0", *command], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [python, __file__, "--ask", client, "0", *command], check=True, stdout=subprocess.DEVNULL
+    )
     program = time.perf_counter() - before
-    done = subprocess.run([python, __file__, "--ask", client, str(calls), *command], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [python, __file__, "--ask", client, str(calls), *command],
+        check=True,
+        stdout=subprocess.PIPE,
+    )
     return {"program_seconds": program, **json.loads(done.stdout)}
 
 

@@ -6,9 +6,10 @@
     python tests/benchmarks/compare.py --only basics payloads
     python tests/benchmarks/compare.py --keep        the numbers to docs/benchmarks.json, for the page and the pictures
 
-The contenders take turns within each round, so that what else the machine does falls on all of them. The exit
-status is 0 when every target of the design is met, 1 otherwise; a quick run is too short to judge by.
-"""
+The contenders take turns within each round, so that what else the machine does falls on all of
+them. The exit status is 0 when every target of the design is met, 1 otherwise; a quick run is too
+short to judge by.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -68,17 +69,28 @@ def progress(text: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one round of a tenth of the work")
-    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}"
+    )
     parser.add_argument("--rounds", type=int, default=0, help="how many rounds; 5 unless given")
     parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
-    parser.add_argument("--keep", action="store_true", help="write docs/benchmarks.json, which page and pictures show")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="write docs/benchmarks.json, which page and pictures show",
+    )
     options = parser.parse_args()
 
     missing = [contender.name for contender in CONTENDERS if not contender.installed]
     if missing:
-        print(f"not installed, so left out: {', '.join(missing)} (tests/peers/install)", file=sys.stderr)
+        print(
+            f"not installed, so left out: {', '.join(missing)} (tests/peers/install)",
+            file=sys.stderr,
+        )
     numbers = collect(
-        options.only or list(PARTS), options.rounds or (1 if options.quick else 5), 0.1 if options.quick else 1.0
+        options.only or list(PARTS),
+        options.rounds or (1 if options.quick else 5),
+        0.1 if options.quick else 1.0,
     )
 
     judged = targets.judge(numbers)
@@ -95,11 +107,18 @@ def main() -> int:
     ]
     if options.keep:
         where = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-        kept = {"when": f"{date.today():%d %B %Y}", "where": where, "servers": {name: numbers[name] for name in names}}
+        kept = {
+            "when": f"{date.today():%d %B %Y}",
+            "where": where,
+            "servers": {name: numbers[name] for name in names},
+        }
         NUMBERS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
     show = as_markdown if options.markdown else as_text
     print("\n\n".join(show(table) for table in tables))
-    print(f"\n{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; medians.")
+    print(
+        f"\n{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};"
+        " medians."
+    )
     return 0 if options.quick or all(verdict.met for verdict in judged) else 1
 
 

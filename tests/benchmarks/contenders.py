@@ -33,13 +33,17 @@ class Contender:
 
     @property
     def installed(self) -> bool:
-        return Path(self.program[0]).exists() and all(Path(word).exists() for word in self.program[1:] if "/" in word)
+        return Path(self.program[0]).exists() and all(
+            Path(word).exists() for word in self.program[1:] if "/" in word
+        )
 
 
 def toolwire_command() -> tuple[str, ...]:
     """The `toolwire` command beside this interpreter, which is what a host starts."""
     script = Path(sysconfig.get_path("scripts")) / "toolwire"
-    return (str(script), "serve") if script.exists() else (sys.executable, "-m", "toolwire", "serve")
+    return (
+        (str(script), "serve") if script.exists() else (sys.executable, "-m", "toolwire", "serve")
+    )
 
 
 def _python(environment: str) -> str:
@@ -72,5 +76,7 @@ CONTENDERS = (
     Contender("TypeScript SDK 1.32.2", (NODE, _file("sdk_server.mjs")), JAVASCRIPT_TOOLS, 5_000),
     MCP2,
     Contender("mcp 1.30.0", (_python("mcp1"), _file("mcp1_server.py")), BASIC_PYTHON_TOOLS, 1_000),
-    Contender("fastmcp 4.1.6", (_python("fastmcp"), _file("fastmcp_server.py")), BASIC_PYTHON_TOOLS, 1_000),
+    Contender(
+        "fastmcp 4.1.6", (_python("fastmcp"), _file("fastmcp_server.py")), BASIC_PYTHON_TOOLS, 1_000
+    ),
 )

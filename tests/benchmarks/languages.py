@@ -1,14 +1,17 @@
-"""The generated clients of other languages beside the one in Python, asking the same server, on this machine, now.
+"""The generated clients of other languages beside the one in Python, asking the same server, on
+this machine, now.
 
     tests/peers/install languages              once: compilers and what runs the clients
     python tests/benchmarks/languages.py       a minute; --quick takes a tenth
 
-Each client sends 10,000 calls of `add(a, b)` at once, twice, and the second time counts; then a tenth as many one after
-the other. They take turns, each in a process of its own. The last column says how many pipelined calls a client gets
-answered for each one of the Python client. The server has its share in all of them.
+Each client sends 10,000 calls of `add(a, b)` at once, twice, and the second time counts; then a
+tenth as many one after the other. They take turns, each in a process of its own. The last column
+says how many pipelined calls a client gets answered for each one of the Python client. The server
+has its share in all of them.
 
-A language is a line in `LANGUAGES`: a function that makes its program in a folder and returns its command, to which the
-number of calls and the command of the server are added. The program prints `{"per_second": …, "p50_seconds": …}`.
+A language is a line in `LANGUAGES`: a function that makes its program in a folder and returns its
+command, to which the number of calls and the command of the server are added. The program prints
+`{"per_second": …, "p50_seconds": …}`.
 """
 
 from __future__ import annotations
@@ -35,7 +38,16 @@ INSTALLED = Path(os.environ.get("TOOLWIRE_PEERS", HERE.parents[1] / ".peers")) /
 def client_for(language: str, folder: Path, name: str) -> Path:
     """Write the client of the server with `add`, and return its path."""
     made = folder / name
-    command = [sys.executable, "-m", "toolwire", "client", language, str(folder / "add.py"), "-o", str(made)]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "client",
+        language,
+        str(folder / "add.py"),
+        "-o",
+        str(made),
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return made
 
@@ -46,16 +58,28 @@ def python(folder: Path) -> list[str]:
 
 def typescript(folder: Path, program: str = "bun") -> list[str]:
     client_for("typescript", folder, "client.ts")
-    (folder / "main.ts").write_text((HERE / "languages" / "typescript.ts").read_text("utf-8"), "utf-8")
+    (folder / "main.ts").write_text(
+        (HERE / "languages" / "typescript.ts").read_text("utf-8"), "utf-8"
+    )
     (folder / "package.json").write_text('{"type": "module"}')
     if program != "node":
-        return [str(INSTALLED / "node_modules" / ".bin" / program), "run", *(["-A"] * (program == "deno")), "main.ts"]
+        return [
+            str(INSTALLED / "node_modules" / ".bin" / program),
+            "run",
+            *(["-A"] * (program == "deno")),
+            "main.ts",
+        ]
     options = (
-        "--module nodenext --target es2022 --lib es2022,esnext.disposable --types node --skipLibCheck --outDir dist"
+        "--module nodenext --target es2022 --lib es2022,esnext.disposable --types node"
+        " --skipLibCheck --outDir dist"
     )
     (folder / "node_modules").symlink_to(INSTALLED / "node_modules")
     compiler = INSTALLED / "node_modules" / ".bin" / "tsc"
-    subprocess.run([compiler, *options.split(), "--rewriteRelativeImportExtensions", "main.ts"], cwd=folder, check=True)
+    subprocess.run(
+        [compiler, *options.split(), "--rewriteRelativeImportExtensions", "main.ts"],
+        cwd=folder,
+        check=True,
+    )
     return [str(INSTALLED / "node_modules" / ".bin" / "node"), "dist/main.js"]
 
 
@@ -67,24 +91,40 @@ def go(folder: Path) -> list[str]:
     own = INSTALLED / "go" / "bin" / "go"
     environment = {**os.environ, "GOTOOLCHAIN": "local", "GOCACHE": str(INSTALLED / "go-cache")}
     subprocess.run(
-        [own if own.exists() else "go", "build", "-o", "measured", "."], cwd=folder, env=environment, check=True
+        [own if own.exists() else "go", "build", "-o", "measured", "."],
+        cwd=folder,
+        env=environment,
+        check=True,
     )
     return [str(folder / "measured")]
 
 
 def lua(folder: Path) -> list[str]:
     client_for("lua", folder, "client.lua")
-    return ["nvim", "--headless", "--clean", "--cmd", f"luafile {HERE / 'languages' / 'lua.lua'}", "--"]
+    return [
+        "nvim",
+        "--headless",
+        "--clean",
+        "--cmd",
+        f"luafile {HERE / 'languages' / 'lua.lua'}",
+        "--",
+    ]
 
 
 def rust(folder: Path) -> list[str]:
     client_for("rust", folder, "tools.rs")
     (folder / "main.rs").write_text((HERE / "languages" / "rust.rs").read_text("utf-8"), "utf-8")
     crates = 'serde = { version = "1", features = ["derive"] }\nserde_json = "1"\n'
-    program = '[package]\nname = "ask"\nversion = "0.1.0"\nedition = "2021"\n[[bin]]\nname = "ask"\npath = "main.rs"\n'
+    program = (
+        '[package]\nname = "ask"\nversion = "0.1.0"\nedition = "2021"\n[[bin]]\nname = "ask"\npath'
+        ' = "main.rs"\n'
+    )
     (folder / "Cargo.toml").write_text(f"{program}[dependencies]\n{crates}")
     # Debian's crates, and its compiler before that of rustup, as in the tests.
-    source = '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n'
+    source = (
+        '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory ='
+        ' "/usr/share/cargo/registry"\n'
+    )
     (folder / "config.toml").write_text(source)
     path = os.pathsep.join((os.defpath, os.environ["PATH"]))
     env = {
@@ -95,7 +135,9 @@ def rust(folder: Path) -> list[str]:
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
     cargo = shutil.which("cargo", path=path) or "cargo"
-    subprocess.run([cargo, "build", "--quiet", "--release", "--offline"], cwd=folder, env=env, check=True)
+    subprocess.run(
+        [cargo, "build", "--quiet", "--release", "--offline"], cwd=folder, env=env, check=True
+    )
     return [str(folder / "target" / "release" / "ask")]
 
 
@@ -118,7 +160,9 @@ def ask(command: list[str], calls: int) -> dict[str, float]:
         for _ in range(2):
             begun = time.perf_counter()
             pending = [client.start("add", {"a": number, "b": 3}) for number in range(calls)]
-            assert [call.result().structured["result"] for call in pending] == list(range(3, calls + 3))
+            assert [call.result().structured["result"] for call in pending] == list(
+                range(3, calls + 3)
+            )
             seconds = time.perf_counter() - begun
         times = []
         for number in range(calls // 10):
@@ -152,7 +196,9 @@ def main(words: list[str]) -> None:
         return
     is_quick = "--quick" in words
     names = [word.lower() for word in words if word != "--quick"]
-    chosen = [each for each in LANGUAGES if not names or each.split(",")[0].lower() in {"python", *names}]
+    chosen = [
+        each for each in LANGUAGES if not names or each.split(",")[0].lower() in {"python", *names}
+    ]
     found = measured(chosen, CALLS // 10 if is_quick else CALLS, 1 if is_quick else ROUNDS)
     ours = statistics.median(each["per_second"] for each in found["Python, threads"])
     print(f"{'client':24}{'pipelined/s':>14}{'call, p50':>12}{'x Python':>10}")

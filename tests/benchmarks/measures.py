@@ -95,19 +95,27 @@ def payloads(contender: Contender, *, scale: float) -> Numbers:
 
 
 def many_tools(contender: Contender, *, scale: float) -> Numbers:
-    """What 1,000 tools cost, beside 10. Both servers are asked in turns: what counts is how they compare."""
+    """What 1,000 tools cost, beside 10. Both servers are asked in turns: what counts is how they
+    compare.
+    """
     numbers: Numbers = {}
     calls: dict[int, list[float]] = {10: [], 1_000: []}
     with ExitStack() as stack:
         servers = {
             count: stack.enter_context(
-                running(contender.command("many"), handshake=contender.handshake, more={"TOOLS": str(count)})
+                running(
+                    contender.command("many"),
+                    handshake=contender.handshake,
+                    more={"TOOLS": str(count)},
+                )
             )
             for count in calls
         }
         for count, server in servers.items():
             numbers[f"start_{count}_seconds"] = [server.ready_seconds]
-            numbers[f"list_per_tool_{count}_seconds"] = [listing(server, int(100 * scale), count) / count]
+            numbers[f"list_per_tool_{count}_seconds"] = [
+                listing(server, int(100 * scale), count) / count
+            ]
         with apart(servers.values()):
             for count, server in [*servers.items()] * TURNS:
                 calls[count] += one_at_a_time(server, int(CALLS_ONE_AT_A_TIME * scale) // TURNS)
@@ -130,7 +138,9 @@ def listing(server: Server, times: int, count: int) -> float:
 
 
 def sleepers(contender: Contender, *, scale: float) -> Numbers:
-    """Calls that wait side by side: 1,000 on the event loop, 64 in threads, and a ping among them."""
+    """Calls that wait side by side: 1,000 on the event loop, 64 in threads, and a ping among
+    them.
+    """
     del scale
     numbers: Numbers = {}
     for name, count in (("sleep", 1_000), ("block", 64)):

@@ -36,7 +36,9 @@ def _ratio(name: str, other: str) -> Callable[[ByContender], float]:
 
 def _growth(name: str) -> Callable[[ByContender], float]:
     """How a number with 1,000 tools stands to the same with 10."""
-    return lambda numbers: numbers[TOOLWIRE.name][name.format(1_000)] / numbers[TOOLWIRE.name][name.format(10)]
+    return lambda numbers: (
+        numbers[TOOLWIRE.name][name.format(1_000)] / numbers[TOOLWIRE.name][name.format(10)]
+    )
 
 
 TARGETS = (
@@ -56,15 +58,23 @@ TARGETS = (
         100,
         at_least=True,
     ),
-    Target("peak memory relative to the bare loop: at most 1.3", _ratio("memory_bytes", BARE.name), 1.3),
+    Target(
+        "peak memory relative to the bare loop: at most 1.3", _ratio("memory_bytes", BARE.name), 1.3
+    ),
     Target("1,000 async one-second sleeps: at most 1.3 s", _own("sleep_1000_seconds"), 1.3),
     Target("64 blocking one-second sleeps: at most 1.5 s", _own("block_64_seconds"), 1.5),
     # "At once": long before the first of the sleeps ends, with all 1,000 calls written ahead of it.
     Target("ping after 1,000 sleeping calls: at most 0.2 s", _own("sleep_ping_seconds"), 0.2),
     Target("ping after 64 blocking calls: at most 0.2 s", _own("block_ping_seconds"), 0.2),
     # A tenth is allowed for noise; "no more" means that nothing grows with the number of tools.
-    Target("tools/list per tool, 1,000 tools relative to 10: at most 1.1", _growth("list_per_tool_{}_seconds"), 1.1),
-    Target("p50 of a call, 1,000 tools relative to 10: at most 1.1", _growth("p50_{}_seconds"), 1.1),
+    Target(
+        "tools/list per tool, 1,000 tools relative to 10: at most 1.1",
+        _growth("list_per_tool_{}_seconds"),
+        1.1,
+    ),
+    Target(
+        "p50 of a call, 1,000 tools relative to 10: at most 1.1", _growth("p50_{}_seconds"), 1.1
+    ),
 )
 
 
@@ -83,5 +93,8 @@ def judge(numbers: ByContender) -> list[Verdict]:
 
 def table(verdicts: list[Verdict]) -> Table:
     """The verdicts as a table."""
-    rows = [[verdict.claim, f"{verdict.value:.3g}", "met" if verdict.met else "MISSED"] for verdict in verdicts]
+    rows = [
+        [verdict.claim, f"{verdict.value:.3g}", "met" if verdict.met else "MISSED"]
+        for verdict in verdicts
+    ]
     return Table(["target", "measured", ""], rows)

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/upstream.py [--server COMMAND] [--rounds N]
 
-The same `add(a, b)` is called directly, through a mount, through `toolwire wrap`, and in a worker process. All take
-their turn in each round; what counts is the difference of the medians within a round. `--server` measures another
-server with a tool `add`, such as one on an SDK.
+The same `add(a, b)` is called directly, through a mount, through `toolwire wrap`, and in a worker
+process. All take their turn in each round; what counts is the difference of the medians within a
+round. `--server` measures another server with a tool `add`, such as one on an SDK.
 """
 
 from __future__ import annotations
@@ -63,9 +63,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        servers = {name: opened(command) for name, command in commands(Path(folder), options.server).items()}
+        servers = {
+            name: opened(command)
+            for name, command in commands(Path(folder), options.server).items()
+        }
         rounds = [
-            {name: median_seconds(server, CALLS) for name, server in servers.items()} for _ in range(options.rounds)
+            {name: median_seconds(server, CALLS) for name, server in servers.items()}
+            for _ in range(options.rounds)
         ]
         for server in servers.values():
             server.close()

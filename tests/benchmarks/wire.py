@@ -1,4 +1,6 @@
-"""The driver's end of the wire: raw descriptors and prepared bytes, so that what is measured is the server."""
+"""The driver's end of the wire: raw descriptors and prepared bytes, so that what is measured is the
+server.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ class Server:
         return b"".join(chunks)
 
     def ask_all(self, lines: bytes, answers: int) -> bytes:
-        """Send *lines* without waiting, and return everything up to the last of as many *answers*."""
+        """Send *lines* without waiting, and return everything up to the last of as many
+        *answers*.
+        """
         self._write_from_a_thread(lines)
         chunks = []
         while answers > 0:
@@ -91,7 +95,9 @@ class Server:
         return b"".join(chunks)
 
     def ask_until(self, lines: bytes, mark: bytes) -> bytes:
-        """Send *lines* without waiting, and return what has come once *mark* is among it, up to the end of a line."""
+        """Send *lines* without waiting, and return what has come once *mark* is among it, up to the
+        end of a line.
+        """
         self._write_from_a_thread(lines)
         data = b""
         while mark not in data or data[-1:] != b"\n":
@@ -130,7 +136,8 @@ class Server:
 def apart(servers: Iterable[Server]) -> Iterator[None]:
     """Keep the driver on one processor and *servers* on another, as far as the system lets us.
 
-    Where the scheduler happens to put two servers makes the calls of one take half as long again as the other's.
+    Where the scheduler happens to put two servers makes the calls of one take half as long again as
+    the other's.
     """
     ours = os.sched_getaffinity(0) if sys.platform == "linux" else set()
     if len(ours) < 2:
@@ -149,7 +156,9 @@ def apart(servers: Iterable[Server]) -> Iterator[None]:
 
 
 @contextmanager
-def running(command: list[str], *, handshake: bool, more: dict[str, str] | None = None) -> Iterator[Server]:
+def running(
+    command: list[str], *, handshake: bool, more: dict[str, str] | None = None
+) -> Iterator[Server]:
     """A server that has answered its first `tools/list`, `ready_seconds` after it was spawned."""
     server = Server(command, more)
     try:

@@ -91,7 +91,11 @@ def test_a_server_that_ends_at_the_handshake_is_an_error_with_its_last_words() -
 
 
 def test_a_command_that_does_not_exist_is_an_error_that_names_it() -> None:
-    with nothing_leaks(), pytest.raises(NotStarted, match="no-such-program"), connect(["no-such-program"]):
+    with (
+        nothing_leaks(),
+        pytest.raises(NotStarted, match="no-such-program"),
+        connect(["no-such-program"]),
+    ):
         pass
     with pytest.raises(NotStarted), connect([]):
         pass
@@ -115,7 +119,9 @@ def test_progress_is_reported_before_the_result() -> None:
     ("behaviour", "status", "stderr"),
     [("Dies", 7, "out of ideas"), ("Crashes", -9, ""), ("LeavesItsOutputOpen", 7, "")],
 )
-def test_a_server_that_dies_wakes_everyone_who_waits(behaviour: str, status: int, stderr: str) -> None:
+def test_a_server_that_dies_wakes_everyone_who_waits(
+    behaviour: str, status: int, stderr: str
+) -> None:
     with nothing_leaks(), fake(behaviour) as client:
         calls = [client.start("wait"), client.start("wait"), client.start("fatal")]
         for call in calls:
@@ -127,7 +133,11 @@ def test_a_server_that_dies_wakes_everyone_who_waits(behaviour: str, status: int
 
 
 def test_a_server_that_closes_its_output_is_gone_too() -> None:
-    with nothing_leaks(), fake("ClosesItsOutput") as client, pytest.raises(ServerGone, match="closed its output"):
+    with (
+        nothing_leaks(),
+        fake("ClosesItsOutput") as client,
+        pytest.raises(ServerGone, match="closed its output"),
+    ):
         client.call_tool("x", timeout_seconds=WAIT)
 
 
@@ -206,7 +216,14 @@ def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
 
 @pytest.mark.parametrize(
     "result",
-    [None, 1, {"content": 1}, {"content": [1]}, {"content": [{"type": "text"}]}, {"resultType": "input_required"}],
+    [
+        None,
+        1,
+        {"content": 1},
+        {"content": [1]},
+        {"content": [{"type": "text"}]},
+        {"resultType": "input_required"},
+    ],
 )
 def test_a_result_that_is_none_is_an_error(result: Any) -> None:
     with fake("Garbled") as client, pytest.raises(BrokenRules):
@@ -221,8 +238,28 @@ def nested(levels: int) -> Any:
     return value
 
 
-NO_RESULTS: list[Any] = [None, 1, "x", [], [1], {}, {"resultType": "input_required", "inputRequests": [1]}]
-NO_LISTS: list[Any] = [None, 1, "x", {}, [None], [1], ["x"], [[]], [{}], [{"name": 1}], [{"name": "x", "title": 1}]]
+NO_RESULTS: list[Any] = [
+    None,
+    1,
+    "x",
+    [],
+    [1],
+    {},
+    {"resultType": "input_required", "inputRequests": [1]},
+]
+NO_LISTS: list[Any] = [
+    None,
+    1,
+    "x",
+    {},
+    [None],
+    [1],
+    ["x"],
+    [[]],
+    [{}],
+    [{"name": 1}],
+    [{"name": "x", "title": 1}],
+]
 NO_MESSAGES: list[Any] = [
     {"role": "user"},
     {"role": "system", "content": {"type": "text", "text": "x"}},
@@ -241,19 +278,36 @@ NO_CONTENTS: list[Any] = [
 
 def lists(member: str, *entries: Any) -> list[Any]:
     """Results whose *member* is no valid list, or is a list of one of these *entries*."""
-    return [{member: value} for value in [*NO_LISTS, *([entry] for entry in entries)]] + [{member: [], "nextCursor": 1}]
+    return [{member: value} for value in [*NO_LISTS, *([entry] for entry in entries)]] + [
+        {member: [], "nextCursor": 1}
+    ]
 
 
 MALFORMED: dict[str, tuple[list[Any], list[Any]]] = {
-    "list_resources": ([], lists("resources", {"name": "x"}, {"name": "x", "uri": "x:y", "size": "x"})),
+    "list_resources": (
+        [],
+        lists("resources", {"name": "x"}, {"name": "x", "uri": "x:y", "size": "x"}),
+    ),
     "list_resource_templates": ([], lists("resourceTemplates", {"name": "x", "uriTemplate": 1})),
     "list_prompts": (
         [],
-        lists("prompts", *({"name": "x", "arguments": it} for it in (1, "x", {"x": 1}, ["x"], [{"name": 1}]))),
+        lists(
+            "prompts",
+            *({"name": "x", "arguments": it} for it in (1, "x", {"x": 1}, ["x"], [{"name": 1}])),
+        ),
     ),
-    "read_resource": (["x:y"], [{"contents": it} for it in (None, 1, "x", {"x": 1}, *([it] for it in NO_CONTENTS))]),
-    "get_prompt": (["x"], [{"messages": it} for it in (None, 1, "x", {}, *([it] for it in NO_MESSAGES), ["x"])]),
-    "complete": (["x", "a"], [{"completion": it} for it in (None, 1, [], {}, *({"values": v} for v in (1, [1], {})))]),
+    "read_resource": (
+        ["x:y"],
+        [{"contents": it} for it in (None, 1, "x", {"x": 1}, *([it] for it in NO_CONTENTS))],
+    ),
+    "get_prompt": (
+        ["x"],
+        [{"messages": it} for it in (None, 1, "x", {}, *([it] for it in NO_MESSAGES), ["x"])],
+    ),
+    "complete": (
+        ["x", "a"],
+        [{"completion": it} for it in (None, 1, [], {}, *({"values": v} for v in (1, [1], {})))],
+    ),
 }
 
 
@@ -262,7 +316,11 @@ def test_malformed_answers_about_resources_and_prompts_are_errors(method: str) -
     arguments, malformed = MALFORMED[method]
     results = NO_RESULTS + malformed
     with garbling(*results, {}) as client:
-        accepted = [result for result in results if not _raises_broken_rules(getattr(client, method), arguments)]
+        accepted = [
+            result
+            for result in results
+            if not _raises_broken_rules(getattr(client, method), arguments)
+        ]
         assert client.request("anything") == {}  # the connection survives
     assert accepted == []
 
@@ -276,15 +334,31 @@ def _raises_broken_rules(method: Any, arguments: list[Any]) -> bool:
 
 
 def garbling(*results: Any) -> PendingConnection:
-    return connect([sys.executable, str(FAKE), "Garbles", json.dumps(results)], on_ask=lambda question: {})
+    return connect(
+        [sys.executable, str(FAKE), "Garbles", json.dumps(results)], on_ask=lambda question: {}
+    )
 
 
 def test_answers_that_are_odd_but_clear_are_understood() -> None:
-    resource = {"uri": "x:y", "name": "x", "title": None, "size": 0, "annotations": [], "icons": nested(300)["x"]}
+    resource = {
+        "uri": "x:y",
+        "name": "x",
+        "title": None,
+        "size": 0,
+        "annotations": [],
+        "icons": nested(300)["x"],
+    }
     prompt = {"name": "x", "arguments": [{"name": "a", "description": None, "required": None}]}
     part = {"uri": "x:y", "mimeType": None, "text": "", "blob": None, "data": "?"}
-    results = [{"resources": [resource]}, {"prompts": [prompt]}, {"contents": []}, {"contents": [part]}]
-    with garbling(*results, {"messages": [], "description": None}, {"completion": {"values": []}}) as client:
+    results = [
+        {"resources": [resource]},
+        {"prompts": [prompt]},
+        {"contents": []},
+        {"contents": [part]},
+    ]
+    with garbling(
+        *results, {"messages": [], "description": None}, {"completion": {"values": []}}
+    ) as client:
         [found] = client.list_resources()
         assert (found.uri, found.title, found.size, found.annotations) == ("x:y", None, 0, {})
         assert client.list_prompts() == [
@@ -318,9 +392,13 @@ def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
     wait_until(lambda: not is_running(pid))  # the signal is sent, and its effect is the kernel's
 
 
-@pytest.fixture(params=["no descriptors of processes", "no looking without reaping", "no waiting for pipes"])
+@pytest.fixture(
+    params=["no descriptors of processes", "no looking without reaping", "no waiting for pipes"]
+)
 def lesser_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As other systems are than Linux: macOS, since Python 3.13 the first, before it the second; Windows the third."""
+    """As other systems are than Linux: macOS, since Python 3.13 the first, before it the second;
+    Windows the third.
+    """
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     monkeypatch.setattr("toolwire_client.transport.child_process._LOOK_SECONDS", 0.05)
     if request.param != "no descriptors of processes":
@@ -333,7 +411,9 @@ def lesser_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 class TestOnLesserSystems:
     def test_servers_are_asked_and_end(self) -> None:
         with nothing_leaks(), fake("Server") as client:
-            calls = [client.start("echo", {"text": "x" * size}) for size in (1, 100_000, 1, 1_000_000)]
+            calls = [
+                client.start("echo", {"text": "x" * size}) for size in (1, 100_000, 1, 1_000_000)
+            ]
             assert [len(call.result(WAIT).text) for call in calls] == [13, 100_012, 13, 1_000_012]
 
     def test_servers_that_will_not_end_are_made_to(self) -> None:
@@ -348,7 +428,9 @@ class TestOnLesserSystems:
             assert caught.value.exit_status == status
 
 
-def test_the_end_of_a_server_whose_output_stays_open_is_noticed_by_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_server_whose_output_stays_open_is_noticed_by_looking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     monkeypatch.setattr("toolwire_client.transport.child_process._LOOK_SECONDS", 0.05)
     with nothing_leaks(), fake("LeavesItsOutputOpen") as client, pytest.raises(ServerGone):

@@ -54,9 +54,18 @@ def test_a_server_in_the_same_process_is_asked_like_any_other(face: str, era: An
     async def scenario(client: AsyncClient) -> None:
         [tool] = await client.list_tools()
         assert (tool.name, tool.description) == ("add", "Add two numbers.")
-        assert tool.input_schema["properties"]["a"] == {"type": "integer", "description": "The first."}
-        result = await client.call_tool("add", {"a": 2**70, "b": 1}, on_progress=lambda *report: reports.append(report))
-        assert (result.text, result.structured, result.is_error) == (str(2**70 + 1), {"result": 2**70 + 1}, False)
+        assert tool.input_schema["properties"]["a"] == {
+            "type": "integer",
+            "description": "The first.",
+        }
+        result = await client.call_tool(
+            "add", {"a": 2**70, "b": 1}, on_progress=lambda *report: reports.append(report)
+        )
+        assert (result.text, result.structured, result.is_error) == (
+            str(2**70 + 1),
+            {"result": 2**70 + 1},
+            False,
+        )
         assert (await client.call_tool("add", {"a": "x", "b": 1})).is_error
         assert await client.ping() > 0
         assert client.pid is None
@@ -84,7 +93,9 @@ def test_tasks_call_side_by_side(loop: str) -> None:
         texts: dict[int, str] = {}
 
         async def call(number: int) -> None:
-            texts[number] = (await client.call_tool("echo", {"number": number}, timeout_seconds=WAIT)).text
+            texts[number] = (
+                await client.call_tool("echo", {"number": number}, timeout_seconds=WAIT)
+            ).text
 
         async with anyio.create_task_group() as tasks:
             for number in range(50):
@@ -199,7 +210,9 @@ def test_a_flood_of_progress_leaves_time_for_other_tasks(loop: str) -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, object()])
-def test_arguments_that_are_no_json_are_refused_before_anything_is_sent(face: str, number: Any) -> None:
+def test_arguments_that_are_no_json_are_refused_before_anything_is_sent(
+    face: str, number: Any
+) -> None:
     async def scenario(client: AsyncClient) -> None:
         with pytest.raises(ValueError, match="number"):
             await client.call_tool("add", {"number": number})
@@ -317,7 +330,10 @@ def test_a_legacy_server_is_asked_for_its_log_only_if_somebody_reads_it(face: st
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_arguments_of_prompts_and_templates_are_completed(face: str, era: Any) -> None:
     @prompt
-    def travel(start: Literal["Oslo", "Rome"], goal: Annotated[str, complete(lambda text, others: [*others])]) -> str:
+    def travel(
+        start: Literal["Oslo", "Rome"],
+        goal: Annotated[str, complete(lambda text, others: [*others])],
+    ) -> str:
         return f"{start} {goal}"
 
     @resource("cities://{city}")
@@ -348,7 +364,9 @@ def test_what_a_tool_logs_is_filtered_by_the_level_that_was_set(face: str, era: 
         await client.call_tool("note", {"level": "critical"})
 
     ask(face, connect(Server([note]), era=era, on_log=entries.append), scenario)
-    assert entries == [LogEntry(level, "server", "noted", "noted", "note") for level in ("debug", "critical")]
+    assert entries == [
+        LogEntry(level, "server", "noted", "noted", "note") for level in ("debug", "critical")
+    ]
 
 
 def test_a_log_that_fails_disturbs_nobody(face: str, capsys: pytest.CaptureFixture[str]) -> None:

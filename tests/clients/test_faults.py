@@ -1,4 +1,6 @@
-"""The client against servers that fail, in every way at every step: what it says, and that nothing is left behind."""
+"""The client against servers that fail, in every way at every step: what it says, and that nothing
+is left behind.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class Attempt:
 
 def everything(limits: dict[str, float]) -> Any:
     async def scenario(client: AsyncClient) -> None:
-        assert [tool.name for tool in await client.list_tools(timeout_seconds=limits["list"])] == ["echo"]
+        assert [tool.name for tool in await client.list_tools(timeout_seconds=limits["list"])] == [
+            "echo"
+        ]
         assert (await client.call_tool("echo", timeout_seconds=limits["call"])).text == "done"
 
     return scenario
@@ -74,7 +78,8 @@ def everything(limits: dict[str, float]) -> Any:
 
 @pytest.mark.parametrize(
     ("face", "step"),
-    # The loops differ from the threads in how they wait and in nothing else, so one step of theirs tells enough.
+    # The loops differ from the threads in how they wait and in nothing else, so one step of theirs
+    # tells enough.
     [("threads", step) for step in STEPS] + [(face, "tools/call") for face in FACES[1:]],
 )
 @pytest.mark.parametrize("fault", FAULTS)
@@ -84,7 +89,8 @@ def test_a_fault_is_told_and_leaves_nothing_behind(
     if fault == "closes_its_output":  # and does not end
         monkeypatch.setattr("toolwire_client.transport.child_process.LAST_SECONDS", 0.1)
     attempt = Attempt(tmp_path, fault, step)
-    # Whatever happens to the probe, there is another way; and what happens at the end is nobody's concern.
+    # Whatever happens to the probe, there is another way; and what happens at the end is nobody's
+    # concern.
     expected = FINE if step in ("server/discover", "end") else FAULTS[fault]
     with nothing_leaks():
         if expected == FINE:

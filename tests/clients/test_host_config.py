@@ -11,7 +11,14 @@ import anyio
 import pytest
 from support import SUPPORT
 from support.client_backends import FACES, nothing_leaks
-from toolwire_client import BadConfiguration, ClientError, NotStarted, ServerGone, Toolbox, connect_config
+from toolwire_client import (
+    BadConfiguration,
+    ClientError,
+    NotStarted,
+    ServerGone,
+    Toolbox,
+    connect_config,
+)
 from toolwire_client.host_config import ServerConfig, read_config
 
 LOOPS = FACES[1:]
@@ -26,9 +33,14 @@ def fake(behaviour: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.process
 def test_every_server_of_a_file_is_connected_under_its_name(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"old": fake("Server"), "new": fake("Modern", env={"A": "1"})}}))
+    file.write_text(
+        json.dumps({"mcpServers": {"old": fake("Server"), "new": fake("Modern", env={"A": "1"})}})
+    )
     with nothing_leaks(), connect_config(file) as servers:
-        assert {name: client.version for name, client in servers.items()} == {"old": "2025-06-18", "new": "2026-07-28"}
+        assert {name: client.version for name, client in servers.items()} == {
+            "old": "2025-06-18",
+            "new": "2026-07-28",
+        }
         assert servers.errors == {}
         assert servers["new"].call_tool("echo").structured["name"] == "echo"
 
@@ -68,7 +80,13 @@ def test_what_fails_of_one_server_concerns_no_other(loop: str) -> None:
 
 @pytest.mark.process
 def test_threads_see_the_same_errors() -> None:
-    config = {"servers": {"fine": fake("Server"), "dead": fake("DiesAtTheHandshake"), "also fine": fake("Modern")}}
+    config = {
+        "servers": {
+            "fine": fake("Server"),
+            "dead": fake("DiesAtTheHandshake"),
+            "also fine": fake("Modern"),
+        }
+    }
     with nothing_leaks(), connect_config(config) as servers:
         assert (sorted(servers), list(servers.errors)) == (["also fine", "fine"], ["dead"])
 
@@ -90,7 +108,10 @@ fake_server.Server().serve()
 """
     )
     config = {
-        "servers": {name: {"command": PYTHON, "args": [str(script), name, other]} for name, other in ("ab", "ba")}
+        "servers": {
+            name: {"command": PYTHON, "args": [str(script), name, other]}
+            for name, other in ("ab", "ba")
+        }
     }
     with connect_config(config) as servers:
         assert sorted(servers) == ["a", "b"]
@@ -98,13 +119,19 @@ fake_server.Server().serve()
 
 @pytest.mark.process
 def test_an_exception_in_the_block_ends_all_servers() -> None:
-    with nothing_leaks(), pytest.raises(ZeroDivisionError), connect_config({"servers": {"a": fake("Server")}}):
+    with (
+        nothing_leaks(),
+        pytest.raises(ZeroDivisionError),
+        connect_config({"servers": {"a": fake("Server")}}),
+    ):
         raise ZeroDivisionError
 
 
 @pytest.mark.process
 def test_all_tools_of_a_file_make_one_toolbox() -> None:
-    with connect_config({"servers": {"a": fake("Server"), "b": fake("Server"), "c": fake("Pages")}}) as servers:
+    with connect_config(
+        {"servers": {"a": fake("Server"), "b": fake("Server"), "c": fake("Pages")}}
+    ) as servers:
         tools = [tool.name for tool in Toolbox(servers).list_tools()]
     assert tools == ["a_echo", "b_echo", "tool0", "tool1", "tool2"]
 
@@ -126,12 +153,27 @@ def test_what_is_left_open_is_filled_in(tmp_path: Path, monkeypatch: pytest.Monk
     entry = {
         "type": "stdio",
         "command": "~/bin/${GIVEN}",
-        "args": ["${env:GIVEN}", "${MISSING:-default}", "${workspaceFolder}/x", "${userHome}", "$GIVEN", 7],
+        "args": [
+            "${env:GIVEN}",
+            "${MISSING:-default}",
+            "${workspaceFolder}/x",
+            "${userHome}",
+            "$GIVEN",
+            7,
+        ],
         "env": {"KEY": "${input:key}", "NONE": None, "ON": True},
         "cwd": "..",
     }
     assert read(entry, {"key": "secret"}, project / ".vscode") == ServerConfig(
-        command=["/home/ann/bin/value", "value", "default", f"{project}/x", "/home/ann", "$GIVEN", "7"],
+        command=[
+            "/home/ann/bin/value",
+            "value",
+            "default",
+            f"{project}/x",
+            "/home/ann",
+            "$GIVEN",
+            "7",
+        ],
         env={"KEY": "secret", "ON": "true"},
         cwd=str(project / ".vscode" / ".."),
     )
@@ -162,7 +204,9 @@ def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path, mark: 
         ({"url": "https://example.com"}, "over the network"),
     ],
 )
-def test_what_is_wrong_with_an_entry_is_told(entry: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_with_an_entry_is_told(
+    entry: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("MISSING", raising=False)
     error = read(entry)
     assert isinstance(error, BadConfiguration)
@@ -205,7 +249,9 @@ def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_pat
         (b'{"\xff": 1}', "not UTF-8 (byte 2)"),
     ],
 )
-def test_a_file_that_is_none_is_an_error_that_names_it(tmp_path: Path, written: bytes, said: str) -> None:
+def test_a_file_that_is_none_is_an_error_that_names_it(
+    tmp_path: Path, written: bytes, said: str
+) -> None:
     file = tmp_path / "mcp.json"
     file.write_bytes(written)
     with pytest.raises(ClientError, match=r"mcp\.json") as caught:

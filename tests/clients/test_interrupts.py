@@ -83,7 +83,9 @@ class Program:
         return self.process.returncode, stderr
 
     def servers_run(self) -> bool:
-        return any(running_in_group(int(pid)) for pid in (self._folder / "pids").read_text().split())
+        return any(
+            running_in_group(int(pid)) for pid in (self._folder / "pids").read_text().split()
+        )
 
 
 @pytest.mark.parametrize("face", ["threads", "asyncio", "trio"])
@@ -103,7 +105,9 @@ def test_ctrl_c_during_the_handshake_ends_program_and_server(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("face", ["threads", "asyncio", "trio"])
-def test_ctrl_c_again_while_a_stubborn_server_is_ended_leaves_nothing_running(face: str, tmp_path: Path) -> None:
+def test_ctrl_c_again_while_a_stubborn_server_is_ended_leaves_nothing_running(
+    face: str, tmp_path: Path
+) -> None:
     program = Program(face, "ignores_everything", "tools/call", tmp_path)
     program.interrupt()
     # It is now asked to end, which it ignores; the second one comes while that is waited for.
@@ -122,8 +126,21 @@ def test_a_program_that_is_killed_takes_its_server_along(tmp_path: Path) -> None
 
 
 def test_a_program_that_exits_within_the_block_takes_its_server_along(tmp_path: Path) -> None:
-    script = PROGRAMS["handshake"].replace("    pass", "    sys.exit(3)").replace('print("ready", flush=True)', "")
-    command = [sys.executable, "-c", script, sys.executable, "-IS", FAULTY, "ignores_everything", "end"]
+    script = (
+        PROGRAMS["handshake"]
+        .replace("    pass", "    sys.exit(3)")
+        .replace('print("ready", flush=True)', "")
+    )
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        sys.executable,
+        "-IS",
+        FAULTY,
+        "ignores_everything",
+        "end",
+    ]
     done = subprocess.run(command, cwd=tmp_path, timeout=WAIT, check=False)
     assert done.returncode == 3
     [pid] = (tmp_path / "pids").read_text().split()

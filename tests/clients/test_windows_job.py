@@ -6,7 +6,12 @@ import ctypes
 import sys
 
 import pytest
-from toolwire_client.transport.windows_job import BasicLimits, ExtendedLimits, IoCounters, WindowsJob
+from toolwire_client.transport.windows_job import (
+    BasicLimits,
+    ExtendedLimits,
+    IoCounters,
+    WindowsJob,
+)
 
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="the sizes are those of 64 bits")

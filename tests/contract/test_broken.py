@@ -1,4 +1,6 @@
-"""Every contract case can fail: a server with the one fault it is about fails it, as its rule shows."""
+"""Every contract case can fail: a server with the one fault it is about fails it, as its rule
+shows.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from broken import FAULTS
 from broken.exchanges import comparable, failing, passing, played, recorded
 
-RECORD = "what a rule shows is out of date; in tests/contract run: python -m broken.exchanges && python test_rules.py"
+RECORD = (
+    "what a rule shows is out of date; in tests/contract run: python -m broken.exchanges && python"
+    " test_rules.py"
+)
 
 
 @pytest.mark.process
@@ -32,7 +37,9 @@ def test_a_server_with_one_fault_fails_the_cases_about_it_as_their_rules_show(na
 def test_what_passes_is_what_the_rules_show(area: str) -> None:
     found = passing([case.id for case in cases() if case.area == area])
 
-    assert comparable(found) == comparable({case: each["passing"] for case, each in recorded(area).items()}), RECORD
+    assert comparable(found) == comparable(
+        {case: each["passing"] for case, each in recorded(area).items()}
+    ), RECORD
 
 
 @pytest.mark.process
@@ -45,4 +52,6 @@ def test_without_a_fault_nothing_fails() -> None:
 
 
 def test_every_case_is_failed_by_a_server() -> None:
-    assert {case.id for case in cases()} - {case for fault in FAULTS.values() for case in fault.cases} == set()
+    assert {case.id for case in cases()} - {
+        case for fault in FAULTS.values() for case in fault.cases
+    } == set()

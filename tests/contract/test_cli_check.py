@@ -26,7 +26,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
     return status, told.out, told.err
 
 
-def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     status, out, err = said(capsys, *ONE, "--", *STUBBORN)
     assert (status, err) == (0, "")
     assert "warn  ids/fraction  (2025-11-25, lines)" in out
@@ -35,7 +37,9 @@ def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(capsys: 
     assert "stubborn 1 speaks MCP 2025-11-25; lines; 1 tool. 8 pass, 3 warn" in out
 
 
-def test_the_exchanges_behind_warnings_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exchanges_behind_warnings_are_shown_on_demand(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     _, out, _ = said(capsys, *ONE, "--verbose", "--", *STUBBORN)
     assert '    -> {"jsonrpc":"2.0","id":1.5,' in out
 
@@ -69,27 +73,36 @@ for line in sys.stdin:
     if isinstance(message, dict) and message.get("method") in results:
         result = results[message["method"]]
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
+"""  # noqa: E501
 
 
-def test_a_request_without_a_response_fails_its_case_in_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_request_without_a_response_fails_its_case_in_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = ["check", "--only", "ids/zero", "--framing", "lines", "--timeout", "0.3"]
     status, out, _ = said(capsys, *words, "--", sys.executable, "-c", LOSES_PINGS)
     assert status == 1
     assert "nothing in 0.9 s" in out  # it is repeated with three times the limit
 
 
-def test_what_cannot_be_started_is_an_error_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_started_is_an_error_of_the_command_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     status, out, err = said(capsys, *ONE, "--", "there-is-no-such-program")
     assert (status, out) == (2, "")
     assert "there-is-no-such-program" in err
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [(None, ": no file tools.py"), ("def (:\n", "cannot be loaded: SyntaxError (traceback above)")]
+    ("text", "told"),
+    [(None, ": no file tools.py"), ("def (:\n", "cannot be loaded: SyntaxError (traceback above)")],
 )
 def test_a_target_that_cannot_be_loaded_is_a_mistake_and_no_broken_contract(
-    text: str | None, told: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str | None,
+    told: str,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if text is not None:
@@ -99,14 +112,18 @@ def test_a_target_that_cannot_be_loaded_is_a_mistake_and_no_broken_contract(
     assert told in err.splitlines()[-1]
 
 
-def test_a_target_that_ends_the_server_is_judged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_target_that_ends_the_server_is_judged(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(9)\n", "utf-8")
     status, out, _ = said(capsys, *ONE, str(tmp_path / "tools.py"))
     assert status == 1
     assert "it ended with status 9" in out
 
 
-def test_a_report_in_json_is_as_its_published_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_in_json_is_as_its_published_schema_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     status, out, _ = said(capsys, *ONE, "--json", "--", *STUBBORN)
     report = json.loads(out)
     assert status == 0
@@ -123,10 +140,16 @@ def test_a_revision_of_the_servers_own_choice_is_no_obstacle_to_a_report_in_json
     assert verdict["reason"] == "offered 2025-03-26, the server speaks 2025-11-25"
 
 
-def test_a_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_shown_with_the_command_that_replays_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     server = [*STUBBORN, "resents a zero"]
     _, out, _ = said(capsys, "check", "--only", "ids/*", "--", *server)
-    (again,) = [shlex.split(line.partition("again")[2]) for line in out.splitlines() if "--replay ids/unicode" in line]
+    (again,) = [
+        shlex.split(line.partition("again")[2])
+        for line in out.splitlines()
+        if "--replay ids/unicode" in line
+    ]
     assert again[:2] == ["toolwire", "check"]
     status, out, _ = said(capsys, *again[1:])
     assert status == 1
@@ -135,7 +158,9 @@ def test_a_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.Capt
     assert '    -> {"jsonrpc":"2.0","id":"open","method":"initialize"' in out
 
 
-def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     strict = ["check", "--only", "ids/*", "--fail-on", "advice", "--framing", "lines"]
     status, out, _ = said(capsys, *strict, "--", *STUBBORN, "is of an SDK")
     assert status == 0
@@ -154,18 +179,34 @@ def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
     said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
     gaps = json.loads(known.read_text("utf-8"))["gaps"]
     assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
-    known.write_text(json.dumps({"gaps": [*gaps, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8")
-    again = [*ONE, "--fail-on", "advice", "--baseline", str(known), "--junit", str(xml), "--", *STUBBORN]
+    known.write_text(
+        json.dumps({"gaps": [*gaps, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8"
+    )
+    again = [
+        *ONE,
+        "--fail-on",
+        "advice",
+        "--baseline",
+        str(known),
+        "--junit",
+        str(xml),
+        "--",
+        *STUBBORN,
+    ]
     status, out, _ = said(capsys, *again)
     assert status == 0
     assert "The gap ids/zero is closed: remove it from the baseline." in out
     assert ET.parse(xml).getroot().get("failures") == "0"
 
 
-def test_a_baseline_that_is_written_again_keeps_its_reasons(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_baseline_that_is_written_again_keeps_its_reasons(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     known = tmp_path / "known.json"
     reason = {"case": "ids/null", "reason": "the SDK does it"}
-    known.write_text(json.dumps({"gaps": [reason, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8")
+    known.write_text(
+        json.dumps({"gaps": [reason, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8"
+    )
     said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
     gaps = json.loads(known.read_text("utf-8"))["gaps"]
     assert gaps[0] == reason
@@ -176,7 +217,9 @@ def test_a_file_that_is_no_baseline_is_not_overwritten_by_one(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text("import toolwire\n", "utf-8")
-    status, _, err = said(capsys, *ONE, "--write-baseline", str(tmp_path / "tools.py"), "--", *STUBBORN)
+    status, _, err = said(
+        capsys, *ONE, "--write-baseline", str(tmp_path / "tools.py"), "--", *STUBBORN
+    )
     assert (status, "tools.py is not a baseline" in err) == (2, True)
     assert (tmp_path / "tools.py").read_text("utf-8") == "import toolwire\n"
 
@@ -202,10 +245,16 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["--seed", "7"], "--seed goes with --fuzz"),
         (["--replay", "ids/zerro"], "no case 'ids/zerro', did you mean 'ids/zero'?"),
         (["--replay", "stdout/only-messages"], "use --only stdout/only-messages"),
-        (["--call", "add=7"], """--call takes NAME={"argument": value, ...}, or NAME for the simplest arguments"""),
+        (
+            ["--call", "add=7"],
+            """--call takes NAME={"argument": value, ...}, or NAME for the simplest arguments""",
+        ),
         (["--call", "add="], """--call takes NAME={"argument": value, ...}"""),
         (["--call", "add=null"], """--call takes NAME={"argument": value, ...}"""),
-        (["--baseline", "/nowhere/known.json"], "cannot open /nowhere/known.json: No such file or directory"),
+        (
+            ["--baseline", "/nowhere/known.json"],
+            "cannot open /nowhere/known.json: No such file or directory",
+        ),
         (["--era", "old"], "--era takes one of legacy, modern, both"),
         (["tools.py"], "either a target or a command"),
     ],
@@ -218,7 +267,9 @@ def test_a_mistake_on_the_command_line_is_told_before_anything_is_started(
     assert told in err
 
 
-def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     server = [sys.executable, str(SUPPORT / "fuzzed_server.py"), "none"]
     status, _, err = said(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
     assert status == 2
@@ -228,7 +279,9 @@ def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(capsys: pyt
 def test_a_call_without_arguments_is_made_with_the_plainest_that_the_tool_takes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "tools.py").write_text("def half(even: int) -> int:\n    return even // 2\n", "utf-8")
+    (tmp_path / "tools.py").write_text(
+        "def half(even: int) -> int:\n    return even // 2\n", "utf-8"
+    )
     asked = ["check", "--only", "calls/result", "--framing", "lines", "--era", "legacy", "--json"]
 
     def verdict(*call: str) -> tuple[str, str]:
@@ -252,7 +305,9 @@ def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
     assert "<h1>stubborn 1</h1>" in page
     assert "toolwire check --replay ids/fraction --era legacy --framing lines" in page
     assert "contract/ids/fraction.md) | `a JSON-RPC error -32600` |" in markdown
-    assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith("### Contract of `stubborn 1`\n")
+    assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith(
+        "### Contract of `stubborn 1`\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,7 +326,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_check(
     assert (status, out, f"{option} {file}: {reason}" in err) == (2, "", True)
 
 
-def test_a_report_has_the_cost_of_each_tool(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_report_has_the_cost_of_each_tool(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     (tmp_path / "tools.py").write_text(
         "from toolwire import tool_api\n"
         "@tool_api(read_only=True)\ndef short() -> str:\n    'Short.'\n    return 'x' * 2000\n"

@@ -1,4 +1,6 @@
-"""Servers that fail with some arguments only, as real processes: these arguments are found, made small and told."""
+"""Servers that fail with some arguments only, as real processes: these arguments are found, made
+small and told.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,20 @@ LINES = CheckSettings(framings=("lines",))
 
 
 def fuzzed(
-    *command: str, examples: int = 40, seed: int = 3, settings: CheckSettings = LINES, timeout_seconds: float = 10.0
+    *command: str,
+    examples: int = 40,
+    seed: int = 3,
+    settings: CheckSettings = LINES,
+    timeout_seconds: float = 10.0,
 ) -> dict[str, Verdict]:
     """The verdicts on the server, by their case."""
     server = command or (sys.executable, "-IS", str(SERVER), "none")
     report = check(
-        server, cases=[], settings=settings, fuzzing=Fuzzing(examples, seed), timeout_seconds=timeout_seconds
+        server,
+        cases=[],
+        settings=settings,
+        fuzzing=Fuzzing(examples, seed),
+        timeout_seconds=timeout_seconds,
     )
     return {found.case: found for found in report.verdicts}
 
@@ -40,10 +50,14 @@ def arguments(verdict: Verdict) -> Any:
 
 def test_a_server_without_a_fault_passes() -> None:
     found = with_fault("none", examples=100)
-    assert (found["fuzz/valid/count"].outcome, found["fuzz/invalid/count"].outcome) == ("pass", "pass")
+    assert (found["fuzz/valid/count"].outcome, found["fuzz/invalid/count"].outcome) == (
+        "pass",
+        "pass",
+    )
 
 
-# Each fault with the verdict that finds it, a part of what it says came, and the smallest arguments that show it.
+# Each fault with the verdict that finds it, a part of what it says came, and the smallest arguments
+# that show it.
 FAULTS = [
     ("has another type", "valid", "structuredContent.letters", {"text": "0000"}),
     ("has no structure", "valid", "without structuredContent", {"text": ""}),
@@ -55,8 +69,12 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "kind", "came", "smallest"), FAULTS, ids=[fault for fault, *_ in FAULTS])
-def test_a_fault_is_found_and_shown_by_the_smallest_arguments(fault: str, kind: str, came: str, smallest: Any) -> None:
+@pytest.mark.parametrize(
+    ("fault", "kind", "came", "smallest"), FAULTS, ids=[fault for fault, *_ in FAULTS]
+)
+def test_a_fault_is_found_and_shown_by_the_smallest_arguments(
+    fault: str, kind: str, came: str, smallest: Any
+) -> None:
     verdict = with_fault(fault)[f"fuzz/{kind}/count"]
     assert verdict.outcome == "fail"
     assert came in verdict.came
@@ -65,7 +83,9 @@ def test_a_fault_is_found_and_shown_by_the_smallest_arguments(fault: str, kind: 
 
 def test_a_crash_is_told_with_its_status_and_last_words_and_how_to_see_it_again() -> None:
     verdict = with_fault("crashes")["fuzz/valid/count"]
-    ended = "the server ended with status 3; the end of its stderr: UnicodeEncodeError: out of range"
+    ended = (
+        "the server ended with status 3; the end of its stderr: UnicodeEncodeError: out of range"
+    )
     assert verdict.came == f"no answer: {ended}"
     text = arguments(verdict)["text"]
     assert len(text) == 1
@@ -84,14 +104,18 @@ def test_a_call_that_is_never_answered_is_given_up(monkeypatch: pytest.MonkeyPat
 
 def test_a_value_converted_though_it_is_wrong_counts_as_accepted() -> None:
     # Few changes of a value make such a string, so it takes another seed now and then.
-    tried = (with_fault("converts", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20))
+    tried = (
+        with_fault("converts", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20)
+    )
     verdict = next(found for found in tried if found.outcome == "fail")
     assert verdict.expected.endswith("is not an integer")
     assert arguments(verdict)["times"] == "1.5"
 
 
 def test_json_in_a_string_may_be_read_and_an_optional_null_left_out() -> None:
-    tried = (with_fault("reads", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20))
+    tried = (
+        with_fault("reads", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20)
+    )
     verdict = next(found for found in tried if found.reason)
     assert (verdict.outcome, verdict.came) == ("pass", "")
     assert verdict.reason.startswith("no violation: it reads JSON in strings, or leaves out null")
@@ -121,9 +145,16 @@ def test_only_tools_that_say_they_are_read_only_are_called() -> None:
 
 
 def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
-    named = with_fault("none", examples=5, settings=CheckSettings(framings=("lines",), calls={"wipe": {}}))
-    every = with_fault("none", examples=5, settings=CheckSettings(framings=("lines",), any_tool=True))
-    assert "not applicable" not in (named["fuzz/valid/wipe"].outcome, every["fuzz/valid/wipe"].outcome)
+    named = with_fault(
+        "none", examples=5, settings=CheckSettings(framings=("lines",), calls={"wipe": {}})
+    )
+    every = with_fault(
+        "none", examples=5, settings=CheckSettings(framings=("lines",), any_tool=True)
+    )
+    assert "not applicable" not in (
+        named["fuzz/valid/wipe"].outcome,
+        every["fuzz/valid/wipe"].outcome,
+    )
 
 
 def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments() -> None:
@@ -133,9 +164,13 @@ def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments()
         settings=LINES,
         fuzzing=Fuzzing(40, 1),
     )
-    assert [(found.case, found.outcome) for found in report.failed("advice")] == [("stdout/only-messages", "fail")]
+    assert [(found.case, found.outcome) for found in report.failed("advice")] == [
+        ("stdout/only-messages", "fail")
+    ]
     assert "warning: nothing to count" in report.failed()[0].came
-    assert "pass" in [found.outcome for found in report.verdicts if found.case == "fuzz/valid/count"]
+    assert "pass" in [
+        found.outcome for found in report.verdicts if found.case == "fuzz/valid/count"
+    ]
 
 
 def test_an_unknown_argument_that_is_taken_weighs_as_little_as_in_the_case_about_it() -> None:

@@ -21,7 +21,13 @@ def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: A
 
 
 def report(*verdicts: Verdict, **about: Any) -> Report:
-    known: dict[str, Any] = {"command": ["a", "b"], "server": "s 1", "revisions": [], "framings": ["lines"], "tools": 2}
+    known: dict[str, Any] = {
+        "command": ["a", "b"],
+        "server": "s 1",
+        "revisions": [],
+        "framings": ["lines"],
+        "tools": 2,
+    }
     return Report(**known | {"seconds": 1.5, "verdicts": list(verdicts)} | about)
 
 
@@ -49,11 +55,18 @@ def test_a_report_counts_every_outcome() -> None:
 
 
 def test_what_failed_depends_on_the_severity_that_counts() -> None:
-    bad = report(verdict("a", "fail"), verdict("b", "warn", "should"), verdict("c", "warn", "advice"), verdict("d"))
+    bad = report(
+        verdict("a", "fail"),
+        verdict("b", "warn", "should"),
+        verdict("c", "warn", "advice"),
+        verdict("d"),
+    )
     assert [one.case for one in bad.failed()] == ["a"]
     assert [one.case for one in bad.failed("should")] == ["a", "b"]
     assert [one.case for one in bad.failed("advice")] == ["a", "b", "c"]
-    assert ALL.failed("advice") == [one for one in ALL.verdicts if one.case in ("a/fails", "b/warns")]
+    assert ALL.failed("advice") == [
+        one for one in ALL.verdicts if one.case in ("a/fails", "b/warns")
+    ]
 
 
 # --- as JUnit's XML ---
@@ -76,7 +89,13 @@ def test_junit_has_a_test_for_each_verdict_and_its_numbers_are_theirs() -> None:
         ("b", "known [2025-11-25, lines]"),
         ("b", "other"),
     ]
-    assert [[part.tag for part in test] for test in suite] == [[], ["failure"], ["skipped"], ["skipped"], ["skipped"]]
+    assert [[part.tag for part in test] for test in suite] == [
+        [],
+        ["failure"],
+        ["skipped"],
+        ["skipped"],
+        ["skipped"],
+    ]
 
 
 def test_junit_says_what_was_expected_and_holds_no_letter_that_xml_has_not() -> None:
@@ -90,14 +109,20 @@ def test_junit_says_what_was_expected_and_holds_no_letter_that_xml_has_not() -> 
 
 
 def test_a_known_gap_does_not_fail_and_says_why() -> None:
-    verdicts, outdated = baseline.apply([verdict("a/x", "fail"), verdict("a/y", "warn")], [Gap("a/*", "an old SDK")])
+    verdicts, outdated = baseline.apply(
+        [verdict("a/x", "fail"), verdict("a/y", "warn")], [Gap("a/*", "an old SDK")]
+    )
     assert [(one.outcome, one.reason) for one in verdicts] == [("known gap", "an old SDK")] * 2
     assert outdated == []
     assert report(*verdicts).failed("advice") == []
 
 
 def test_a_gap_may_be_known_in_one_revision_or_framing_only() -> None:
-    bad = [verdict("a", "fail"), verdict("a", "fail", framing="headers"), verdict("a", "fail", revision="2024-11-05")]
+    bad = [
+        verdict("a", "fail"),
+        verdict("a", "fail", framing="headers"),
+        verdict("a", "fail", revision="2024-11-05"),
+    ]
     verdicts, _ = baseline.apply(bad, [Gap("a", "old", revision="2025-11-25", framing="lines")])
     assert [one.outcome for one in verdicts] == ["known gap", "fail", "fail"]
 
@@ -109,7 +134,12 @@ def test_a_gap_that_is_mended_is_told_and_one_that_was_not_played_is_not() -> No
 
 
 def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_still_hold() -> None:
-    verdicts = [verdict("a", "known gap"), verdict("b", "fail"), verdict("b", "fail", framing="headers"), verdict("c")]
+    verdicts = [
+        verdict("a", "known gap"),
+        verdict("b", "fail"),
+        verdict("b", "fail", framing="headers"),
+        verdict("c"),
+    ]
     text = baseline.write(verdicts, [Gap("a", "an old SDK"), Gap("c", "mended meanwhile")])
     assert baseline.read(text) == [Gap("a", "an old SDK"), Gap("b", "not looked into yet")]
     assert validator("contract-baseline").is_valid(json.loads(text))
@@ -163,7 +193,9 @@ def test_a_case_is_played_in_the_revisions_that_it_and_the_server_know(
     about: dict[str, Any], facts: Facts, expected: list[str]
 ) -> None:
     plays = plan([case(**about)], facts)
-    assert [(play.revision, play.framing, play.reason) for play in plays] == [(one, "lines", "") for one in expected]
+    assert [(play.revision, play.framing, play.reason) for play in plays] == [
+        (one, "lines", "") for one in expected
+    ]
 
 
 @pytest.mark.parametrize(
@@ -189,5 +221,8 @@ def test_cases_are_chosen_by_patterns() -> None:
 def test_a_message_that_names_no_revision_gets_a_process_of_its_own_in_the_modern_era() -> None:
     by_id = {case.id: case for case in cases()}
     bare, named = by_id["jsonrpc/no-method"], by_id["ids/zero"]
-    assert [Play(bare, revision, "lines").process for revision in ("2026-07-28", "2025-11-25")] == ["opened", "shared"]
+    assert [Play(bare, revision, "lines").process for revision in ("2026-07-28", "2025-11-25")] == [
+        "opened",
+        "shared",
+    ]
     assert Play(named, "2026-07-28", "lines").process == "shared"

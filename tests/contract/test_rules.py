@@ -1,7 +1,8 @@
-"""The rules of the contract cases: complete, in agreement with what is known of SDKs, and written as pages.
+"""The rules of the contract cases: complete, in agreement with what is known of SDKs, and written
+as pages.
 
-`python tests/contract/test_rules.py` writes the pages in docs/contract/ and their index anew; `broken/exchanges.py`
-records what they show.
+`python tests/contract/test_rules.py` writes the pages in docs/contract/ and their index anew;
+`broken/exchanges.py` records what they show.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ ANEW = "run: python tests/contract/test_rules.py"
 
 def pages() -> dict[str, str]:
     """The pages by their paths in docs/contract/."""
-    return {f"{case}.md": rule_page(found) + _BACK for case, found in RULES.items() if found is not None}
+    return {
+        f"{case}.md": rule_page(found) + _BACK for case, found in RULES.items() if found is not None
+    }
 
 
 def index() -> str:
@@ -68,7 +71,9 @@ def test_each_page_is_read_in_a_minute() -> None:
 
 
 def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
-    files = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(TEXTS.glob("*.json"))}
+    files = {
+        path.stem: json.loads(path.read_text("utf-8")) for path in sorted(TEXTS.glob("*.json"))
+    }
     shared = files.pop("shared")
     parts = [
         part
@@ -85,7 +90,10 @@ def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
 
 @pytest.mark.parametrize(
     ("sdk", "language"),
-    [("the Python SDK, mcp 2", "python"), ("the TypeScript SDK, @modelcontextprotocol/server 2", "typescript")],
+    [
+        ("the Python SDK, mcp 2", "python"),
+        ("the TypeScript SDK, @modelcontextprotocol/server 2", "typescript"),
+    ],
 )
 def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, language: str) -> None:
     (findings,) = (each.findings for each in sdks() if each.name == sdk)
@@ -99,7 +107,9 @@ def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, lang
 
 
 def test_the_pages_are_what_the_rules_say() -> None:
-    written = {path.relative_to(PAGES).as_posix(): path.read_text("utf-8") for path in PAGES.rglob("*.md")}
+    written = {
+        path.relative_to(PAGES).as_posix(): path.read_text("utf-8") for path in PAGES.rglob("*.md")
+    }
     assert written == pages(), ANEW
     found = _INDEX.search(INDEX.read_text("utf-8"))
     assert found is not None
@@ -122,10 +132,14 @@ def test_what_fuzzing_finds_has_the_rule_of_the_case_that_asks_the_same() -> Non
 
 def test_there_is_no_rule_without_a_case() -> None:
     assert rule("fuzz/other/add") is rule("fuzz") is None
-    assert [rule(case) for case in ("ids", "ids/no-such", "no-such/case", "shared/x", "../shared", "")] == [None] * 6
+    assert [
+        rule(case) for case in ("ids", "ids/no-such", "no-such/case", "shared/x", "../shared", "")
+    ] == [None] * 6
 
 
-def test_check_prints_the_rules_of_cases_and_starts_no_server(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_rules_of_cases_and_starts_no_server(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["check", "--rule", "ids/zero", "--rule", "ids/null"]) == 0
     said = capsys.readouterr().out
     zero, null = RULES["ids/zero"], RULES["ids/null"]
@@ -145,8 +159,13 @@ def test_check_prints_the_rules_of_cases_and_starts_no_server(capsys: pytest.Cap
 
 @pytest.mark.process
 def test_a_list_of_the_cases_reads_no_rule() -> None:
-    script = "import sys; from toolwire.cli.main import main; main(['check', '--list']); print(sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    script = (
+        "import sys; from toolwire.cli.main import main; main(['check', '--list']);"
+        " print(sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
     modules = done.stdout.splitlines()[-1]
     assert "'toolwire_schemas.cases'" in modules
     assert "'toolwire_schemas.cases.rules'" not in modules

@@ -1,4 +1,6 @@
-"""Whole checks over real pipes: of our own server, and of servers that do not want to be checked."""
+"""Whole checks over real pipes: of our own server, and of servers that do not want to be
+checked.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,17 @@ def plan(day: Literal["today", "tomorrow"]) -> str:
 def own(tmp_path_factory: pytest.TempPathFactory) -> Report:
     documents = tmp_path_factory.mktemp("own") / "documents.py"
     documents.write_text(DOCUMENTS, "utf-8")
-    return check([sys.executable, "-P", "-m", "toolwire", "serve", str(example_tools.__file__), str(documents)])
+    return check(
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "toolwire",
+            "serve",
+            str(example_tools.__file__),
+            str(documents),
+        ]
+    )
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
@@ -66,8 +78,13 @@ def test_our_server_passes_every_case_in_both_framings_and_eras(case: Case, own:
 def test_both_framings_and_every_revision_are_played_with_our_server(own: Report) -> None:
     played = {(verdict.framing, verdict.revision) for verdict in own.verdicts if verdict.framing}
     revisions = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "")
-    assert played == {(framing, revision) for framing in ("lines", "headers") for revision in revisions}
-    assert (own.server, own.revisions) == ("example_tools-documents 0.0.0", ["2026-07-28", "2025-11-25"])
+    assert played == {
+        (framing, revision) for framing in ("lines", "headers") for revision in revisions
+    }
+    assert (own.server, own.revisions) == (
+        "example_tools-documents 0.0.0",
+        ["2026-07-28", "2025-11-25"],
+    )
 
 
 def hurried(case: Case) -> Case:
@@ -77,7 +94,9 @@ def hurried(case: Case) -> Case:
 
 
 def checked(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) -> Report:
-    """What comes of a server with this *fault*, whose processes have the *mark* on their command lines."""
+    """What comes of a server with this *fault*, whose processes have the *mark* on their command
+    lines.
+    """
     return check(
         [sys.executable, STUBBORN, fault, mark],
         cases=map(hurried, chosen(cases(), patterns)),
@@ -115,18 +134,28 @@ def running_with(mark: str) -> list[str]:
     [
         (
             "hangs",
-            "it answers neither initialize nor server/discover in 3 s (--start-timeout); "
-            "the end of its stderr: listening on http://127.0.0.1:3000",
+            (
+                "it answers neither initialize nor server/discover in 3 s (--start-timeout); "
+                "the end of its stderr: listening on http://127.0.0.1:3000"
+            ),
         ),
         (
             "refuses",
-            'it answers initialize with {"jsonrpc":"2.0","id":"facts","error":{"code":-32601,"message":"no"}}',
+            (
+                "it answers initialize with"
+                ' {"jsonrpc":"2.0","id":"facts","error":{"code":-32601,"message":"no"}}'
+            ),
         ),
-        ("dies", "it ended with status 1; the end of its stderr: there is no key in the environment"),
+        (
+            "dies",
+            "it ended with status 1; the end of its stderr: there is no key in the environment",
+        ),
         ("floods", "lines on its standard output were not messages"),
     ],
 )
-def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: str, came: str, mark: str) -> None:
+def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(
+    fault: str, came: str, mark: str
+) -> None:
     report = checked(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 3.0)
     assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
@@ -161,7 +190,9 @@ def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) ->
     found = only(report, "ids/object")
     assert (found.outcome, found.after) == ("warn", [])
     sent = [line for line in found.exchange if line.startswith("-> ")]
-    assert ["initialize" in sent[0], "initialized" in sent[1], '"id":{"a":1}' in sent[2]] == [True] * 3
+    assert ["initialize" in sent[0], "initialized" in sent[1], '"id":{"a":1}' in sent[2]] == [
+        True
+    ] * 3
     assert not any('"id":1.5' in line for line in sent)
 
 
@@ -176,8 +207,12 @@ def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str)
     assert '"method":"initialize"' in after.verdicts[0].exchange[0]
 
 
-def test_what_is_provoked_by_a_case_that_only_should_pass_is_reported_there_alone(mark: str) -> None:
-    report = checked("is cut off", mark, "ending/answers-first", "stdout/*", "jsonrpc/*", "lifecycle/ping")
+def test_what_is_provoked_by_a_case_that_only_should_pass_is_reported_there_alone(
+    mark: str,
+) -> None:
+    report = checked(
+        "is cut off", mark, "ending/answers-first", "stdout/*", "jsonrpc/*", "lifecycle/ping"
+    )
     assert any("(noise on stdout" in line for line in only(report, "ending/answers-first").exchange)
     grave = [verdict.case for verdict in report.failed()]
     assert (grave, only(report, "stdout/only-messages").outcome) == ([], "pass")
@@ -224,14 +259,25 @@ def test_a_server_may_run_many_calls_one_after_the_other(mark: str) -> None:
 def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
     settings = CheckSettings(any_tool=True, framings=("lines",))
     command = [sys.executable, STUBBORN, "is slow with everything", mark]
-    report = check(command, cases=chosen(cases(), ["concurrency/while-a-call-runs"]), settings=settings)
-    assert only(report, "concurrency/while-a-call-runs").reason == "no call that was tried takes 0.25 s"
+    report = check(
+        command, cases=chosen(cases(), ["concurrency/while-a-call-runs"]), settings=settings
+    )
+    assert (
+        only(report, "concurrency/while-a-call-runs").reason
+        == "no call that was tried takes 0.25 s"
+    )
 
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("", "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"),
+        (
+            "",
+            (
+                "no tool says that it is read-only (annotations.readOnlyHint), and none was named"
+                " with --call"
+            ),
+        ),
         ("asks too much", "no arguments were found that a would take; name some with --call"),
     ],
 )
@@ -259,4 +305,6 @@ def test_a_tool_whose_first_call_alone_takes_long_is_no_slow_one(tmp_path: Path)
         settings=CheckSettings(any_tool=True, framings=("lines",)),
     )
 
-    assert {verdict.reason for verdict in report.verdicts} == {"no call that was tried takes 0.25 s"}
+    assert {verdict.reason for verdict in report.verdicts} == {
+        "no call that was tried takes 0.25 s"
+    }

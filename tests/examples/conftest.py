@@ -20,13 +20,17 @@ class Served:
         self.process = process
 
     def call(self, name: str, **arguments: Any) -> Any:
-        """Return the structured content or the text of a result; a list of the text if the call failed."""
+        """Return the structured content or the text of a result; a list of the text if the call
+        failed.
+        """
         result = self.process.ask(call(name, arguments))["result"]
         text = result["content"][0]["text"]
         if result["isError"]:
             return [text]
         content = result.get("structuredContent", text)
-        return content["result"] if isinstance(content, dict) and [*content] == ["result"] else content
+        return (
+            content["result"] if isinstance(content, dict) and [*content] == ["result"] else content
+        )
 
 
 Serve = Callable[..., Served]

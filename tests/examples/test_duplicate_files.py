@@ -1,4 +1,6 @@
-"""The example of a long job: it reports progress, ends when it is cancelled, and stays in its folder."""
+"""The example of a long job: it reports progress, ends when it is cancelled, and stays in its
+folder.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,12 @@ def folder(tmp_path: Path) -> Path:
 def test_equal_files_are_found_and_progress_reported(serve: Serve, folder: Path) -> None:
     server = serve("duplicate_files.py", FOLDER=str(folder))
 
-    assert server.call("find_duplicates") == [{"bytes": 3, "paths": ["a.jpg", "d.txt", "old/b.jpg"]}]
-    assert server.call("find_duplicates", pattern="**/*.jpg") == [{"bytes": 3, "paths": ["a.jpg", "old/b.jpg"]}]
+    assert server.call("find_duplicates") == [
+        {"bytes": 3, "paths": ["a.jpg", "d.txt", "old/b.jpg"]}
+    ]
+    assert server.call("find_duplicates", pattern="**/*.jpg") == [
+        {"bytes": 3, "paths": ["a.jpg", "old/b.jpg"]}
+    ]
     assert server.call("find_duplicates", min_bytes=4) == []
 
     server.process.send(call("find_duplicates", id=2, progressToken="p"))
@@ -34,13 +40,19 @@ def test_equal_files_are_found_and_progress_reported(serve: Serve, folder: Path)
         reports.append(message["params"])
     assert message["id"] == 2
     assert {report["progressToken"] for report in reports} == {"p"}
-    assert (reports[-1]["progress"], reports[-1]["total"], reports[-1]["message"]) == (12, 12, "done")
+    assert (reports[-1]["progress"], reports[-1]["total"], reports[-1]["message"]) == (
+        12,
+        12,
+        "done",
+    )
 
 
 @pytest.mark.parametrize("pattern", ["../*", "/etc/*", "old/../../*"])
 def test_the_search_stays_in_its_folder(serve: Serve, folder: Path, pattern: str) -> None:
     server = serve("duplicate_files.py", FOLDER=str(folder))
-    assert server.call("find_duplicates", pattern=pattern) == ["The pattern must stay within the folder."]
+    assert server.call("find_duplicates", pattern=pattern) == [
+        "The pattern must stay within the folder."
+    ]
 
 
 def test_a_folder_that_is_not_set_is_an_error(serve: Serve, tmp_path: Path) -> None:
@@ -50,12 +62,16 @@ def test_a_folder_that_is_not_set_is_an_error(serve: Serve, tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sparse files of a terabyte")
-def test_a_cancelled_search_ends_and_concurrent_calls_are_answered(serve: Serve, folder: Path) -> None:
+def test_a_cancelled_search_ends_and_concurrent_calls_are_answered(
+    serve: Serve, folder: Path
+) -> None:
     """Two files of a terabyte, which hold no data, would be read for an hour."""
     for name in ("x.img", "y.img"):
         with open(folder / name, "wb") as file:
             file.truncate(10**12)
-    server = serve("duplicate_files.py", "--max-workers", "2", "--max-abandoned", "1", FOLDER=str(folder))
+    server = serve(
+        "duplicate_files.py", "--max-workers", "2", "--max-abandoned", "1", FOLDER=str(folder)
+    )
     for number in range(4):  # one that went on would hold a thread
         token = f"long {number}"
         server.process.send(call("find_duplicates", id=token, progressToken=token))

@@ -1,4 +1,6 @@
-"""The example of an HTTP API with a key: each failure is an error that helps, and the key is never shown."""
+"""The example of an HTTP API with a key: each failure is an error that helps, and the key is never
+shown.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,21 @@ def test_issues_are_found_and_read(serve: Serve, tracker: Tracker) -> None:
         (502, "status 502"),
     ],
 )
-def test_a_failure_tells_the_model_what_to_do(serve: Serve, tracker: Tracker, status: int, told: str) -> None:
+def test_a_failure_tells_the_model_what_to_do(
+    serve: Serve, tracker: Tracker, status: int, told: str
+) -> None:
     tracker.status = status
-    (text,) = serve("github_issues.py", GITHUB_API_URL=tracker.url, GITHUB_TOKEN=KEY).call("search_issues", text="x")
+    (text,) = serve("github_issues.py", GITHUB_API_URL=tracker.url, GITHUB_TOKEN=KEY).call(
+        "search_issues", text="x"
+    )
 
     assert told in text
     assert KEY not in text
 
 
-def test_a_key_that_is_missing_or_wrong_is_named_and_not_shown(serve: Serve, tracker: Tracker) -> None:
+def test_a_key_that_is_missing_or_wrong_is_named_and_not_shown(
+    serve: Serve, tracker: Tracker
+) -> None:
     (told,) = serve("github_issues.py", GITHUB_API_URL=tracker.url).call("search_issues", text="x")
     assert told == "GITHUB_TOKEN is not set in the environment of this server."
     assert tracker.paths == []
@@ -71,14 +79,18 @@ def test_a_key_that_is_missing_or_wrong_is_named_and_not_shown(serve: Serve, tra
 def test_a_host_that_cannot_be_reached_is_an_error(serve: Serve) -> None:
     with issue_tracker() as gone:
         url = gone.url
-    (told,) = serve("github_issues.py", GITHUB_API_URL=url, GITHUB_TOKEN=KEY).call("search_issues", text="x")
+    (told,) = serve("github_issues.py", GITHUB_API_URL=url, GITHUB_TOKEN=KEY).call(
+        "search_issues", text="x"
+    )
     assert told.startswith("GitHub cannot be reached: ")
 
 
 @pytest.mark.parametrize(
     "repository", ["../pot", "tea/..", "tea/pot/../x", "tea", "tea/pot?x=", "tea/pot#", "/tea/pot"]
 )
-def test_a_repository_is_a_name_and_never_a_path(serve: Serve, tracker: Tracker, repository: str) -> None:
+def test_a_repository_is_a_name_and_never_a_path(
+    serve: Serve, tracker: Tracker, repository: str
+) -> None:
     server = serve("github_issues.py", GITHUB_API_URL=tracker.url, GITHUB_TOKEN=KEY)
 
     (told,) = server.call("read_issue", repository=repository, number=7)

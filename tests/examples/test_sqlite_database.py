@@ -1,4 +1,6 @@
-"""The example with a SQLite database: it answers questions, and no question changes or leaves the file."""
+"""The example with a SQLite database: it answers questions, and no question changes or leaves the
+file.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,20 @@ def test_a_model_sees_the_tables_and_asks_with_parameters(serve: Serve, shop: Pa
     server = serve("sqlite_database.py", DATABASE=str(shop))
 
     assert "CREATE TABLE teas (name TEXT, price REAL, picture BLOB)" in server.call("schema")
-    assert server.call("query", sql="SELECT * FROM teas WHERE price < ? ORDER BY price", parameters=[9]) == {
+    assert server.call(
+        "query", sql="SELECT * FROM teas WHERE price < ? ORDER BY price", parameters=[9]
+    ) == {
         "columns": ["name", "price", "picture"],
         "rows": [["Assam", 4.5, "2 bytes"], ["Sencha", 6.0, None]],
         "has_more": False,
     }
-    injected = server.call("query", sql="SELECT name FROM teas WHERE name = ?", parameters=["x' OR '1'='1"])
+    injected = server.call(
+        "query", sql="SELECT name FROM teas WHERE name = ?", parameters=["x' OR '1'='1"]
+    )
     assert injected["rows"] == []
-    assert server.call("query", sql="SELECT count(*) FROM notes WHERE notes MATCH 'smoky'")["rows"] == [[1]]
+    assert server.call("query", sql="SELECT count(*) FROM notes WHERE notes MATCH 'smoky'")[
+        "rows"
+    ] == [[1]]
 
 
 def test_the_number_of_rows_is_limited(serve: Serve, shop: Path) -> None:
@@ -65,7 +73,9 @@ def test_the_number_of_rows_is_limited(serve: Serve, shop: Path) -> None:
         "SELECT prize FROM teas",
     ],
 )
-def test_what_is_no_question_is_refused_and_changes_nothing(serve: Serve, shop: Path, sql: str) -> None:
+def test_what_is_no_question_is_refused_and_changes_nothing(
+    serve: Serve, shop: Path, sql: str
+) -> None:
     before = shop.read_bytes()
     server = serve("sqlite_database.py", DATABASE=str(shop))
 
@@ -82,15 +92,23 @@ def ticks(process: Process) -> int:
         return int(file.read().rpartition(")")[2].split()[11])
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads the use of the processor in /proc")
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="reads the use of the processor in /proc"
+)
 def test_a_query_without_end_stops_when_it_is_cancelled(serve: Serve, shop: Path) -> None:
-    server = serve("sqlite_database.py", "--max-workers", "1", "--max-abandoned", "1", DATABASE=str(shop))
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    server = serve(
+        "sqlite_database.py", "--max-workers", "1", "--max-abandoned", "1", DATABASE=str(shop)
+    )
+    endless = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    )
     for number in range(4):  # one that went on would hold the only thread
         before = ticks(server.process)
         server.process.send(call("query", {"sql": endless}, id=f"long {number}"))
         wait_until(lambda before=before: ticks(server.process) > before + 10)
-        server.process.send(request("notifications/cancelled", {"requestId": f"long {number}"}, id=...))
+        server.process.send(
+            request("notifications/cancelled", {"requestId": f"long {number}"}, id=...)
+        )
         wait_until(lambda: not isinstance(server.call("schema"), list))  # as an error is
 
 

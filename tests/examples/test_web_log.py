@@ -9,7 +9,10 @@ import pytest
 from examples.conftest import Serve
 from support.example_data import LOG
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(os.name == "nt", reason="runs the shell of POSIX")]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(os.name == "nt", reason="runs the shell of POSIX"),
+]
 
 
 @pytest.fixture
@@ -39,8 +42,13 @@ def test_a_pattern_is_nothing_but_a_pattern(serve: Serve, log: Path, pattern: st
     assert [path.name for path in log.parent.iterdir()] == [log.name]
 
 
-def test_a_log_that_is_not_there_is_an_error_and_not_an_empty_answer(serve: Serve, tmp_path: Path) -> None:
-    for settings, told in (({}, "Set LOG to the path of the log."), ({"LOG": str(tmp_path / "none")}, "none")):
+def test_a_log_that_is_not_there_is_an_error_and_not_an_empty_answer(
+    serve: Serve, tmp_path: Path
+) -> None:
+    for settings, told in (
+        ({}, "Set LOG to the path of the log."),
+        ({"LOG": str(tmp_path / "none")}, "none"),
+    ):
         (text,) = serve("web_log.yaml", **settings).call("errors")
         assert text.startswith("the script ended with exit status ")
         assert told in text

@@ -1,4 +1,5 @@
-"""Compares the examples of FastMCP and the SDK, served by Toolwire, with the same files served by their own package.
+"""Compares the examples of FastMCP and the SDK, served by Toolwire, with the same files served by
+their own package.
 
     tests/peers/install mcp2 mcp1 fastmcp examples     once: the packages, and the examples
     python tests/interop/adopted.py                    compare all, some minutes
@@ -6,9 +7,10 @@
     python tests/interop/adopted.py --record           write down the outcomes: adopted.json, docs/fastmcp.md
     python tests/interop/adopted.py --speed            start-up and calls of a few, as ratios
 
-Each file is started twice, by `toolwire serve --adopt` and by `original.py`. Both get the same requests: all lists, and
-a call of each tool, a read of each resource, each prompt and each completion, with arguments that their schemas want.
-"""
+Each file is started twice, by `toolwire serve --adopt` and by `original.py`. Both get the same
+requests: all lists, and a call of each tool, a read of each resource, each prompt and each
+completion, with arguments that their schemas want.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ _LISTS = {
 def examples() -> list[str]:
     """The files that make a server, by their paths below the folder of the examples."""
     files = sorted(path for package in PACKAGES for path in (EXAMPLES / package).rglob("*.py"))
-    made = [path for path in files if re.search(r"\b(FastMCP|MCPServer)\(", path.read_text("utf-8"))]
+    made = [
+        path for path in files if re.search(r"\b(FastMCP|MCPServer)\(", path.read_text("utf-8"))
+    ]
     return [path.relative_to(EXAMPLES).as_posix() for path in made]
 
 
@@ -67,7 +71,9 @@ class NotStarted(Exception):
 
 
 class Peer:
-    """A server process that gets one request after the other, from a user who declines every elicitation."""
+    """A server process that gets one request after the other, from a user who declines every
+    elicitation.
+    """
 
     def __init__(self, command: list[str], home: str, **env: str) -> None:
         self._ids = itertools.count(1)
@@ -119,7 +125,9 @@ class Peer:
         """Return the entries of all pages."""
         found, cursor = [], None
         while True:
-            result = self.ask(method, {} if cursor is None else {"cursor": cursor}).get("result", {})
+            result = self.ask(method, {} if cursor is None else {"cursor": cursor}).get(
+                "result", {}
+            )
             found += result.get(_LISTS[method], [])
             cursor = result.get("nextCursor")
             if cursor is None:
@@ -138,7 +146,9 @@ def theirs(example: str, home: str) -> Peer:
 
 
 def outcome(example: str) -> str:
-    """`same`; `refused: …`; `not here: …` if the original does not start either; or the differences."""
+    """`same`; `refused: …`; `not here: …` if the original does not start either; or the
+    differences.
+    """
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "Desktop").mkdir()
         try:
@@ -152,7 +162,9 @@ def outcome(example: str) -> str:
         try:
             with ours(example, home) as served:
                 served.begin()
-                differences = [*differences_of(lists, {method: served.list(method) for method in _LISTS})]
+                differences = [
+                    *differences_of(lists, {method: served.list(method) for method in _LISTS})
+                ]
                 for request, wanted in zip(asked, expected, strict=True):
                     got = served.ask(*request)
                     if (difference := difference_of(request, wanted, got)) is not None:
@@ -163,15 +175,23 @@ def outcome(example: str) -> str:
 
 
 def requests_for(peer: Peer) -> list[tuple[str, dict[str, Any]]]:
-    """A request for each tool, resource, template, prompt and argument to complete that *peer* lists."""
+    """A request for each tool, resource, template, prompt and argument to complete that *peer*
+    lists.
+    """
     found: list[tuple[str, dict[str, Any]]] = []
     for tool in peer.list("tools/list"):
-        found.append(("tools/call", {"name": tool["name"], "arguments": value_for(tool["inputSchema"])}))
+        found.append(
+            ("tools/call", {"name": tool["name"], "arguments": value_for(tool["inputSchema"])})
+        )
     found += [("resources/read", {"uri": one["uri"]}) for one in peer.list("resources/list")]
     for one in peer.list("resources/templates/list"):
         found.append(("resources/read", {"uri": re.sub(r"\{[^}]*\}", "x", one["uriTemplate"])}))
     for prompt in peer.list("prompts/list"):
-        arguments = {argument["name"]: "x" for argument in prompt.get("arguments", ()) if argument.get("required")}
+        arguments = {
+            argument["name"]: "x"
+            for argument in prompt.get("arguments", ())
+            if argument.get("required")
+        }
         found.append(("prompts/get", {"name": prompt["name"], "arguments": arguments}))
     return found + (completions_for(peer) if "completions" in peer.capabilities else [])
 
@@ -180,11 +200,17 @@ def completions_for(peer: Peer) -> list[tuple[str, dict[str, Any]]]:
     """A completion of each argument of the prompts and templates that *peer* lists."""
     references = [
         *(
-            ({"type": "ref/prompt", "name": prompt["name"]}, [one["name"] for one in prompt.get("arguments", ())])
+            (
+                {"type": "ref/prompt", "name": prompt["name"]},
+                [one["name"] for one in prompt.get("arguments", ())],
+            )
             for prompt in peer.list("prompts/list")
         ),
         *(
-            ({"type": "ref/resource", "uri": one["uriTemplate"]}, re.findall(r"\{(\w+)\}", one["uriTemplate"]))
+            (
+                {"type": "ref/resource", "uri": one["uriTemplate"]},
+                re.findall(r"\{(\w+)\}", one["uriTemplate"]),
+            )
             for one in peer.list("resources/templates/list")
         ),
     ]
@@ -224,7 +250,9 @@ def differences_of(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
     """Return the differences in meaning between the lists."""
     found = []
     for method, original in theirs.items():
-        key = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}.get(method, "name")
+        key = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}.get(
+            method, "name"
+        )
         here = {entry[key]: entry for entry in ours[method]}
         there = {entry[key]: entry for entry in original}
         if here.keys() != there.keys():
@@ -233,12 +261,16 @@ def differences_of(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
         for name, entry in there.items():
             found += [f"{name}: {difference}" for difference in _entry(entry, here[name])]
     changes = between(theirs["tools/list"], ours["tools/list"])
-    return found + [str(change) for change in changes if change.level == "major" and not _is_known(str(change))]
+    return found + [
+        str(change) for change in changes if change.level == "major" and not _is_known(str(change))
+    ]
 
 
 def _is_known(change: str) -> bool:
     """Differences that docs/fastmcp.md lists."""
-    return change.startswith(("additionalProperties false added", "results are not described any more"))
+    return change.startswith(
+        ("additionalProperties false added", "results are not described any more")
+    )
 
 
 def _entry(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
@@ -260,24 +292,36 @@ def _entry(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
 
 
 def _sorted(items: list[dict[str, Any]]) -> list[Any]:
-    kept = [{key: value for key, value in item.items() if value and key != "description"} for item in items]
+    kept = [
+        {key: value for key, value in item.items() if value and key != "description"}
+        for item in items
+    ]
     return sorted(json.dumps(item, sort_keys=True) for item in kept)
 
 
-def difference_of(request: tuple[str, Any], theirs: dict[str, Any], ours: dict[str, Any]) -> str | None:
+def difference_of(
+    request: tuple[str, Any], theirs: dict[str, Any], ours: dict[str, Any]
+) -> str | None:
     """Return the differences in meaning between two responses."""
     there, here = meaning(theirs), meaning(ours)
     if there == here:
         return None
-    return f"{request[0]} {json.dumps(request[1])}: {json.dumps(here)[:300]}, not {json.dumps(there)[:300]}"
+    return (
+        f"{request[0]} {json.dumps(request[1])}: {json.dumps(here)[:300]}, not"
+        f" {json.dumps(there)[:300]}"
+    )
 
 
 def meaning(response: dict[str, Any]) -> Any:
-    """The response without what may differ: the wording of failures, JSON in text or not, and the clock."""
+    """The response without what may differ: the wording of failures, JSON in text or not, and the
+    clock.
+    """
     result = response.get("result", {})
     if "error" in response or result.get("isError"):
         return "failed"
-    if "structuredContent" in result and all(block["type"] == "text" for block in result["content"]):
+    if "structuredContent" in result and all(
+        block["type"] == "text" for block in result["content"]
+    ):
         # The text repeats the data, in other forms.
         return _steady(result["structuredContent"])
     for key in ("contents", "messages", "content"):
@@ -294,7 +338,11 @@ def _block(block: dict[str, Any]) -> Any:
             return [block.get("role"), _steady(json.loads(text))]
         except ValueError:
             return [block.get("role"), text]
-    kept = {key: value for key, value in inner.items() if value is not None and key not in ("_meta", "annotations")}
+    kept = {
+        key: value
+        for key, value in inner.items()
+        if value is not None and key not in ("_meta", "annotations")
+    }
     return [block.get("role"), kept]
 
 
@@ -317,16 +365,37 @@ def kind_of(result: str) -> str:
 def table(found: dict[str, str]) -> str:
     """The tables of docs/fastmcp.md: how many examples have which outcome, and what is refused."""
     columns = ("same", "different", "refused", "not comparable")
-    rows = [f"| examples of | files | {' | '.join(columns)} |", f"| --- |{' ---: |' * (len(columns) + 1)}"]
+    rows = [
+        f"| examples of | files | {' | '.join(columns)} |",
+        f"| --- |{' ---: |' * (len(columns) + 1)}",
+    ]
     for package in PACKAGES:
-        kinds = Counter(kind_of(result) for example, result in found.items() if example.startswith(package))
+        kinds = Counter(
+            kind_of(result) for example, result in found.items() if example.startswith(package)
+        )
         counts = [str(kinds[column]) for column in columns]
         rows.append(f"| {package.replace('-', ' ')} | {kinds.total()} | {' | '.join(counts)} |")
-    different = [f"`{example}`: {result}" for example, result in found.items() if kind_of(result) == "different"]
+    different = [
+        f"`{example}`: {result}"
+        for example, result in found.items()
+        if kind_of(result) == "different"
+    ]
     reasons = Counter(reason(result) for result in found.values() if kind_of(result) == "refused")
     rows += ["", "| refused because of | files |", "| --- | ---: |"]
-    rows += [f"| {what} | {count} |" for what, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
-    return "\n".join([*rows, *(["", "Different:", ""] if different else []), *(f"- {one}" for one in different)]) + "\n"
+    rows += [
+        f"| {what} | {count} |"
+        for what, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return (
+        "\n".join(
+            [
+                *rows,
+                *(["", "Different:", ""] if different else []),
+                *(f"- {one}" for one in different),
+            ]
+        )
+        + "\n"
+    )
 
 
 _REASONS = {
@@ -354,7 +423,9 @@ _TIMED = {
 
 
 def speed(starts: int = 5, calls: int = 300) -> None:
-    """Print the medians of a start, until the tools are listed, and of a call, for Toolwire and the original."""
+    """Print the medians of a start, until the tools are listed, and of a call, for Toolwire and the
+    original.
+    """
     for example, (name, arguments) in _TIMED.items():
         medians = []
         for start in (ours, theirs):
@@ -373,10 +444,14 @@ def speed(starts: int = 5, calls: int = 300) -> None:
             medians.append((median(started), median(called)))
         (here, call_here), (there, call_there) = medians
         print(
-            f"{example}: starts {there / here:.1f} times as fast ({here * 1000:.0f} ms, {there * 1000:.0f} ms)",
+            f"{example}: starts {there / here:.1f} times as fast ({here * 1000:.0f} ms,"
+            f" {there * 1000:.0f} ms)",
             end=", ",
         )
-        print(f"a call {call_there / call_here:.1f} times ({call_here * 1e6:.0f} us, {call_there * 1e6:.0f} us)")
+        print(
+            f"a call {call_there / call_here:.1f} times ({call_here * 1e6:.0f} us,"
+            f" {call_there * 1e6:.0f} us)"
+        )
 
 
 def main(given: list[str]) -> None:
@@ -384,7 +459,9 @@ def main(given: list[str]) -> None:
         speed()
         return
     words = [word for word in given if not word.startswith("-")]
-    chosen = [example for example in examples() if not words or any(word in example for word in words)]
+    chosen = [
+        example for example in examples() if not words or any(word in example for word in words)
+    ]
     found = {}
     with ThreadPoolExecutor(2) as pool:
         for example, result in zip(chosen, pool.map(outcome, chosen), strict=True):
@@ -397,7 +474,9 @@ def main(given: list[str]) -> None:
         RECORDED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
         marks = "<!-- fastmcp examples -->\n", "<!-- /fastmcp examples -->"
         before, _, rest = PAGE.read_text("utf-8").partition(marks[0])
-        PAGE.write_text(before + marks[0] + table(found) + marks[1] + rest.partition(marks[1])[2], "utf-8")
+        PAGE.write_text(
+            before + marks[0] + table(found) + marks[1] + rest.partition(marks[1])[2], "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python attend.py REPORT COMMAND…
 
-appends a line of JSON with the number of this process to the file REPORT, and another once COMMAND has ended: its exit
-status (negative for a signal), the signals that the client sent, how many processes it left behind, and the names in
-its environment. The streams are COMMAND's own: nothing is read or written here.
+appends a line of JSON with the number of this process to the file REPORT, and another once COMMAND
+has ended: its exit status (negative for a signal), the signals that the client sent, how many
+processes it left behind, and the names in its environment. The streams are COMMAND's own: nothing
+is read or written here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from __future__ import annotations
 import os
 import sys
 
-with open(sys.argv[1], "a", encoding="utf-8") as start:  # before anything that takes time: the client may send a signal
+with open(
+    sys.argv[1], "a", encoding="utf-8"
+) as start:  # before anything that takes time: the client may send a signal
     start.write(f'{{"process": {os.getpid()}}}\n')
 
 import ctypes
@@ -23,7 +26,9 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(report: str, command: list[str]) -> int:
-    """Run *command*, append what happened to *report* and return the exit status for this process."""
+    """Run *command*, append what happened to *report* and return the exit status for this
+    process.
+    """
     # Whatever the server leaves behind becomes our child instead of the init process's.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     received: list[str] = []

@@ -1,9 +1,11 @@
-"""Carries messages between HTTP clients and a server on standard input and output, for a suite that only speaks HTTP.
+"""Carries messages between HTTP clients and a server on standard input and output, for a suite that
+only speaks HTTP.
 
-Strategy. The bridge decides nothing about MCP: the body of a POST is a line for the server, and what the server writes
-until the response is the answer to that POST, as JSON if it is the response alone, else as a stream of events. Each
-`initialize` starts a process, which is the session; requests of 2026-07-28, which has no sessions, share one process.
-What belongs to the transport is here: the session's header, and the HTTP status of an error.
+Strategy. The bridge decides nothing about MCP: the body of a POST is a line for the server, and
+what the server writes until the response is the answer to that POST, as JSON if it is the response
+alone, else as a stream of events. Each `initialize` starts a process, which is the session;
+requests of 2026-07-28, which has no sessions, share one process. What belongs to the transport is
+here: the session's header, and the HTTP status of an error.
 """
 
 from __future__ import annotations
@@ -29,10 +31,13 @@ class Process:
     """One process of the server, and the POSTs that wait for its messages."""
 
     def __init__(self, command: list[str]) -> None:
-        self._popen: Any = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self._popen: Any = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
         self._lock = threading.Lock()
         self._waiting: dict[Any, tuple[Any, SimpleQueue[bytes]]] = {}
-        """By the id of the request, in the order of arrival: its progress token, and its messages."""
+        """By the id of the request, in the order of arrival: its progress token, and its messages.
+        """
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, body: bytes) -> None:
@@ -60,7 +65,9 @@ class Process:
                     waiting.put(line.rstrip())
 
     def _waiting_for(self, message: dict[str, Any]) -> SimpleQueue[bytes] | None:
-        """Return the queue of the request that a message belongs to; `None` if no request waits for it."""
+        """Return the queue of the request that a message belongs to; `None` if no request waits for
+        it.
+        """
         if "method" not in message:
             return self._waiting.pop(message.get("id"), (None, None))[1]
         params = message.get("params", {})
@@ -101,7 +108,9 @@ class Handler(BaseHTTPRequestHandler):
         if process is None:
             self._answer(404)
         elif "id" in message and "method" in message:
-            with suppress(Empty, OSError):  # the client has gone, or waits for nothing that will come
+            with suppress(
+                Empty, OSError
+            ):  # the client has gone, or waits for nothing that will come
                 self._relay(process.open(message, body), session)
         else:
             process.send(body)
@@ -118,7 +127,9 @@ class Handler(BaseHTTPRequestHandler):
         line = lines.get(timeout=PATIENCE_SECONDS)
         if "method" not in (message := json.loads(line)):
             code = message.get("error", {}).get("code")
-            self._answer(200 if session else STATUS.get(code, 200), "application/json", session, line)
+            self._answer(
+                200 if session else STATUS.get(code, 200), "application/json", session, line
+            )
             return
         self._answer(200, "text/event-stream", session, b"event: message\ndata: " + line + b"\n\n")
         while "method" in json.loads(line):

@@ -1,4 +1,6 @@
-"""The tools that every peer is tried with; served as a file, so nothing here may know about the tests."""
+"""The tools that every peer is tried with; served as a file, so nothing here may know about the
+tests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from dataclasses import dataclass
 from toolwire_tools import AsyncContext, Context, Image, ToolError, tool_api
 
 # One red pixel.
-PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+)
 # Longer than any wait of a test should be, shorter than anybody would leave a hung run alone.
 PATIENCE_SECONDS = 20.0
 
@@ -76,8 +80,8 @@ def steps(total: int, context: Context) -> str:
 def seen() -> None:
     """Let the tool that waits take its next step.
 
-    The official TypeScript clients lose progress that arrives in one chunk with the answer, so a call
-    that asserts its progress must not end before the client has seen it.
+    The official TypeScript clients lose progress that arrives in one chunk with the answer, so a
+    call that asserts its progress must not end before the client has seen it.
     """
     _seen.release()
 
@@ -101,7 +105,9 @@ def chatter() -> str:
     sys.stdout.buffer.write(b"written to the buffer by a tool\n")
     os.write(1, b'{"jsonrpc": "2.0", "id": 1, "result": "written to descriptor 1 by a tool"}\n')
     subprocess.run(
-        [sys.executable, "-c", "print('printed by a child'); input()"], stderr=subprocess.DEVNULL, check=False
+        [sys.executable, "-c", "print('printed by a child'); input()"],
+        stderr=subprocess.DEVNULL,
+        check=False,
     )
     print("left in the buffer", end="")
     return "quiet"
@@ -115,7 +121,9 @@ def picture() -> Image:
 
 @tool_api
 def work(name: str, context: Context) -> str:
-    """Work in a thread until the call is cancelled; the first progress says that the work has begun."""
+    """Work in a thread until the call is cancelled; the first progress says that the work has
+    begun.
+    """
     context.progress(1, None, "begun")
     waiting = threading.Event()
     for _ in range(int(PATIENCE_SECONDS / 0.01)):
@@ -128,7 +136,9 @@ def work(name: str, context: Context) -> str:
 
 @tool_api
 async def doze(name: str, context: AsyncContext) -> str:
-    """Sleep on the event loop until the call is cancelled; the first progress says that the sleep has begun."""
+    """Sleep on the event loop until the call is cancelled; the first progress says that the sleep
+    has begun.
+    """
     context.progress(1, None, "begun")
     try:
         await asyncio.sleep(PATIENCE_SECONDS)
@@ -140,7 +150,9 @@ async def doze(name: str, context: AsyncContext) -> str:
 
 @tool_api
 def stopped(names: list[str]) -> list[str]:
-    """Wait until the calls with these names have noticed that they were cancelled, and tell which have."""
+    """Wait until the calls with these names have noticed that they were cancelled, and tell which
+    have.
+    """
     with _news:
         _news.wait_for(lambda: set(names) <= set(_stopped), timeout=PATIENCE_SECONDS)
         return sorted(_stopped)

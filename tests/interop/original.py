@@ -15,7 +15,11 @@ def server_in(held: dict[str, Any]) -> Any:
     for name in (*("mcp", "server", "app"), *servers):
         if name in servers:
             return servers[name]
-    makers = [value for value in held.values() if type(value).__name__ == "function" and makes_server(value)]
+    makers = [
+        value
+        for value in held.values()
+        if type(value).__name__ == "function" and makes_server(value)
+    ]
     return makers[0]() if makers else sys.exit("it makes no server")
 
 

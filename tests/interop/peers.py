@@ -1,7 +1,7 @@
 """Finds the programs that play the other side, and runs one of them against our server.
 
-A peer that is not installed skips the test with the command that installs it; with `TOOLWIRE_REQUIRE_PEERS=1`,
-as CI sets it, the test fails instead.
+A peer that is not installed skips the test with the command that installs it; with
+`TOOLWIRE_REQUIRE_PEERS=1`, as CI sets it, the test fails instead.
 """
 
 from __future__ import annotations
@@ -49,13 +49,19 @@ def drive(
     server: list[str] | None = None,
     probes: int = 0,
 ) -> Attended:
-    """Run the client *program* through one of the drivers' exercises until it and its server have ended.
+    """Run the client *program* through one of the drivers' exercises until it and its server have
+    ended.
 
-    *server* is its command; by default it serves the everyday tools. The client starts it *probes* times more before,
-    and may kill those at any time: how they end is left out.
+    *server* is its command; by default it serves the everyday tools. The client starts it *probes*
+    times more before, and may kill those at any time: how they end is left out.
     """
     ends = folder / "ends.jsonl"
-    command = [sys.executable, str(HERE / "attend.py"), str(ends), *(serve() if server is None else server)]
+    command = [
+        sys.executable,
+        str(HERE / "attend.py"),
+        str(ends),
+        *(serve() if server is None else server),
+    ]
     done = run([*program, exercise, mode, *command], folder)
     assert done.returncode == 0, f"{program[-1]} {exercise} {mode} failed:\n{done.stderr}"
 
@@ -73,8 +79,16 @@ def drive(
 def run(
     command: list[str], folder: Path, *, more: dict[str, str] | None = None, text: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a peer in *folder* to its end, which is its home too, so that nothing of ours is read or written."""
-    environment = {**os.environ, **CANARIES, "TOOLWIRE_PEERS": str(INSTALLED), "HOME": str(folder), **(more or {})}
+    """Run a peer in *folder* to its end, which is its home too, so that nothing of ours is read or
+    written.
+    """
+    environment = {
+        **os.environ,
+        **CANARIES,
+        "TOOLWIRE_PEERS": str(INSTALLED),
+        "HOME": str(folder),
+        **(more or {}),
+    }
     return subprocess.run(
         command,
         capture_output=True,

@@ -1,4 +1,6 @@
-"""The examples of FastMCP and the SDK are served as by their own packages, or refused for the recorded reason."""
+"""The examples of FastMCP and the SDK are served as by their own packages, or refused for the
+recorded reason.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ import pytest
 from interop.adopted import EXAMPLES, PACKAGES, PAGE, RECORDED, outcome, table
 from interop.peers import missing, python_driver
 
-# Every kind of outcome, and every feature that most files use; `python tests/interop/adopted.py` compares all files.
+# Every kind of outcome, and every feature that most files use; `python tests/interop/adopted.py`
+# compares all files.
 CHOSEN = (
     "fastmcp-4.1.6/elicitation.py",
     "fastmcp-4.1.6/testing_demo/server.py",
@@ -38,7 +41,9 @@ def test_an_example_has_the_recorded_outcome(example: str) -> None:
 
 def test_the_page_shows_the_recorded_outcomes() -> None:
     shown = (
-        PAGE.read_text("utf-8").partition("<!-- fastmcp examples -->\n")[2].partition("<!-- /fastmcp examples -->")[0]
+        PAGE.read_text("utf-8")
+        .partition("<!-- fastmcp examples -->\n")[2]
+        .partition("<!-- /fastmcp examples -->")[0]
     )
 
     assert shown == table(json.loads(RECORDED.read_text("utf-8")))

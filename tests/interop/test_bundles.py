@@ -1,4 +1,6 @@
-"""Bundles of `toolwire pack` pass the official `mcpb` CLI, and what it unpacks starts as a host would start it."""
+"""Bundles of `toolwire pack` pass the official `mcpb` CLI, and what it unpacks starts as a host
+would start it.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "shop.py").write_text(TOOLS)
     (home / "helper.py").write_text("def polite(text):\n    return f'{text}, madam'\n")
     (home / "icon.png").write_bytes(PNG)
-    make_wheel(home / "wheels", "sizes_of_things", 'def size(name):\n    return f"{name} is large"\n')
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(home / "wheels"), str(ROOT)]
+    make_wheel(
+        home / "wheels", "sizes_of_things", 'def size(name):\n    return f"{name} is large"\n'
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--wheel-dir",
+        str(home / "wheels"),
+        str(ROOT),
+    ]
     assert peers.run(command, home).returncode == 0
     return home
 
@@ -69,16 +82,26 @@ def pack(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "API_KEY": "!",
         **{k: v for k, v in offline(home).items() if k[0] == "U"},
     }
-    return peers.run([sys.executable, "-m", "toolwire", "pack", "shop.py", "--author", "Jane", *words], home, more=more)
+    return peers.run(
+        [sys.executable, "-m", "toolwire", "pack", "shop.py", "--author", "Jane", *words],
+        home,
+        more=more,
+    )
 
 
 def started(home: Path, folder: Path, value: dict[str, Any]) -> list[Any]:
     """Start an unpacked bundle as a host does, and use it."""
     given = value["server"]["mcp_config"]
-    filled = json.loads(json.dumps(given).replace("${__dirname}", str(folder)).replace("${user_config.API_KEY}", "?"))
+    filled = json.loads(
+        json.dumps(given)
+        .replace("${__dirname}", str(folder))
+        .replace("${user_config.API_KEY}", "?")
+    )
     command = [shutil.which(filled["command"], path=offline(home)["PATH"]), *filled["args"]]
     env = {**offline(home), **filled["env"]}
-    with connect(command, env=env, cwd=home / "wheels", start_timeout_seconds=peers.PATIENCE_SECONDS) as client:
+    with connect(
+        command, env=env, cwd=home / "wheels", start_timeout_seconds=peers.PATIENCE_SECONDS
+    ) as client:
         names = [tool.name for tool in client.list_tools()]
         return [names, client.call_tool("size", {"name": "it"}).text]
 
@@ -96,7 +119,11 @@ def test_a_bundle_is_valid_and_serves_the_tools_where_it_is_unpacked(home: Path,
     mcpb(home, "pack", str(unpacked), str(home / "again.mcpb"))
 
     manifest = json.loads((unpacked / "manifest.json").read_text())
-    assert (manifest["server"]["type"], manifest["author"], manifest["icon"]) == (kind, {"name": "Jane"}, "icon.png")
+    assert (manifest["server"]["type"], manifest["author"], manifest["icon"]) == (
+        kind,
+        {"name": "Jane"},
+        "icon.png",
+    )
     assert manifest["tools"] == [{"name": "size", "description": "Return the size of a thing."}]
     assert manifest["prompts_generated"] is True
     assert manifest["description"] == "The sizes of things in a shop."
@@ -117,7 +144,8 @@ def test_the_same_files_make_the_same_bundle(home: Path) -> None:
 
 def test_a_server_that_does_not_start_from_its_bundle_is_not_packed(home: Path) -> None:
     (home / "data.py").write_text(
-        "from pathlib import Path\nPath(__file__).with_name('data.csv').read_text()\ndef f() -> int: ...\n"
+        "from pathlib import Path\nPath(__file__).with_name('data.csv').read_text()\ndef f() ->"
+        " int: ...\n"
     )
     (home / "data.csv").write_text("")
     command = [sys.executable, "-m", "toolwire", "pack", "data.py", "--author", "Jane"]

@@ -1,4 +1,6 @@
-"""Every client in the field lists, calls, hears progress, cancels, sees failures and closes in peace."""
+"""Every client in the field lists, calls, hears progress, cancels, sees failures and closes in
+peace.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,10 @@ def failure(words: str) -> dict[str, Any]:
     return {"content": text(words), "isError": True}
 
 
-SHARE = answer('{"each":3.33,"remainder":1,"currency":"EUR"}', {"each": 3.33, "remainder": 1, "currency": "EUR"})
+SHARE = answer(
+    '{"each":3.33,"remainder":1,"currency":"EUR"}',
+    {"each": 3.33, "remainder": 1, "currency": "EUR"},
+)
 SEEN: dict[str, Any] = {
     "tools": TOOLS,
     "calls": [
@@ -94,13 +99,19 @@ ADDED = ("LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_", "PYENV_")
 
 
 def assert_ended_in_peace(server: dict[str, Any]) -> None:
-    """The server left by itself when its input ended: nobody had to signal it, and nothing of it remains."""
+    """The server left by itself when its input ended: nobody had to signal it, and nothing of it
+    remains.
+    """
     assert {key: server[key] for key in ("status", "signals", "left_behind")} == {
         "status": 0,
         "signals": [],
         "left_behind": 0,
     }
-    assert [name for name in server["environment"] if name not in INHERITED and not name.startswith(ADDED)] == []
+    assert [
+        name
+        for name in server["environment"]
+        if name not in INHERITED and not name.startswith(ADDED)
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +125,9 @@ def assert_ended_in_peace(server: dict[str, Any]) -> None:
         ("fastmcp", "fastmcp_client.py", "legacy", LATEST_LEGACY),
     ],
 )
-def test_a_python_client_is_served(environment: str, driver: str, mode: str, protocol: str, tmp_path: Path) -> None:
+def test_a_python_client_is_served(
+    environment: str, driver: str, mode: str, protocol: str, tmp_path: Path
+) -> None:
     attended = peers.drive(peers.python_driver(environment, driver), mode, tmp_path)
 
     assert attended.report == {"protocol": protocol, **SEEN}
@@ -128,14 +141,22 @@ def test_a_python_client_is_served(environment: str, driver: str, mode: str, pro
         ("@modelcontextprotocol/sdk", "sdk_client.mjs", "legacy", LATEST_LEGACY),
     ],
 )
-def test_a_typescript_client_is_served(package: str, driver: str, mode: str, protocol: str, tmp_path: Path) -> None:
+def test_a_typescript_client_is_served(
+    package: str, driver: str, mode: str, protocol: str, tmp_path: Path
+) -> None:
     attended = peers.drive(peers.node_driver(package, driver), mode, tmp_path)
 
     assert attended.report == {"protocol": protocol, **SEEN}
     assert_ended_in_peace(attended.server)
 
 
-PYTHON_CLIENTS = [("mcp2", "auto"), ("mcp2", "legacy"), ("mcp1", "legacy"), ("fastmcp", "auto"), ("fastmcp", "legacy")]
+PYTHON_CLIENTS = [
+    ("mcp2", "auto"),
+    ("mcp2", "legacy"),
+    ("mcp1", "legacy"),
+    ("fastmcp", "auto"),
+    ("fastmcp", "legacy"),
+]
 JAVASCRIPT_CLIENTS = [("@modelcontextprotocol/client", "ts"), ("@modelcontextprotocol/sdk", "sdk")]
 SILENT = """
 import threading
@@ -155,7 +176,10 @@ def seen() -> None:
 EVERY_CLIENT = pytest.mark.parametrize(
     ("driver", "mode"),
     [
-        *((partial(peers.python_driver, name, f"{name}_client.py"), mode) for name, mode in PYTHON_CLIENTS),
+        *(
+            (partial(peers.python_driver, name, f"{name}_client.py"), mode)
+            for name, mode in PYTHON_CLIENTS
+        ),
         *(
             (partial(peers.node_driver, package, f"{name}_client.mjs"), "legacy")
             for package, name in JAVASCRIPT_CLIENTS
@@ -172,7 +196,11 @@ def test_a_client_receives_progress_of_a_tool_that_reports_none(
     tools.write_text(SILENT, encoding="utf-8")
 
     attended = peers.drive(
-        driver(), mode, tmp_path, exercise="silent", server=peers.serve("--heartbeat", "0.05", tools=tools)
+        driver(),
+        mode,
+        tmp_path,
+        exercise="silent",
+        server=peers.serve("--heartbeat", "0.05", tools=tools),
     )
 
     assert attended.report["answer"] == answer("done")
@@ -185,7 +213,9 @@ def test_a_client_receives_progress_of_a_tool_that_reports_none(
 
 
 @EVERY_CLIENT
-def test_a_client_reads_resources_and_gets_prompts(driver: Callable[[], list[str]], mode: str, tmp_path: Path) -> None:
+def test_a_client_reads_resources_and_gets_prompts(
+    driver: Callable[[], list[str]], mode: str, tmp_path: Path
+) -> None:
     server = peers.serve(tools=peers.HERE / "documents.py")
 
     report = peers.drive(driver(), mode, tmp_path, exercise="documents", server=server).report
@@ -223,7 +253,9 @@ def test_a_typescript_client_that_probes_starts_the_server_twice(mode: str, tmp_
 
 
 def test_an_editor_is_served_with_content_length_framing(tmp_path: Path) -> None:
-    attended = peers.drive(peers.node_driver("vscode-jsonrpc", "vscode_jsonrpc.mjs"), "plain", tmp_path)
+    attended = peers.drive(
+        peers.node_driver("vscode-jsonrpc", "vscode_jsonrpc.mjs"), "plain", tmp_path
+    )
 
     request_cancelled = {"code": -32800}
     assert attended.report == {

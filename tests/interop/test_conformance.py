@@ -1,4 +1,6 @@
-"""The official conformance suite passes, except for the checks that `conformance.json` lists with their reasons."""
+"""The official conformance suite passes, except for the checks that `conformance.json` lists with
+their reasons.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +40,33 @@ class Suite:
     one_scenario: tuple[str, ...] = ()
 
     def run(self, folder: Path) -> Results:
-        """Run the suite, and what fails unexpectedly once more, alone: in places, the suite waits half a second."""
+        """Run the suite, and what fails unexpectedly once more, alone: in places, the suite waits
+        half a second.
+        """
         with bridge(SERVER) as url:
             results = self._run(url, folder / "all", *self.options)
-            for scenario in sorted({name for (name, _), found in unlisted(results).items() if found}):
-                results |= self._run(url, folder / scenario, "--scenario", scenario, *self.one_scenario)
+            for scenario in sorted(
+                {name for (name, _), found in unlisted(results).items() if found}
+            ):
+                results |= self._run(
+                    url, folder / scenario, "--scenario", scenario, *self.one_scenario
+                )
         return results
 
     def _run(self, url: str, folder: Path, *options: str) -> Results:
         program = peers.installed_package(self.package) / "dist" / "index.js"
         folder.mkdir()
         done = peers.run(
-            [peers.node(newest=True), str(program), "server", "--url", url, "--output-dir", str(folder), *options],
+            [
+                peers.node(newest=True),
+                str(program),
+                "server",
+                "--url",
+                url,
+                "--output-dir",
+                str(folder),
+                *options,
+            ],
             folder,
         )
         results: Results = {}
@@ -92,7 +109,11 @@ def failed(results: Results) -> dict[Check, bool]:
 
 
 def unlisted(results: Results) -> dict[Check, bool]:
-    return {check: bad for check, bad in failed(results).items() if not any(is_of(check, one) for one in listed())}
+    return {
+        check: bad
+        for check, bad in failed(results).items()
+        if not any(is_of(check, one) for one in listed())
+    }
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.shown)
@@ -102,7 +123,9 @@ def test_every_check_passes_or_is_listed_with_its_reason(suite: Suite, tmp_path:
 
     assert [check for check, bad in unlisted(results).items() if bad] == []
     asked = [one for one in listed() if any(is_of(check, one) for check in outcomes)]
-    assert [one for one in asked if not any(bad for check, bad in outcomes.items() if is_of(check, one))] == []
+    assert [
+        one for one in asked if not any(bad for check, bad in outcomes.items() if is_of(check, one))
+    ] == []
     passed = sum(statuses.count("SUCCESS") for statuses in results.values())
     assert f"| {suite.shown} | {passed} | {sum(outcomes.values())} |" in PAGE
 
@@ -111,4 +134,6 @@ def test_the_page_has_every_reason_with_its_scenarios() -> None:
     for key, reason in LIST["reasons"].items():
         scenarios = [name for name, checks in LIST["listed"].items() if key in checks.values()]
         assert scenarios, key
-        assert f"- {', '.join(f'`{name}`' for name in scenarios)}: {reason}." in " ".join(PAGE.split())
+        assert f"- {', '.join(f'`{name}`' for name in scenarios)}: {reason}." in " ".join(
+            PAGE.split()
+        )

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
     from toolwire_client.contract import Report
 
-# All that needs no process of its own; with one server that starts quickly, everything. Whether a server logs without
-# having said so shows only in answers to malformed messages, which have processes of their own.
-QUICK = [case for case in cases() if case.process in ("shared", "run") and case.id != "logging/declared"]
+# All that needs no process of its own; with one server that starts quickly, everything. Whether a
+# server logs without having said so shows only in answers to malformed messages, which have
+# processes of their own.
+QUICK = [
+    case for case in cases() if case.process in ("shared", "run") and case.id != "logging/declared"
+]
 WHOLE = "filesystem"
 
 AT_ONCE = 3
@@ -32,7 +35,9 @@ SDKS = {
 
 @pytest.fixture(scope="module")
 def reports() -> Iterator[dict[str, Future[Report]]]:
-    """A report on each server that is installed; several are checked at once, since each is waited for a lot."""
+    """A report on each server that is installed; several are checked at once, since each is waited
+    for a lot.
+    """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             server.name: pool.submit(

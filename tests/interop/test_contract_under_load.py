@@ -1,4 +1,6 @@
-"""The contract kit on a busy machine: a server fails no `must` that it does not fail on an idle one."""
+"""The contract kit on a busy machine: a server fails no `must` that it does not fail on an idle
+one.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,24 @@ while time.monotonic() < end:
     pass
 """
 
-TIMED = ["batch/*", "cancellation/*", "concurrency/*", "ending/*", "large/*", "lifecycle/*", "progress/*", "calls/*"]
-"""The areas whose cases wait for something, or count processes; the others are judged by single responses."""
+TIMED = [
+    "batch/*",
+    "cancellation/*",
+    "concurrency/*",
+    "ending/*",
+    "large/*",
+    "lifecycle/*",
+    "progress/*",
+    "calls/*",
+]
+"""The areas whose cases wait for something, or count processes; the others are judged by single
+responses.
+"""
 
 _MCP1, _MCP2, _FASTMCP = (EXAMPLES / name for name in ("mcp-1.30.0", "mcp-2.3.0", "fastmcp-4.1.6"))
 
-# They have no baseline: what they fail on a busy machine is compared with what they fail afterwards.
+# They have no baseline: what they fail on a busy machine is compared with what they fail
+# afterwards.
 MORE_SERVERS = (
     Server(
         "mcp1-echo",

@@ -57,8 +57,12 @@ PRINTS = {
 
 
 def commands() -> dict[str, list[str]]:
-    """The command of each host in the README's table, up to where the server's own command begins."""
-    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|.*\| `(.*) toolwire serve tools\.py` \|$", README, re.MULTILINE)
+    """The command of each host in the README's table, up to where the server's own command
+    begins.
+    """
+    rows = re.findall(
+        r"^\| \[.*?\]\((.*?)\) \|.*\| `(.*) toolwire serve tools\.py` \|$", README, re.MULTILINE
+    )
     return {host: shlex.split(command) for host, command in rows}
 
 
@@ -94,7 +98,9 @@ def test_a_host_lists_calls_hears_progress_cancels_and_closes(host: str, tmp_pat
 
 
 @pytest.mark.parametrize("host", PROGRAMS)
-def test_a_host_whose_server_has_nothing_to_serve_fails_and_says_why(host: str, tmp_path: Path) -> None:
+def test_a_host_whose_server_has_nothing_to_serve_fails_and_says_why(
+    host: str, tmp_path: Path
+) -> None:
     done = run(host, peers.serve(tools=tmp_path / "missing.py"), tmp_path)
 
     assert done.returncode > 0

@@ -1,7 +1,7 @@
 """What a user does on the page of `toolwire inspect`, in a real headless Chromium.
 
-Each test opens the page of a server of its own. After it, no script has failed, the page's policy was never broken, and
-the browser has asked for nothing but this page.
+Each test opens the page of a server of its own. After it, no script has failed, the page's policy
+was never broken, and the browser has asked for nothing but this page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from typing import Any
 import pytest
 from clients.languages.driving import run, toolchain
 from interop.peers import installed_program
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -38,7 +46,11 @@ def inspected(folder: Path, *words: str) -> Iterator[str]:
     """Run `toolwire inspect` with *words* in a *folder*; the value is the address of its page."""
     command = [sys.executable, "-m", "toolwire", "inspect", "--no-browser", *words]
     with subprocess.Popen(
-        command, cwd=folder, env={**os.environ, "HOME": str(folder)}, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env={**os.environ, "HOME": str(folder)},
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         try:
@@ -52,14 +64,18 @@ def inspected(folder: Path, *words: str) -> Iterator[str]:
 def chromium() -> Iterator[Browser]:
     program = installed_program("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=120_000)
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"], timeout=120_000
+        )
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
-    """A browser that has seen nothing; fails the test that made it ask for anything but the page."""
+    """A browser that has seen nothing; fails the test that made it ask for anything but the
+    page.
+    """
     context = chromium.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])  # type: ignore[arg-type]
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
     asked: list[str] = []
@@ -76,9 +92,10 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
     pages = [url for url in asked if not url.startswith("data:")]
     assert faults == []
-    assert {re.sub(r"^(http://127\.0\.0\.1:\d+/[\w-]+/).*", r"\1", url, flags=re.DOTALL) for url in pages} == {
-        re.sub(r"#.*", "", pages[0])
-    }
+    assert {
+        re.sub(r"^(http://127\.0\.0\.1:\d+/[\w-]+/).*", r"\1", url, flags=re.DOTALL)
+        for url in pages
+    } == {re.sub(r"#.*", "", pages[0])}
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +106,17 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_page(context: BrowserContext, shared: str, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+def open_page(
+    context: BrowserContext, shared: str, tmp_path: Path
+) -> Iterator[Callable[..., Page]]:
     """Opens the shared page, or one of a server of its own."""
     with ExitStack() as running:
 
         def opened(*words: str, place: str = "") -> Page:
             page = context.new_page()
-            page.goto((running.enter_context(inspected(tmp_path, *words)) if words else shared) + place)
+            page.goto(
+                (running.enter_context(inspected(tmp_path, *words)) if words else shared) + place
+            )
             return page
 
         yield opened
@@ -169,7 +190,9 @@ def test_a_tool_is_searched_filled_in_and_called(open_page: Callable[..., Page])
     expect(result(page).get_by_text('"St James\'s Square"', exact=True)).to_be_visible()
 
 
-def test_a_field_that_is_needed_is_asked_for_before_the_call(open_page: Callable[..., Page]) -> None:
+def test_a_field_that_is_needed_is_asked_for_before_the_call(
+    open_page: Callable[..., Page],
+) -> None:
     page = open_page()
     choose(page, "register")
     page.get_by_role("button", name="Call", exact=True).click()
@@ -199,7 +222,12 @@ def test_the_form_and_the_json_are_in_step(open_page: Callable[..., Page]) -> No
     json_of(page).fill('{"person": ')
     page.get_by_role("button", name="Call", exact=True).click()
     expect(result(page)).to_have_text("The result appears here.")
-    assert page.get_by_label("Arguments as JSON", exact=True).evaluate("field => field.validationMessage") != ""
+    assert (
+        page.get_by_label("Arguments as JSON", exact=True).evaluate(
+            "field => field.validationMessage"
+        )
+        != ""
+    )
 
 
 def test_a_number_keeps_all_its_digits(open_page: Callable[..., Page]) -> None:
@@ -212,14 +240,26 @@ def test_a_number_keeps_all_its_digits(open_page: Callable[..., Page]) -> None:
     expect(call(page).get_by_text("98765432109876543210").first).to_be_visible()
 
 
-def test_a_number_that_is_written_as_a_fraction_is_one(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_number_that_is_written_as_a_fraction_is_one(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     limits = {"type": "number", "minimum": 1.0, "maximum": 9.50, "default": 2.0}
-    members = {"it": limits, "text": {"type": "string", "minLength": 1.0}, "list": {"type": "array", "maxItems": 1.0}}
-    page = open_page(*entries(tmp_path, it={"description": 3.0, "properties": members, "required": ["it", "list"]}))
+    members = {
+        "it": limits,
+        "text": {"type": "string", "minLength": 1.0},
+        "list": {"type": "array", "maxItems": 1.0},
+    }
+    page = open_page(
+        *entries(
+            tmp_path, it={"description": 3.0, "properties": members, "required": ["it", "list"]}
+        )
+    )
     expect(page.get_by_label("it", exact=True)).to_have_value("2.0")
     expect(page.get_by_text("number · minimum 1.0 · maximum 9.5 · default 2.0")).to_be_visible()
     page.get_by_role("group", name="list").get_by_role("button", name="Add item").click()
-    expect(page.get_by_role("group", name="list").get_by_role("button", name="Add item")).to_have_count(0)
+    expect(
+        page.get_by_role("group", name="list").get_by_role("button", name="Add item")
+    ).to_have_count(0)
     page.get_by_label("Item 1", exact=True).fill("1e1")
     expect(call(page)).to_contain_text("Result after")
     assert '"it": 2.0' in json_of(page).input_value()
@@ -228,13 +268,29 @@ def test_a_number_that_is_written_as_a_fraction_is_one(open_page: Callable[..., 
 
 # Each kind of field: the schema of a member `it`, what a user does, and what is sent.
 FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
-    "text": ({"type": "string"}, lambda page: page.get_by_label("it", exact=True).fill("two\nlines"), "two\nlines"),
-    "number": ({"type": "number"}, lambda page: page.get_by_label("it", exact=True).fill("-1.5e3"), -1500),
+    "text": (
+        {"type": "string"},
+        lambda page: page.get_by_label("it", exact=True).fill("two\nlines"),
+        "two\nlines",
+    ),
+    "number": (
+        {"type": "number"},
+        lambda page: page.get_by_label("it", exact=True).fill("-1.5e3"),
+        -1500,
+    ),
     "default": ({"type": "integer", "default": 3}, lambda page: None, 3),
     "constant": ({"const": {"a": 1}}, lambda page: None, {"a": 1}),
     "null": ({"type": "null"}, lambda page: None, None),
-    "boolean": ({"type": "boolean"}, lambda page: page.get_by_label("it", exact=True).check(), True),
-    "choice": ({"enum": ["a", 1, None]}, lambda page: page.get_by_label("it", exact=True).select_option("1"), 1),
+    "boolean": (
+        {"type": "boolean"},
+        lambda page: page.get_by_label("it", exact=True).check(),
+        True,
+    ),
+    "choice": (
+        {"enum": ["a", 1, None]},
+        lambda page: page.get_by_label("it", exact=True).select_option("1"),
+        1,
+    ),
     "titled choice": (
         {"oneOf": [{"const": 1, "title": "one"}, {"const": 2, "title": "two"}]},
         lambda page: page.get_by_label("it", exact=True).select_option("two"),
@@ -268,7 +324,12 @@ FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
         "AP8=",
     ),
     "one of several": (
-        {"anyOf": [{"type": "integer"}, {"type": "object", "properties": {"x": {"type": "string"}}, "title": "Point"}]},
+        {
+            "anyOf": [
+                {"type": "integer"},
+                {"type": "object", "properties": {"x": {"type": "string"}}, "title": "Point"},
+            ]
+        },
         lambda page: (
             page.get_by_label("Kind", exact=True).select_option("Point"),
             page.get_by_role("button", name="Add x").click(),
@@ -285,7 +346,11 @@ FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
         "7",
     ),
     "tuple": (
-        {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "boolean"}], "items": False},
+        {
+            "type": "array",
+            "prefixItems": [{"type": "integer"}, {"type": "boolean"}],
+            "items": False,
+        },
         lambda page: (
             page.get_by_role("button", name="Add item").click(),
             page.get_by_label("Item 1", exact=True).fill("5"),
@@ -299,9 +364,18 @@ FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
         lambda page: page.get_by_role("button", name="Remove item 2").click(),
         ["a", "c"],
     ),
-    "any JSON": ({}, lambda page: page.get_by_label("it", exact=True).fill('{"deep": [1, {}]}'), {"deep": [1, {}]}),
+    "any JSON": (
+        {},
+        lambda page: page.get_by_label("it", exact=True).fill('{"deep": [1, {}]}'),
+        {"deep": [1, {}]},
+    ),
     "merged": (
-        {"allOf": [{"$ref": "#/$defs/a~1b"}, {"properties": {"y": {"const": 2}}, "required": ["y"]}]},
+        {
+            "allOf": [
+                {"$ref": "#/$defs/a~1b"},
+                {"properties": {"y": {"const": 2}}, "required": ["y"]},
+            ]
+        },
         lambda page: (
             page.get_by_role("button", name="Add x").click(),
             page.get_by_label("x", exact=True).fill("1"),
@@ -326,7 +400,10 @@ FIELDS: dict[str, tuple[Any, Callable[[Page], object], Any]] = {
 }
 DEFS = {
     "a/b": {"type": "object", "properties": {"x": {"type": "integer"}}},
-    "node": {"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}},
+    "node": {
+        "type": "object",
+        "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}},
+    },
 }
 
 
@@ -334,12 +411,19 @@ def test_each_kind_of_field_makes_its_json(open_page: Callable[..., Page], tmp_p
     entries = [
         {
             "name": f"tool{number}",
-            "inputSchema": {"type": "object", "properties": {"it": schema}, "required": ["it"], "$defs": DEFS},
+            "inputSchema": {
+                "type": "object",
+                "properties": {"it": schema},
+                "required": ["it"],
+                "$defs": DEFS,
+            },
         }
         for number, (schema, _, _) in enumerate(FIELDS.values())
     ]
     (tmp_path / "entries.json").write_text(json.dumps(entries))
-    page = open_page("--", sys.executable, str(ROOT / "tests/clients/languages/echo_server.py"), "entries.json")
+    page = open_page(
+        "--", sys.executable, str(ROOT / "tests/clients/languages/echo_server.py"), "entries.json"
+    )
     page.emulate_media(color_scheme="dark")
     made = {}
     for number, (name, (_, act, _)) in enumerate(FIELDS.items()):
@@ -353,14 +437,34 @@ def entries(folder: Path, **schemas: Any) -> tuple[str, ...]:
     """Words that inspect a server of the tools of these *schemas*."""
     tools = [{"name": name, "inputSchema": schema} for name, schema in schemas.items()]
     (folder / "entries.json").write_text(json.dumps(tools))
-    return "--", sys.executable, str(ROOT / "tests/clients/languages/echo_server.py"), "entries.json"
+    return (
+        "--",
+        sys.executable,
+        str(ROOT / "tests/clients/languages/echo_server.py"),
+        "entries.json",
+    )
 
 
-def test_a_member_of_any_name_is_filled_in_and_sent(open_page: Callable[..., Page], tmp_path: Path) -> None:
-    names = ["", "__proto__", "constructor", "toString", "id", "a b", "q\"u'o", "[x]", "<b>", "long_" * 80]
+def test_a_member_of_any_name_is_filled_in_and_sent(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    names = [
+        "",
+        "__proto__",
+        "constructor",
+        "toString",
+        "id",
+        "a b",
+        "q\"u'o",
+        "[x]",
+        "<b>",
+        "long_" * 80,
+    ]
     properties = {name: {"type": "string"} for name in names}
     optional = {f"optional_{name}": {} for name in names}
-    page = open_page(*entries(tmp_path, it={"properties": properties | optional, "required": names}))
+    page = open_page(
+        *entries(tmp_path, it={"properties": properties | optional, "required": names})
+    )
     for name in names:
         page.get_by_label(name or '""', exact=True).fill(f"of {name}")
     call(page)
@@ -371,8 +475,13 @@ def test_a_member_of_any_name_is_filled_in_and_sent(open_page: Callable[..., Pag
     assert view_of_tool.evaluate("view => view.scrollWidth - view.clientWidth") == 0
 
 
-def test_a_list_grows_by_as_many_items_as_are_added(open_page: Callable[..., Page], tmp_path: Path) -> None:
-    many = {"properties": {"it": {"type": "array", "items": {"type": "string"}}}, "required": ["it"]}
+def test_a_list_grows_by_as_many_items_as_are_added(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    many = {
+        "properties": {"it": {"type": "array", "items": {"type": "string"}}},
+        "required": ["it"],
+    }
     page = open_page(*entries(tmp_path, many=many))
     for number in range(60):
         page.get_by_role("button", name="Add item").click()
@@ -380,7 +489,9 @@ def test_a_list_grows_by_as_many_items_as_are_added(open_page: Callable[..., Pag
     assert arguments(page) == {"it": [str(number) for number in range(60)]}
 
 
-def test_a_form_is_bounded_whatever_the_schema_asks_for(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_form_is_bounded_whatever_the_schema_asks_for(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     names = [f"p{number}" for number in range(500)]
     parts = [{"type": "object", "properties": {name: {} for name in names}}] * 50
     schemas = {
@@ -390,14 +501,18 @@ def test_a_form_is_bounded_whatever_the_schema_asks_for(open_page: Callable[...,
         "circle": {"allOf": [{"$ref": "#/$defs/it"}]},
     }
     wide = {"properties": {name: {"$ref": "#/$defs/it"} for name in names}, "required": names}
-    page = open_page(*entries(tmp_path, **{name: wide | {"$defs": {"it": one}} for name, one in schemas.items()}))
+    page = open_page(
+        *entries(tmp_path, **{name: wide | {"$defs": {"it": one}} for name, one in schemas.items()})
+    )
     for name in schemas:
         choose(page, name)
         expect(page.get_by_role("heading", name=name)).to_be_visible()
         assert page.evaluate("document.querySelectorAll('*').length") < 40_000
 
 
-def test_progress_and_log_arrive_while_the_tool_works(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_progress_and_log_arrive_while_the_tool_works(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     page = open_page()
     choose(page, "work")
     page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
@@ -497,12 +612,16 @@ def test_the_page_keeps_no_more_of_the_traffic_than_it_says(talkative: Page) -> 
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
-def test_what_comes_of_a_call_is_in_view_below_a_long_form_too(open_page: Callable[..., Page], size: Any) -> None:
+def test_what_comes_of_a_call_is_in_view_below_a_long_form_too(
+    open_page: Callable[..., Page], size: Any
+) -> None:
     page = open_page()
     choose(page, "register")
     page.set_viewport_size({**size, "height": 500})
     tab(page, "JSON")
-    json_of(page).fill(json.dumps({"person": {"name": "x", "born": "2001-02-03", "addresses": [{}] * 9}}))
+    json_of(page).fill(
+        json.dumps({"person": {"name": "x", "born": "2001-02-03", "addresses": [{}] * 9}})
+    )
     tab(page, "Form")
     page.get_by_role("button", name="Call", exact=True).scroll_into_view_if_needed()
     call(page)
@@ -510,7 +629,9 @@ def test_what_comes_of_a_call_is_in_view_below_a_long_form_too(open_page: Callab
     expect(result(page).get_by_role("status")).to_be_in_viewport()
 
 
-def test_a_call_is_cancelled_and_another_can_follow(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_call_is_cancelled_and_another_can_follow(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     page = open_page()
     choose(page, "work")
     page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
@@ -522,7 +643,9 @@ def test_a_call_is_cancelled_and_another_can_follow(open_page: Callable[..., Pag
     expect(call(page)).to_contain_text("Result after")
 
 
-def test_a_call_goes_on_while_another_tool_is_looked_at(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_call_goes_on_while_another_tool_is_looked_at(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     page = open_page()
     choose(page, "work")
     page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
@@ -567,7 +690,11 @@ def test_a_call_is_copied_as_code(open_page: Callable[..., Page]) -> None:
     page = open_page()
     choose(page, "echo")
     page.get_by_label("value", exact=True).fill('"it\'s"')
-    for language, word in [("Command", "toolwire call"), ("Python", "connect("), ("TypeScript", "await")]:
+    for language, word in [
+        ("Command", "toolwire call"),
+        ("Python", "connect("),
+        ("TypeScript", "await"),
+    ]:
         page.get_by_role("button", name=language, exact=True).click()
         expect(page.locator("form pre")).to_contain_text(word)
         expect(page.get_by_text("Copied")).to_be_visible()
@@ -624,7 +751,10 @@ def test_the_chosen_tool_is_shown_from_its_top_and_seen_in_the_list(
 ) -> None:
     long = {"properties": {f"p{number}": {"type": "string"} for number in range(30)}}
     long["required"] = list(long["properties"])  # type: ignore[assignment]
-    page = open_page(*entries(tmp_path, **{f"tool{number}": long for number in range(60)}), place="#tools/tool/tool50")
+    page = open_page(
+        *entries(tmp_path, **{f"tool{number}": long for number in range(60)}),
+        place="#tools/tool/tool50",
+    )
     last = page.get_by_role("link", name="tool50")
     expect(last).to_be_in_viewport()
     page.locator("#detail").evaluate("view => view.scrollTo(0, 500)")
@@ -634,8 +764,12 @@ def test_the_chosen_tool_is_shown_from_its_top_and_seen_in_the_list(
     expect(page.get_by_role("heading", name="tool50")).to_be_in_viewport()
 
 
-def test_a_narrow_page_goes_back_to_the_place_in_the_list(open_page: Callable[..., Page], tmp_path: Path) -> None:
-    page = open_page(*entries(tmp_path, **{f"tool{number}": {"type": "object"} for number in range(60)}))
+def test_a_narrow_page_goes_back_to_the_place_in_the_list(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page(
+        *entries(tmp_path, **{f"tool{number}": {"type": "object"} for number in range(60)})
+    )
     expect(page.locator("#status")).to_have_text("ready")
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     page.reload()
@@ -666,7 +800,9 @@ def test_a_server_that_dies_says_why_and_is_restarted(open_page: Callable[..., P
     page = open_page(TOOLS)
     choose(page, "die")
     expect(call(page)).to_contain_text("Failed")
-    expect(result(page).get_by_role("alert")).to_have_css("white-space", "pre-wrap")  # the lines of its stderr
+    expect(result(page).get_by_role("alert")).to_have_css(
+        "white-space", "pre-wrap"
+    )  # the lines of its stderr
     expect(page.locator("#status")).to_have_text("ended")
     expect(page.locator("#ended")).to_contain_text("the disk is full")
     page.get_by_role("button", name="Restart").click()
@@ -741,17 +877,23 @@ CONTRAST = """element => {
   const style = getComputedStyle(element);
   const placed = getComputedStyle(element, "::placeholder");
   return { text: ratio(style.color), edge: ratio(style.borderTopColor), placeholder: ratio(placed.color) };
-}"""
+}"""  # noqa: E501
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_and_fields_stand_out_from_their_ground(open_page: Callable[..., Page], scheme: Any) -> None:
+def test_texts_and_fields_stand_out_from_their_ground(
+    open_page: Callable[..., Page], scheme: Any
+) -> None:
     page = open_page()
     page.emulate_media(color_scheme=scheme)
     choose(page, "register")
-    for text in page.locator("header .badge, #list :is(small, b, .badge), #detail :is(.hint, .description)").all():
+    for text in page.locator(
+        "header .badge, #list :is(small, b, .badge), #detail :is(.hint, .description)"
+    ).all():
         assert text.evaluate(CONTRAST)["text"] >= 4.5, text.text_content()
-    for field in page.locator("#search, #detail form :is(input:not([type=checkbox]), select, textarea)").all():
+    for field in page.locator(
+        "#search, #detail form :is(input:not([type=checkbox]), select, textarea)"
+    ).all():
         contrast = field.evaluate(CONTRAST)
         assert contrast["edge"] >= 3
         assert contrast["placeholder"] >= 4.5
@@ -761,7 +903,9 @@ VIEWS = ("tools", "tools/tool/register", "tools/tool/book", "traffic", "check")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_page_is_never_scrolled_sideways(open_page: Callable[..., Page], scheme: Any) -> None:
+def test_a_narrow_page_is_never_scrolled_sideways(
+    open_page: Callable[..., Page], scheme: Any
+) -> None:
     page = open_page()
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     page.emulate_media(color_scheme=scheme)
@@ -796,7 +940,9 @@ def test_traffic_is_paired_filtered_and_searched(open_page: Callable[..., Page])
     expect(page.get_by_role("article", name="Message")).to_contain_text(
         re.compile(r"tools/call response.*after \d+.*s", re.DOTALL)
     )
-    expect(page.get_by_role("article", name="Message").get_by_text('"needle"').first).to_be_visible()
+    expect(
+        page.get_by_role("article", name="Message").get_by_text('"needle"').first
+    ).to_be_visible()
     page.get_by_label("Direction", exact=True).select_option("both directions")
     page.get_by_role("button", name="Go to the request").click()
     expect(rows.first).to_have_attribute("aria-selected", "true")
@@ -813,24 +959,40 @@ def test_traffic_is_paired_filtered_and_searched(open_page: Callable[..., Page])
 def recording(path: Path, calls: int) -> None:
     """Write a recording of so many *calls*."""
     at = "2026-01-02T03:04:{:02d}.{:03d}Z"
-    entries: list[dict[str, Any]] = [{"type": "Started", "at": at.format(0, 0), "version": 1, "command": ["server"]}]
+    entries: list[dict[str, Any]] = [
+        {"type": "Started", "at": at.format(0, 0), "version": 1, "command": ["server"]}
+    ]
     for number in range(calls):
-        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": f"tool{number % 10}"}}
+        asked = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": f"tool{number % 10}"},
+        }
         answered = {
             "jsonrpc": "2.0",
             "id": number,
             "result": {"content": [{"type": "text", "text": f"answer {number}"}]},
         }
-        entries.append({"type": "Message", "at": at.format(1, 0), "sender": "client", "message": asked})
-        entries.append({"type": "Message", "at": at.format(1, 250), "sender": "server", "message": answered})
+        entries.append(
+            {"type": "Message", "at": at.format(1, 0), "sender": "client", "message": asked}
+        )
+        entries.append(
+            {"type": "Message", "at": at.format(1, 250), "sender": "server", "message": answered}
+        )
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
 
 
-def test_a_recording_is_opened_and_gone_through_with_keys(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_recording_is_opened_and_gone_through_with_keys(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     recording(tmp_path / "session.jsonl", 3)
     page = open_page("session.jsonl")
     expect(page.locator("#views").get_by_role("link")).to_have_text(["Traffic"])
-    messages, detail = page.get_by_role("listbox", name="Messages"), page.get_by_role("article", name="Message")
+    messages, detail = (
+        page.get_by_role("listbox", name="Messages"),
+        page.get_by_role("article", name="Message"),
+    )
     expect(messages.get_by_role("option")).to_have_count(7)
     messages.focus()
     page.keyboard.press("ArrowDown")
@@ -848,14 +1010,21 @@ def test_a_recording_is_opened_and_gone_through_with_keys(open_page: Callable[..
     page.keyboard.press("ArrowDown")
     expect(messages).to_be_focused()
     expect(detail).to_contain_text("6 of 7")
-    back = "new KeyboardEvent('keydown', { key: 'ArrowLeft', altKey: true, bubbles: true, cancelable: true })"
+    back = (
+        "new KeyboardEvent('keydown', { key: 'ArrowLeft', altKey: true, bubbles: true, cancelable:"
+        " true })"
+    )
     assert messages.evaluate(f"list => list.dispatchEvent({back})"), "left to the browser"
     expect(detail).to_contain_text("6 of 7")
-    expect(page.locator("#status")).to_have_class("badge muted")  # a recording is nothing that failed
+    expect(page.locator("#status")).to_have_class(
+        "badge muted"
+    )  # a recording is nothing that failed
     expect(page.get_by_role("button", name="Restart")).to_be_hidden()
 
 
-def test_twenty_thousand_messages_are_few_elements(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_twenty_thousand_messages_are_few_elements(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     recording(tmp_path / "session.jsonl", 10_000)
     page = open_page("session.jsonl")
     expect(page.get_by_text("20001 messages")).to_be_visible()
@@ -871,7 +1040,11 @@ def test_twenty_thousand_messages_are_few_elements(open_page: Callable[..., Page
 
 def test_a_check_is_run_and_its_findings_come_first(open_page: Callable[..., Page]) -> None:
     page = open_page(
-        "--", sys.executable, str(HERE / "servers" / "hostile_server.py"), "http://127.0.0.1:9", place="#check"
+        "--",
+        sys.executable,
+        str(HERE / "servers" / "hostile_server.py"),
+        "http://127.0.0.1:9",
+        place="#check",
     )
     expect(page.locator("#status")).to_have_text("ready")
     page.get_by_role("textbox", name="Cases").fill("tools/*")
@@ -887,9 +1060,20 @@ def test_a_check_is_run_and_its_findings_come_first(open_page: Callable[..., Pag
     assert outcomes == sorted(outcomes)
 
 
-def test_the_transcript_of_a_run_is_a_timeline(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_the_transcript_of_a_run_is_a_timeline(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
     tools = str(ROOT / "server" / "toolwire" / "cli" / "example_tools.py")
-    options = ["--tools", tools, "--model", "arithmetic", "--trust-hints", "yes", "--transcript", "run.jsonl"]
+    options = [
+        "--tools",
+        tools,
+        "--model",
+        "arithmetic",
+        "--trust-hints",
+        "yes",
+        "--transcript",
+        "run.jsonl",
+    ]
     run([sys.executable, "-m", "toolwire", "ask", "How much is 12 * (3 + 4)?", *options], tmp_path)
     page = open_page("run.jsonl")
     expect(page.locator("#views").get_by_role("link")).to_have_text(["Run"])
@@ -901,18 +1085,26 @@ def test_the_transcript_of_a_run_is_a_timeline(open_page: Callable[..., Page], t
 # --- servers that mean harm ---
 
 
-def test_nothing_that_a_server_says_becomes_markup_or_a_request(open_page: Callable[..., Page]) -> None:
+def test_nothing_that_a_server_says_becomes_markup_or_a_request(
+    open_page: Callable[..., Page],
+) -> None:
     with ExitStack() as stack:
         import socket
 
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))  # to accept would be to be asked
+        listener = stack.enter_context(
+            socket.create_server(("127.0.0.1", 0))
+        )  # to accept would be to be asked
         elsewhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        page = open_page("--", sys.executable, str(HERE / "servers" / "hostile_server.py"), elsewhere)
+        page = open_page(
+            "--", sys.executable, str(HERE / "servers" / "hostile_server.py"), elsewhere
+        )
         kinds = page.locator("#list a")
         expect(kinds).to_have_count(4)
         for number in range(4):
             kinds.nth(number).click()
-            expect(page.get_by_role("heading", level=2).last).to_contain_text(r"\u{1b}]0;owned\u{7}\u{202e}\u{200b}")
+            expect(page.get_by_role("heading", level=2).last).to_contain_text(
+                r"\u{1b}]0;owned\u{7}\u{202e}\u{200b}"
+            )
             tab(page, "JSON")  # the form asks for what is needed
             page.locator("#detail form button.primary").click()
             expect(result(page)).to_contain_text(re.compile(r"Result after \d"))
@@ -924,7 +1116,8 @@ def test_nothing_that_a_server_says_becomes_markup_or_a_request(open_page: Calla
         assert page.evaluate("({}).own") is None
         assert (
             page.locator(
-                "main iframe, main script, main object, main img[src^=http], main a[href^='javascript']"
+                "main iframe, main script, main object, main img[src^=http], main"
+                " a[href^='javascript']"
             ).count()
             == 0
         )

@@ -16,14 +16,21 @@ if TYPE_CHECKING:
 ERAS = ["legacy", "auto", "modern"]
 
 
-def inspect(folder: Path, era: str, *question: str, file: str = "everyday.py") -> subprocess.CompletedProcess[str]:
-    launcher = peers.installed_package("@modelcontextprotocol/inspector") / "clients/launcher/build/index.js"
+def inspect(
+    folder: Path, era: str, *question: str, file: str = "everyday.py"
+) -> subprocess.CompletedProcess[str]:
+    launcher = (
+        peers.installed_package("@modelcontextprotocol/inspector")
+        / "clients/launcher/build/index.js"
+    )
     options = ["--cli", "--protocol-era", era, *peers.serve(tools=peers.HERE / file)]
     return peers.run([peers.node(newest=True), str(launcher), *options, *question], folder)
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_inspector_lists_the_tools_and_finds_every_schema_portable(era: str, tmp_path: Path) -> None:
+def test_the_inspector_lists_the_tools_and_finds_every_schema_portable(
+    era: str, tmp_path: Path
+) -> None:
     done = inspect(tmp_path, era, "--method", "tools/list", "--strict")
 
     assert done.returncode == 0, done.stderr
@@ -33,7 +40,9 @@ def test_the_inspector_lists_the_tools_and_finds_every_schema_portable(era: str,
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_calls_a_tool(era: str, tmp_path: Path) -> None:
-    done = inspect(tmp_path, era, "--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "b=3")
+    done = inspect(
+        tmp_path, era, "--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "b=3"
+    )
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout).items() >= answer("5", {"result": 5}).items()
@@ -41,7 +50,9 @@ def test_the_inspector_calls_a_tool(era: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_reads_a_resource_and_gets_a_prompt(era: str, tmp_path: Path) -> None:
-    read = inspect(tmp_path, era, "--method", "resources/read", "--uri", "config://app", file="documents.py")
+    read = inspect(
+        tmp_path, era, "--method", "resources/read", "--uri", "config://app", file="documents.py"
+    )
     asked = ["--method", "prompts/get", "--prompt-name", "review", "--prompt-args", "code=x"]
     made = inspect(tmp_path, era, *asked, file="documents.py")
 
@@ -52,7 +63,9 @@ def test_the_inspector_reads_a_resource_and_gets_a_prompt(era: str, tmp_path: Pa
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_exits_5_for_a_tool_that_fails(era: str, tmp_path: Path) -> None:
-    done = inspect(tmp_path, era, "--method", "tools/call", "--tool-name", "refuse", "--tool-arg", "reason=no")
+    done = inspect(
+        tmp_path, era, "--method", "tools/call", "--tool-name", "refuse", "--tool-arg", "reason=no"
+    )
 
     assert done.returncode == 5, done.stderr
     assert json.loads(done.stdout).items() >= failure("no").items()

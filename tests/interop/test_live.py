@@ -1,4 +1,6 @@
-"""Every client that can ask its user does so for a tool, and every one that can hear of changed tools does."""
+"""Every client that can ask its user does so for a tool, and every one that can hear of changed
+tools does.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,21 @@ ORDER = {
 
 def one(kind: str) -> dict[str, Any]:
     """The form that asks for a single value."""
-    return {"type": "object", "properties": {"answer": {"type": kind, "title": "Answer"}}, "required": ["answer"]}
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": kind, "title": "Answer"}},
+        "required": ["answer"],
+    }
 
 
-ORDERED = answer('{"count":3,"size":"large","gift":true}', {"count": 3, "size": "large", "gift": True})
+ORDERED = answer(
+    '{"count":3,"size":"large","gift":true}', {"count": 3, "size": "large", "gift": True}
+)
 DECLINED = failure("The user declined to answer.")
 DISMISSED = failure("The user closed the form without an answer.")
-CANNOT_ASK = failure("This tool asks the user, but the client that called it does not support elicitation.")
+CANNOT_ASK = failure(
+    "This tool asks the user, but the client that called it does not support elicitation."
+)
 
 ASKED: dict[str, Any] = {
     "questions": [
@@ -63,7 +73,11 @@ ASKED: dict[str, Any] = {
 }
 
 MUTE: dict[str, Any] = {
-    "calls": [["order", CANNOT_ASK], ["order_async", CANNOT_ASK], ["careful", answer("false", {"result": False})]]
+    "calls": [
+        ["order", CANNOT_ASK],
+        ["order_async", CANNOT_ASK],
+        ["careful", answer("false", {"result": False})],
+    ]
 }
 
 OFFERED = ["careful", "learn", "order", "order_async", "travel"]
@@ -77,7 +91,9 @@ CHANGED: dict[str, Any] = {
 
 
 def live(exercise: str, where: str, driver: str, mode: str, folder: Path) -> Any:
-    """What the client reports of *exercise*; every server that it has started has ended as it should."""
+    """What the client reports of *exercise*; every server that it has started has ended as it
+    should.
+    """
     python = driver.endswith(".py")
     program = peers.python_driver(where, driver) if python else peers.node_driver(where, driver)
     probes = 0 if python or mode == "legacy" else 1
@@ -87,7 +103,9 @@ def live(exercise: str, where: str, driver: str, mode: str, folder: Path) -> Any
 
 
 @pytest.mark.parametrize(("where", "driver", "mode", "protocol"), CLIENTS)
-def test_a_client_asks_its_user_for_a_tool(where: str, driver: str, mode: str, protocol: str, tmp_path: Path) -> None:
+def test_a_client_asks_its_user_for_a_tool(
+    where: str, driver: str, mode: str, protocol: str, tmp_path: Path
+) -> None:
     assert live("asked", where, driver, mode, tmp_path) == {"protocol": protocol, **ASKED}
 
 
@@ -103,4 +121,8 @@ def test_a_client_hears_that_a_tool_was_added(
     where: str, driver: str, mode: str, protocol: str, tmp_path: Path
 ) -> None:
     granted = {"toolsListChanged": True} if protocol == MODERN else None
-    assert live("changes", where, driver, mode, tmp_path) == {"protocol": protocol, "granted": granted, **CHANGED}
+    assert live("changes", where, driver, mode, tmp_path) == {
+        "protocol": protocol,
+        "granted": granted,
+        **CHANGED,
+    }

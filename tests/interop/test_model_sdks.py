@@ -1,4 +1,6 @@
-"""The stand-in that our adapters are tested with has the shapes of the real APIs: their own SDKs read them."""
+"""The stand-in that our adapters are tested with has the shapes of the real APIs: their own SDKs
+read them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_the_vendors_sdks_read_what_the_stand_in_writes(tmp_path: Path) -> None:
     midway = error_midway(OVERLOADED)
     busy = refused(429, "slow down", **{"retry-after-ms": "1"})
     with StandIn(REPLY) as server:
-        server.then(*[answered(REPLY)] * 4, *errors, *errors, midway, midway, busy, answered("again"), busy)
+        server.then(
+            *[answered(REPLY)] * 4, *errors, *errors, midway, midway, busy, answered("again"), busy
+        )
         server.then(answered("again"))
         # Proxies of this machine are for the world outside of it.
         quiet = {name: "" for name in os.environ if name.lower().endswith("_proxy")}
@@ -37,13 +41,25 @@ def test_the_vendors_sdks_read_what_the_stand_in_writes(tmp_path: Path) -> None:
         done = peers.run([*driver, server.url], tmp_path, more={**quiet, "NO_PROXY": "*"})
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)
-    told = {"text": TEXT, "calls": [["call00001", "add", {"a": 1, "b": 2}]], "tokens": [100, 50, 60, 20]}
-    kinds = {"AuthenticationError": "bad key", "NotFoundError": "no model", "BadRequestError": "bad request"}
+    told = {
+        "text": TEXT,
+        "calls": [["call00001", "add", {"a": 1, "b": 2}]],
+        "tokens": [100, 50, 60, 20],
+    }
+    kinds = {
+        "AuthenticationError": "bad key",
+        "NotFoundError": "no model",
+        "BadRequestError": "bad request",
+    }
     assert seen == {
         "openai": [{**told, "reason": "tool_calls"}] * 2,
         "anthropic": [{**told, "reason": "tool_use", "thoughts": [["Hm.", "c2lnbmVk"]]}] * 2,
-        "openai errors": [[kind, {**error(message), "code": None}] for kind, message in kinds.items()],
-        "anthropic errors": [[kind, {"type": "error", "error": error(message)}] for kind, message in kinds.items()],
+        "openai errors": [
+            [kind, {**error(message), "code": None}] for kind, message in kinds.items()
+        ],
+        "anthropic errors": [
+            [kind, {"type": "error", "error": error(message)}] for kind, message in kinds.items()
+        ],
         "openai midway": ["APIError", OVERLOADED],
         "anthropic midway": ["APIStatusError", {"type": "error", "error": OVERLOADED}],
         "retried": ["again", "again"],

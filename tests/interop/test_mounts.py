@@ -1,4 +1,6 @@
-"""Every client sees of a mounted server what it sees of the server itself; the servers of others are mounted, too."""
+"""Every client sees of a mounted server what it sees of the server itself; the servers of others
+are mounted, too.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def mounting(*mounts: str) -> list[str]:
     return [sys.executable, "-m", "toolwire", "serve", *options]
 
 
-def drive(where: str, driver: str, mode: str, folder: Path, exercise: str, server: list[str]) -> Any:
+def drive(
+    where: str, driver: str, mode: str, folder: Path, exercise: str, server: list[str]
+) -> Any:
     python = driver.endswith(".py")
     program = peers.python_driver(where, driver) if python else peers.node_driver(where, driver)
     probes = 0 if python or mode == "legacy" else 1
@@ -45,13 +49,24 @@ def test_a_client_sees_the_tools_of_a_mounted_server_as_its_own(
 ) -> None:
     server = mounting(join(peers.serve()))
 
-    assert drive(where, driver, mode, tmp_path, "everyday", server) == {"protocol": protocol, **SEEN}
+    assert drive(where, driver, mode, tmp_path, "everyday", server) == {
+        "protocol": protocol,
+        **SEEN,
+    }
 
 
 @EVERY_CLIENT
-@pytest.mark.parametrize(("exercise", "seen"), [("asked", ASKED), ("mute", MUTE), ("changes", CHANGED)])
+@pytest.mark.parametrize(
+    ("exercise", "seen"), [("asked", ASKED), ("mute", MUTE), ("changes", CHANGED)]
+)
 def test_a_client_is_asked_and_notified_by_a_mounted_server(
-    where: str, driver: str, mode: str, protocol: str, exercise: str, seen: dict[str, Any], tmp_path: Path
+    where: str,
+    driver: str,
+    mode: str,
+    protocol: str,
+    exercise: str,
+    seen: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     report = drive(where, driver, mode, tmp_path, exercise, mounting(join(LIVING)))
 
@@ -83,10 +98,15 @@ def test_a_client_uses_three_mounted_servers_of_others(
     assert report["prefixes"] == ["all", "files", "py"]
     assert calls["all_echo"]["content"] == [{"type": "text", "text": "Echo: hello"}]
     assert "5" in calls["all_get-sum"]["content"][0]["text"]
-    assert set(calls["all_get-structured-content"]["structuredContent"]) == {"temperature", "conditions", "humidity"}
+    assert set(calls["all_get-structured-content"]["structuredContent"]) == {
+        "temperature",
+        "conditions",
+        "humidity",
+    }
     assert str(tmp_path) in calls["files_list_allowed_directories"]["structuredContent"]["content"]
     assert calls["py_add"]["structuredContent"] == {"result": 5}
     assert calls["py_fail"]["isError"] is True
-    # Clients on the TypeScript SDK drop a progress notification that arrives together with the result.
+    # Clients on the TypeScript SDK drop a progress notification that arrives together with the
+    # result.
     least = 1 if driver.endswith(".mjs") else 2
     assert report["progress"] in ([[1, 2]], [[1, 2], [2, 2]])[least - 1 :]

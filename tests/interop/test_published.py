@@ -1,4 +1,6 @@
-"""The published schemas mean the same to another language's validator, and their TypeScript declarations are theirs."""
+"""The published schemas mean the same to another language's validator, and their TypeScript
+declarations are theirs.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,17 @@ def disagreements(found: list[Case], source: Path, folder: Path) -> list[tuple[s
     ours = [validator(name).is_valid(value) for name, value, _ in found]
     assert {*ours} == {True, False}
     theirs = json.loads(done.stdout)
-    return [(name, what) for (name, _, what), mine, other in zip(found, ours, theirs, strict=True) if mine != other]
+    return [
+        (name, what)
+        for (name, _, what), mine, other in zip(found, ours, theirs, strict=True)
+        if mine != other
+    ]
 
 
 def test_ajv_judges_every_example_and_every_change_of_one_as_we_do(tmp_path: Path) -> None:
-    assert disagreements([case for name in names() for case in cases(name)], SCHEMAS, tmp_path) == []
+    assert (
+        disagreements([case for name in names() for case in cases(name)], SCHEMAS, tmp_path) == []
+    )
 
 
 @pytest.mark.parametrize("name", ["messages-2026-07-28", "tool-library", "tools-list-result"])
@@ -65,7 +73,16 @@ def test_a_host_is_written_in_the_declared_types_and_its_mistakes_are_found(tmp_
     for file in (SCHEMAS / "toolwire.d.ts", HOST):
         shutil.copy(file, tmp_path)
     compiler = str(peers.installed_package("typescript") / "bin" / "tsc")
-    options = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--noImplicitReturns", "--target", "es2022"]
-    done = peers.run([peers.node(), compiler, *options, "--types", "", "host.ts", "toolwire.d.ts"], tmp_path)
+    options = [
+        "--strict",
+        "--noEmit",
+        "--exactOptionalPropertyTypes",
+        "--noImplicitReturns",
+        "--target",
+        "es2022",
+    ]
+    done = peers.run(
+        [peers.node(), compiler, *options, "--types", "", "host.ts", "toolwire.d.ts"], tmp_path
+    )
 
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

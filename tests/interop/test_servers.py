@@ -26,7 +26,11 @@ SERVERS = Path(__file__).parent / "servers"
 TYPESCRIPT = Path(__file__).parents[1] / "benchmarks" / "contenders" / "ts_server.mjs"
 
 # The official Python servers in all eras they speak, and the revision that is spoken with each.
-OFFICIAL = [("mcp1", "auto", "2025-11-25"), ("mcp2", "auto", "2026-07-28"), ("mcp2", "legacy", "2025-11-25")]
+OFFICIAL = [
+    ("mcp1", "auto", "2025-11-25"),
+    ("mcp2", "auto", "2026-07-28"),
+    ("mcp2", "legacy", "2025-11-25"),
+]
 
 
 @pytest.fixture(params=FACES)
@@ -73,21 +77,32 @@ def test_the_official_python_servers(face: str, environment: str, era: str, vers
         return answers.pop(0)
 
     async def scenario(client: AsyncClient) -> None:
-        assert (client.version, client.server_info["name"], client.instructions) == (version, "official", "Be kind.")
+        assert (client.version, client.server_info["name"], client.instructions) == (
+            version,
+            "official",
+            "Be kind.",
+        )
         assert await names(client) == {"add", "fail", "count", "wait", "delete", "grow"}
         result = await client.call_tool("add", {"a": 1, "b": 2}, timeout_seconds=WAIT)
         assert (result.text, result.structured, result.is_error) == ("3", {"result": 3}, False)
         assert (await client.call_tool("add", {"a": "x", "b": 2}, timeout_seconds=WAIT)).is_error
         assert "out of order" in (await client.call_tool("fail", timeout_seconds=WAIT)).text
-        await client.call_tool("count", on_progress=lambda *report: reports.append(report), timeout_seconds=WAIT)
+        await client.call_tool(
+            "count", on_progress=lambda *report: reports.append(report), timeout_seconds=WAIT
+        )
         assert reports == [(number, 3, f"step {number}") for number in (1, 2, 3)]
 
         with pytest.raises(TimedOut):
             await client.call_tool("wait", timeout_seconds=0.2)
         assert await client.ping(timeout_seconds=WAIT) > 0
 
-        assert (await client.call_tool("delete", {"what": "it"}, timeout_seconds=WAIT)).text == "deleted it"
-        assert "deleted" not in (await client.call_tool("delete", {"what": "it"}, timeout_seconds=WAIT)).text
+        assert (
+            await client.call_tool("delete", {"what": "it"}, timeout_seconds=WAIT)
+        ).text == "deleted it"
+        assert (
+            "deleted"
+            not in (await client.call_tool("delete", {"what": "it"}, timeout_seconds=WAIT)).text
+        )
         assert [question.message for question in asked] == ["Delete it?"] * 2
 
         assert (await client.call_tool("grow", timeout_seconds=WAIT)).text == "grown"
@@ -105,7 +120,9 @@ def test_the_official_typescript_server(face: str, era: Any, version: str) -> No
     async def scenario(client: AsyncClient) -> None:
         assert client.version == version
         assert "add" in await names(client)
-        assert (await client.call_tool("add", {"a": 1, "b": 2}, timeout_seconds=WAIT)).structured == {"result": 3}
+        assert (
+            await client.call_tool("add", {"a": 1, "b": 2}, timeout_seconds=WAIT)
+        ).structured == {"result": 3}
 
     command = [node(), str(TYPESCRIPT), "add"]
     play(face, connect(command, era=era, env={"TOOLWIRE_PEERS": str(INSTALLED)}), scenario)
@@ -122,14 +139,24 @@ def test_the_everything_server(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert client.version == "2025-11-25"
         assert {"echo", "get-sum", "trigger-elicitation-request"} <= await names(client)
-        assert (await client.call_tool("echo", {"message": "héllo"}, timeout_seconds=WAIT)).text == "Echo: héllo"
-        weather = await client.call_tool("get-structured-content", {"location": "Chicago"}, timeout_seconds=WAIT)
+        assert (
+            await client.call_tool("echo", {"message": "héllo"}, timeout_seconds=WAIT)
+        ).text == "Echo: héllo"
+        weather = await client.call_tool(
+            "get-structured-content", {"location": "Chicago"}, timeout_seconds=WAIT
+        )
         assert json.loads(weather.text) == weather.structured
         image = await client.call_tool("get-tiny-image", timeout_seconds=WAIT)
         assert [block["type"] for block in image.content] == ["text", "image", "text"]
         links = await client.call_tool("get-resource-links", {"count": 2}, timeout_seconds=WAIT)
-        assert [block["type"] for block in links.content] == ["text", "resource_link", "resource_link"]
-        assert "TOOLWIRE_CANARY" not in (await client.call_tool("get-env", timeout_seconds=WAIT)).text
+        assert [block["type"] for block in links.content] == [
+            "text",
+            "resource_link",
+            "resource_link",
+        ]
+        assert (
+            "TOOLWIRE_CANARY" not in (await client.call_tool("get-env", timeout_seconds=WAIT)).text
+        )
         assert (await client.call_tool("get-sum", {"a": "x"}, timeout_seconds=WAIT)).is_error
 
         await client.call_tool(
@@ -140,7 +167,9 @@ def test_the_everything_server(face: str) -> None:
         )
         assert reports == [(1, 4), (2, 4), (3, 4), (4, 4)]
         with pytest.raises(TimedOut):
-            await client.call_tool("trigger-long-running-operation", {"duration": 60}, timeout_seconds=0.1)
+            await client.call_tool(
+                "trigger-long-running-operation", {"duration": 60}, timeout_seconds=0.1
+            )
 
         answered = await client.call_tool("trigger-elicitation-request", timeout_seconds=WAIT)
         assert "Ann" in answered.text
@@ -155,12 +184,16 @@ def test_the_everything_server_answers_many_at_once(loop: str) -> None:
         sums: dict[int, str] = {}
 
         async def add(number: int) -> None:
-            sums[number] = (await client.call_tool("get-sum", {"a": number, "b": 1}, timeout_seconds=WAIT)).text
+            sums[number] = (
+                await client.call_tool("get-sum", {"a": number, "b": 1}, timeout_seconds=WAIT)
+            ).text
 
         async with anyio.create_task_group() as tasks:
             for number in range(200):
                 tasks.start_soon(add, number)
-        assert sums == {number: f"The sum of {number} and 1 is {number + 1}." for number in range(200)}
+        assert sums == {
+            number: f"The sum of {number} and 1 is {number + 1}." for number in range(200)
+        }
 
     play(loop, npm("server-everything"), scenario)
 
@@ -173,11 +206,20 @@ def test_the_filesystem_server(face: str, tmp_path: Path) -> None:
         )
         assert not written.is_error
         assert (tmp_path / "tea.txt").read_text() == "four minutes\n"
-        assert (await client.call_tool("read_text_file", {"path": path}, timeout_seconds=WAIT)).text == "four minutes\n"
         assert (
-            "tea.txt" in (await client.call_tool("list_directory", {"path": str(tmp_path)}, timeout_seconds=WAIT)).text
+            await client.call_tool("read_text_file", {"path": path}, timeout_seconds=WAIT)
+        ).text == "four minutes\n"
+        assert (
+            "tea.txt"
+            in (
+                await client.call_tool(
+                    "list_directory", {"path": str(tmp_path)}, timeout_seconds=WAIT
+                )
+            ).text
         )
-        outside = await client.call_tool("read_text_file", {"path": "/etc/passwd"}, timeout_seconds=WAIT)
+        outside = await client.call_tool(
+            "read_text_file", {"path": "/etc/passwd"}, timeout_seconds=WAIT
+        )
         assert outside.is_error
         assert "outside allowed directories" in outside.text
 
@@ -196,7 +238,10 @@ def test_their_tools_make_one_toolbox(tmp_path: Path) -> None:
         offered = [tool.name for tool in toolbox.list_tools(timeout_seconds=WAIT)]
         assert {"echo", "read_text_file"} <= set(offered)
         assert toolbox.call_tool("echo", {"message": "x"}, timeout_seconds=WAIT).text == "Echo: x"
-        assert str(tmp_path) in toolbox.call_tool("list_allowed_directories", timeout_seconds=WAIT).text
+        assert (
+            str(tmp_path)
+            in toolbox.call_tool("list_allowed_directories", timeout_seconds=WAIT).text
+        )
 
 
 def test_a_server_that_refuses_its_arguments_is_an_error_with_its_own_words(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The context of a trace passes between Toolwire and the official Python SDK, in both directions and both eras."""
+"""The context of a trace passes between Toolwire and the official Python SDK, in both directions
+and both eras.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from toolwire_client import connect
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
-# Without an SDK of OpenTelemetry, a span of the official client is the active one: that of a caller elsewhere.
+# Without an SDK of OpenTelemetry, a span of the official client is the active one: that of a caller
+# elsewhere.
 CLIENT = f"""
 import sys
 import anyio
@@ -77,7 +80,9 @@ def test_a_call_of_the_official_client_continues_its_trace(tmp_path: Path, mode:
 @pytest.mark.process
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("mounted", [False, True])
-def test_a_tool_of_the_official_server_runs_in_the_trace_of_our_client(tmp_path: Path, era: str, mounted: bool) -> None:
+def test_a_tool_of_the_official_server_runs_in_the_trace_of_our_client(
+    tmp_path: Path, era: str, mounted: bool
+) -> None:
     script = tmp_path / "server.py"
     script.write_text(SERVER, "utf-8")
     theirs = [python(), str(script)]

@@ -1,4 +1,6 @@
-"""TypeScript's compiler takes what we write, whatever a server says, and takes what the schemas take."""
+"""TypeScript's compiler takes what we write, whatever a server says, and takes what the schemas
+take.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,24 @@ def compiled(modules: list[str], folder: Path) -> str:
     """What the compiler has to say about *modules*."""
     for number, text in enumerate(modules):
         (folder / f"tools{number}.ts").write_text(text, encoding="utf-8")
-    options = {"noEmit": True, "strict": True, "target": "es2022", "types": [], "skipLibCheck": True}
-    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
+    options = {
+        "noEmit": True,
+        "strict": True,
+        "target": "es2022",
+        "types": [],
+        "skipLibCheck": True,
+    }
+    (folder / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": options, "include": ["*.ts"]})
+    )
     done = peers.run(
-        [peers.node(), str(peers.installed_package("typescript") / "bin" / "tsc"), "--project", str(folder)], folder
+        [
+            peers.node(),
+            str(peers.installed_package("typescript") / "bin" / "tsc"),
+            "--project",
+            str(folder),
+        ],
+        folder,
     )
     assert (done.returncode == 0) == (done.stdout == ""), done.stderr
     return done.stdout
@@ -60,14 +76,26 @@ def test_a_type_refuses_what_its_schema_refuses(tmp_path: Path) -> None:
         "properties": {
             "unit": {"type": "string", "enum": ["m", "km"]},
             "at": {"$ref": "#/$defs/Point"},
-            "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False},
+            "pair": {
+                "type": "array",
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "items": False,
+            },
         },
         "required": ["unit"],
-        "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}},
+        "$defs": {
+            "Point": {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+        },
     }
     declared = typescript.from_entry({"name": "f", "inputSchema": schema})
-    wrong = ["{}", '{ unit: "cm" }', '{ unit: "m", at: {} }', '{ unit: "m", pair: [1] }', '{ unit: "m", other: 1 }']
-    said = compiled([f"{declared}\nf({argument});\n" for argument in wrong], tmp_path)
-    assert sorted({line.partition("(")[0] for line in said.splitlines() if line.startswith("tools")}) == [
-        f"tools{number}.ts" for number in range(len(wrong))
+    wrong = [
+        "{}",
+        '{ unit: "cm" }',
+        '{ unit: "m", at: {} }',
+        '{ unit: "m", pair: [1] }',
+        '{ unit: "m", other: 1 }',
     ]
+    said = compiled([f"{declared}\nf({argument});\n" for argument in wrong], tmp_path)
+    assert sorted(
+        {line.partition("(")[0] for line in said.splitlines() if line.startswith("tools")}
+    ) == [f"tools{number}.ts" for number in range(len(wrong))]

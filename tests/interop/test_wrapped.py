@@ -1,4 +1,6 @@
-"""Clients of others see the same of a server, of ours or of others, directly and through `toolwire wrap`."""
+"""Clients of others see the same of a server, of ours or of others, directly and through
+`toolwire wrap`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ WRAP = [sys.executable, "-m", "toolwire", "wrap", "--"]
 
 
 @EVERY_CLIENT
-def test_a_client_sees_the_same_of_our_own_server(driver: Callable[[], list[str]], mode: str, tmp_path: Path) -> None:
+def test_a_client_sees_the_same_of_our_own_server(
+    driver: Callable[[], list[str]], mode: str, tmp_path: Path
+) -> None:
     attended = peers.drive(driver(), mode, tmp_path, server=[*WRAP, *peers.serve()])
     assert {name: attended.report[name] for name in SEEN} == SEEN
     ended = attended.server

@@ -7,7 +7,7 @@
     python tests/interop/third_party.py --record                  write down what is new, for reasons to be filled in
 
 What a server is known to lack is in `baselines/NAME.json`, with reasons.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ EXAMPLES = INSTALLED / "examples"
 
 @dataclass(frozen=True)
 class Server:
-    """One of them: what starts it, where, and what it may be called with though no tool says that it only reads."""
+    """One of them: what starts it, where, and what it may be called with though no tool says that
+    it only reads.
+    """
 
     name: str
     what: str
@@ -60,7 +62,9 @@ class Server:
 
     def check(self, of: Iterable[Case], **how: Any) -> Report:
         """Play the cases *of* which there is interest with it."""
-        settings = CheckSettings(calls=self.calls, framings=("lines",))  # none of them knows headers
+        settings = CheckSettings(
+            calls=self.calls, framings=("lines",)
+        )  # none of them knows headers
         return check(self.program, cases=of, cwd=self.folder, settings=settings, **how)
 
 
@@ -71,7 +75,8 @@ def python_of(environment: str, *words: str) -> tuple[str, ...]:
 
 _MCP1, _MCP2, _FASTMCP = (EXAMPLES / name for name in ("mcp-1.30.0", "mcp-2.3.0", "fastmcp-4.1.6"))
 
-# What the makers' conformance tests call. It takes a twentieth of a second, and tells how far it is.
+# What the makers' conformance tests call. It takes a twentieth of a second, and tells how far it
+# is.
 _CONFORMANCE: dict[str, dict[str, Any]] = {
     "test_tool_with_progress": {},
     "test_simple_text": {},
@@ -97,7 +102,10 @@ SERVERS = (
         "typescript-example",
         "`examples/server/mcpServerOutputSchema`",
         "TypeScript 1.32.2",
-        ("node", str(NPM / "sdk" / "dist" / "esm" / "examples" / "server" / "mcpServerOutputSchema.js")),
+        (
+            "node",
+            str(NPM / "sdk" / "dist" / "esm" / "examples" / "server" / "mcpServerOutputSchema.js"),
+        ),
         calls={"get_weather": {"city": "Oslo", "country": "NO"}},
     ),
     Server(
@@ -108,7 +116,11 @@ SERVERS = (
         calls={"get_current_time": {"timezone": "UTC"}},
     ),
     Server(
-        "mcp2-tools", "`stories/tools/server.py`", "mcp 2.3.0", python_of("mcp2", "-m", "stories.tools.server"), _MCP2
+        "mcp2-tools",
+        "`stories/tools/server.py`",
+        "mcp 2.3.0",
+        python_of("mcp2", "-m", "stories.tools.server"),
+        _MCP2,
     ),
     Server(
         "mcp2-lowlevel",
@@ -137,7 +149,9 @@ SERVERS = (
         "mcp1-lowlevel",
         "`snippets/servers/lowlevel/structured_output.py`",
         "mcp 1.30.0",
-        python_of("mcp1", str(_MCP1 / "snippets" / "servers" / "lowlevel" / "structured_output.py")),
+        python_of(
+            "mcp1", str(_MCP1 / "snippets" / "servers" / "lowlevel" / "structured_output.py")
+        ),
         calls={"get_weather": {"city": "Oslo"}},
     ),
     Server(
@@ -158,9 +172,21 @@ def row(server: Server, report: Report) -> list[str]:
     for verdict in report.verdicts:
         if verdict.outcome in ("fail", "warn", "known gap"):
             gaps[verdict.severity] += 1
-    spoken = sorted({one.revision for one in report.verdicts if one.outcome == "pass" and one.revision})
-    numbers = [counts["pass"], gaps["must"], gaps["should"] + gaps["advice"], counts["not applicable"]]
-    return [server.what, server.sdk, f"{spoken[0]} to {spoken[-1]}" if spoken else "none", *map(str, numbers)]
+    spoken = sorted(
+        {one.revision for one in report.verdicts if one.outcome == "pass" and one.revision}
+    )
+    numbers = [
+        counts["pass"],
+        gaps["must"],
+        gaps["should"] + gaps["advice"],
+        counts["not applicable"],
+    ]
+    return [
+        server.what,
+        server.sdk,
+        f"{spoken[0]} to {spoken[-1]}" if spoken else "none",
+        *map(str, numbers),
+    ]
 
 
 HEAD = ["server", "SDK", "revisions", "pass", "fail", "warn", "not applicable"]
@@ -173,7 +199,9 @@ def as_markdown(rows: list[list[str]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("servers", nargs="*", metavar="NAME", help=", ".join(one.name for one in SERVERS))
+    parser.add_argument(
+        "servers", nargs="*", metavar="NAME", help=", ".join(one.name for one in SERVERS)
+    )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--record", action="store_true", help="write what is new to the baselines")
     options = parser.parse_args()
@@ -182,7 +210,10 @@ def main() -> int:
         if options.servers and server.name not in options.servers:
             continue
         if not server.installed:
-            print(f"{server.name} is not installed, so left out (tests/peers/install)", file=sys.stderr)
+            print(
+                f"{server.name} is not installed, so left out (tests/peers/install)",
+                file=sys.stderr,
+            )
             continue
         # What is known of SDKs is read off the baselines, so those have it too.
         report = server.check(cases(), gaps=server.gaps(), fold_sdk=not options.record)
@@ -190,7 +221,9 @@ def main() -> int:
         found = report.failed("advice")
         news += len(found) + len(report.outdated)
         for verdict in found:
-            print(f"{server.name}: {verdict.case} {verdict.revision}: {verdict.came}", file=sys.stderr)
+            print(
+                f"{server.name}: {verdict.case} {verdict.revision}: {verdict.came}", file=sys.stderr
+            )
         for gap in report.outdated:
             print(f"{server.name}: {gap} is there no more", file=sys.stderr)
         if options.record:

@@ -6,10 +6,11 @@
     … --transcripts FOLDER                                                          continued where it was ended
     python -m tests.live.evaluate --model openai:gpt-5-mini --protocol structured --protocol native
 
-`--small-model` installs a small model (see small_model.py) and starts it. A transcript of each run goes to the folder
-of `--transcripts`; what that folder already has results of is not run again. At temperature 0 the same command gives
-the same answers on the same machine, whatever else that does: no time limit ends a run.
-"""
+`--small-model` installs a small model (see small_model.py) and starts it. A transcript of each run
+goes to the folder of `--transcripts`; what that folder already has results of is not run again. At
+temperature 0 the same command gives the same answers on the same machine, whatever else that does:
+no time limit ends a run.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -33,7 +34,13 @@ from toolwire_client.agent import Budgets
 from toolwire_client.agent.events import ReplyRefused
 from toolwire_client.models import ModelError, OpenAIModel, TimeLimits, model_from_name
 from toolwire_client.models.http_api.vendors import PRESETS
-from toolwire_client.react import DoubaoProtocol, NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_client.react import (
+    DoubaoProtocol,
+    NativeProtocol,
+    Protocol,
+    SmallProtocol,
+    StructuredProtocol,
+)
 
 from . import task_tools
 from .small_model import INSTALLED, install, serving
@@ -106,9 +113,17 @@ def ours(task: Task, protocol: str, model: Any, transcript: Path | None) -> Run:
 def theirs(chosen: list[Task], framework: str, url: str, seed: int, folder: Path) -> Iterator[Run]:
     """Let another framework, in its own environment, solve the tasks."""
     python = INSTALLED / "agents" / "bin" / "python"
-    given = {"url": url, "seed": seed, "turns": MAX_TURNS, "max_tokens": MAX_TOKENS, "tasks": list(map(asdict, chosen))}
+    given = {
+        "url": url,
+        "seed": seed,
+        "turns": MAX_TURNS,
+        "max_tokens": MAX_TOKENS,
+        "tasks": list(map(asdict, chosen)),
+    }
     program = [str(python), str(Path(__file__).with_name("frameworks.py")), framework, str(folder)]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(given))
@@ -126,8 +141,14 @@ def table(runs: dict[str, list[Run]]) -> str:
     ]
     for name, of in runs.items():
         right, valid = sum(run.is_right for run in of), sum(run.status in _VALID for run in of)
-        sums = (sum(getattr(run, each) for run in of) for each in ("replies", "reasks", "tokens", "seconds"))
-        lines.append(f"| {name} | {right}/{len(of)} | {valid} | {' | '.join(f'{each:.0f}' for each in sums)} |")
+        sums = (
+            sum(getattr(run, each) for run in of)
+            for each in ("replies", "reasks", "tokens", "seconds")
+        )
+        lines.append(
+            f"| {name} | {right}/{len(of)} | {valid} |"
+            f" {' | '.join(f'{each:.0f}' for each in sums)} |"
+        )
     return "\n".join(lines)
 
 
@@ -152,19 +173,28 @@ def main(arguments: list[str]) -> int:
     if options.small_model:
         install()
     with ThreadPoolExecutor(options.jobs) as jobs:
-        runs = dict(zip(names, jobs.map(lambda name: _runs(name, chosen, options, folder / name), names), strict=True))
+        runs = dict(
+            zip(
+                names,
+                jobs.map(lambda name: _runs(name, chosen, options, folder / name), names),
+                strict=True,
+            )
+        )
     print(table(runs), by_kind(runs), f"Transcripts: {folder}", sep="\n\n")
     return 0
 
 
 def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Path) -> list[Run]:
-    """Return the runs of the configuration called *name*, made now or before; each has a server of its own.
+    """Return the runs of the configuration called *name*, made now or before; each has a server of
+    its own.
 
     Each result is written when it is there, so that an evaluation that was ended can be continued.
     """
     folder.mkdir(exist_ok=True)
     results = folder / "runs.json"
-    runs = [Run(**run) for run in json.loads(results.read_text("utf-8"))] if results.exists() else []
+    runs = (
+        [Run(**run) for run in json.loads(results.read_text("utf-8"))] if results.exists() else []
+    )
     chosen = [task for task in chosen if task.name not in {run.task for run in runs}]
     if not chosen:
         return runs
@@ -172,7 +202,9 @@ def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Pa
         if name in FRAMEWORKS:
             made = theirs(chosen, name, str(url), options.seed, folder)
         else:
-            model = model_of(options.model or SMALL_MODEL, name, url, options.temperature, options.seed)
+            model = model_of(
+                options.model or SMALL_MODEL, name, url, options.temperature, options.seed
+            )
             made = (ours(task, name, model, folder / f"{task.name}.jsonl") for task in chosen)
         for run in made:
             runs.append(run)
@@ -182,14 +214,22 @@ def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Pa
     return runs
 
 
-def model_of(name: str, configuration: str, url: str | None, temperature: float = 0.0, seed: int = 1) -> Any:
+def model_of(
+    name: str, configuration: str, url: str | None, temperature: float = 0.0, seed: int = 1
+) -> Any:
     """Return the model of this name, with replies in the format of the *configuration*."""
-    settings: dict[str, Any] = {"temperature": temperature, "max_tokens": MAX_TOKENS, "extra_body": {"seed": seed}}
+    settings: dict[str, Any] = {
+        "temperature": temperature,
+        "max_tokens": MAX_TOKENS,
+        "extra_body": {"seed": seed},
+    }
     settings |= {"time_limits": PATIENCE, **({"base_url": url} if url else {})}
     try:
         if formats := PLAINER.get(configuration):
             vendor, _, of = name.partition(":")
-            return OpenAIModel(of, msgspec.structs.replace(PRESETS[vendor], formats=formats), **settings)
+            return OpenAIModel(
+                of, msgspec.structs.replace(PRESETS[vendor], formats=formats), **settings
+            )
         return model_from_name(name, **settings)
     except ModelError as error:
         raise SystemExit(f"evaluate: {error}") from None
@@ -197,20 +237,32 @@ def model_of(name: str, configuration: str, url: str | None, temperature: float 
 
 def _progress(name: str, run: Run) -> None:
     mark = "right" if run.is_right else "wrong" if run.status in _VALID else run.status
-    print(f"{name} {run.task} {mark}: {str(run.result)[:100]!r} ({run.seconds:.1f} s)", file=sys.stderr, flush=True)
+    print(
+        f"{name} {run.task} {mark}: {str(run.result)[:100]!r} ({run.seconds:.1f} s)",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _parsed(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--model", help="as `toolwire ask --model` takes it")
     which.add_argument("--small-model", action="store_true", help="install and start SmolLM2-135M")
     parser.add_argument("--base-url", help="the address of the model's API")
-    parser.add_argument("--protocol", action="append", default=[], choices=PROTOCOLS, help="repeatable")
-    parser.add_argument("--framework", action="append", default=[], choices=FRAMEWORKS, help="repeatable")
+    parser.add_argument(
+        "--protocol", action="append", default=[], choices=PROTOCOLS, help="repeatable"
+    )
+    parser.add_argument(
+        "--framework", action="append", default=[], choices=FRAMEWORKS, help="repeatable"
+    )
     parser.add_argument("--all", action="store_true", help="every protocol and framework")
     parser.add_argument("--tasks", default="tuning", choices=SETS)
-    parser.add_argument("--only", default="", help="only tasks with this in their name: sums, zh, files-en-3")
+    parser.add_argument(
+        "--only", default="", help="only tasks with this in their name: sums, zh, files-en-3"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--transcripts", help="a folder for the transcripts")
@@ -219,7 +271,9 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     if not (options.all or options.protocol or options.framework):
         parser.error("name what to evaluate: --protocol, --framework or --all")
     if (options.all or options.framework) and not (options.small_model or options.base_url):
-        parser.error("the frameworks need the address of the model's API: --base-url, or --small-model")
+        parser.error(
+            "the frameworks need the address of the model's API: --base-url, or --small-model"
+        )
     return options
 
 

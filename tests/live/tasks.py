@@ -1,4 +1,6 @@
-"""The tasks of an evaluation, read from `tasks.toml` and `tasks_kept_aside.toml`, and when an answer is right."""
+"""The tasks of an evaluation, read from `tasks.toml` and `tasks_kept_aside.toml`, and when an
+answer is right.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ IN_SHORT = {"sums": 4, "lookups": 3, "files": 3}
 
 # Other frameworks have no flag for it, so words count.
 _REFUSED = re.compile(
-    r"\b(cannot|can't|could not|couldn't|unable|not able|not possible|impossible|no tool|don't have|do not have|"
+    r"\b(cannot|can't|could not|couldn't|unable|not able|not possible|impossible|no tool|don't"
+    r" have|do not have|"
     r"there is no|sorry)\b|无法|不能|没有|抱歉",
     re.IGNORECASE,
 )
@@ -41,7 +44,9 @@ class Task:
 
 
 def _in_text(right: str) -> str:
-    """Return the pattern of *right*, as a whole word and with further zeros after a decimal point."""
+    """Return the pattern of *right*, as a whole word and with further zeros after a decimal
+    point.
+    """
     is_number = re.fullmatch(r"-?\d+(\.\d+)?", right)
     zeros = ("0*" if "." in right else r"(\.0+)?") if is_number else ""
     return rf"(?<![\w.-]){re.escape(right)}{zeros}(?!\.?\d)"

@@ -2,7 +2,8 @@
 
     python -m pytest tests/live --live openai:gpt-5-mini --live ollama:qwen3
 
-Each `--live` is the name of a model, as `toolwire ask --model` takes it. Without one nothing here is collected.
+Each `--live` is the name of a model, as `toolwire ask --model` takes it. Without one nothing here
+is collected.
 """
 
 from __future__ import annotations

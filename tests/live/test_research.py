@@ -2,8 +2,8 @@
 
     python -m pytest tests/live/test_research.py --live web
 
-GoogleScholar wants SERPAPI_API_KEY in the environment, and uses five of its searches. The others cost nothing, and take
-half a minute at the pace that these services ask for.
+GoogleScholar wants SERPAPI_API_KEY in the environment, and uses five of its searches. The others
+cost nothing, and take half a minute at the pace that these services ask for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from toolwire_tools import ActionReturn
 from toolwire_tools.bundled import ArxivSearch, BINGMap, GoogleScholar
 
 ARXIV = "get_arxiv_article_information"
-needs_key = pytest.mark.skipif(not os.environ.get("SERPAPI_API_KEY"), reason="SERPAPI_API_KEY is not set")
+needs_key = pytest.mark.skipif(
+    not os.environ.get("SERPAPI_API_KEY"), reason="SERPAPI_API_KEY is not set"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -36,15 +38,21 @@ def scholar() -> Any:
 
 
 def test_arxiv_finds_articles() -> None:
-    told = ArxivSearch(top_k_results=2).get_arxiv_article_information("ti:transformer AND cat:cs.CL")["content"]
+    told = ArxivSearch(top_k_results=2).get_arxiv_article_information(
+        "ti:transformer AND cat:cs.CL"
+    )["content"]
     articles = told.split("\n\nPublished: ")
     assert len(articles) == 2
-    assert all(word in article for article in articles for word in ("Title: ", "Authors: ", "Summary: "))
+    assert all(
+        word in article for article in articles for word in ("Title: ", "Authors: ", "Summary: ")
+    )
 
 
 def test_arxiv_finds_an_article_by_its_identifier() -> None:
     told = ArxivSearch().get_arxiv_article_information("1706.03762v1")["content"]
-    assert told.startswith("Published: 2017-06-12\nTitle: Attention Is All You Need\nAuthors: Ashish Vaswani, ")
+    assert told.startswith(
+        "Published: 2017-06-12\nTitle: Attention Is All You Need\nAuthors: Ashish Vaswani, "
+    )
 
 
 def test_arxiv_says_that_there_is_nothing() -> None:
@@ -79,7 +87,9 @@ def test_a_route_begins_and_ends(maps: BINGMap) -> None:
 
 
 def test_there_is_no_way_by_car_across_an_ocean(maps: BINGMap) -> None:
-    returned: ActionReturn = maps({"start": "52.5163, 13.3777", "end": "40.7128, -74.0060"}, "get_distance")
+    returned: ActionReturn = maps(
+        {"start": "52.5163, 13.3777", "end": "40.7128, -74.0060"}, "get_distance"
+    )
     assert "oute" in str(returned.errmsg)
 
 
@@ -112,6 +122,8 @@ def test_scholar_finds_the_id_of_an_author(scholar: GoogleScholar) -> None:
 
 
 def test_scholar_refuses_a_wrong_key_in_its_own_words() -> None:
-    returned: ActionReturn = GoogleScholar("not-a-key-of-anybody")({"query": "kettles"}, "search_google_scholar")
+    returned: ActionReturn = GoogleScholar("not-a-key-of-anybody")(
+        {"query": "kettles"}, "search_google_scholar"
+    )
     assert "Invalid API key" in str(returned.errmsg)
     assert "not-a-key-of-anybody" not in str(returned.errmsg)

@@ -2,8 +2,8 @@
 
     python -m pytest tests/live/test_web.py --live web
 
-Each engine whose variable is set is asked one question: SERPER_API_KEY, BRAVE_API_KEY, SEARXNG_URL. DuckDuckGo needs
-none, and may take the test for a robot.
+Each engine whose variable is set is asked one question: SERPER_API_KEY, BRAVE_API_KEY, SEARXNG_URL.
+DuckDuckGo needs none, and may take the test for a robot.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def test_an_engine_finds_a_well_known_page(name: str) -> None:
     browser = WebBrowser(name, topk=10)
     found = browser.search("Hyper Text Coffee Pot Control Protocol RFC 2324")
     assert 1 <= len(found) <= 10
-    assert all(set(result) == {"url", "summ", "title"} and result["title"] for result in found.values())
+    assert all(
+        set(result) == {"url", "summ", "title"} and result["title"] for result in found.values()
+    )
     assert any("2324" in f"{result['url']} {result['title']}" for result in found.values())
 
 

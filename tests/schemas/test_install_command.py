@@ -13,16 +13,40 @@ from toolwire_schemas.install_command import install_command
     [
         ("env", "pyvenv.cfg", True, "PyYAML", "{python} -m pip install PyYAML"),
         ("env", "pyvenv.cfg", True, "toolwire[yaml]", "{python} -m pip install 'toolwire[yaml]'"),
-        ("env", "pyvenv.cfg", False, "toolwire[yaml]", "uv pip install --python {python} 'toolwire[yaml]'"),
+        (
+            "env",
+            "pyvenv.cfg",
+            False,
+            "toolwire[yaml]",
+            "uv pip install --python {python} 'toolwire[yaml]'",
+        ),
         ("toolwire", "pipx_metadata.json", True, "PyYAML", "pipx inject toolwire PyYAML"),
-        ("toolwire", "pipx_metadata.json", True, "toolwire[yaml]", "pipx inject toolwire 'toolwire[yaml]'"),
+        (
+            "toolwire",
+            "pipx_metadata.json",
+            True,
+            "toolwire[yaml]",
+            "pipx inject toolwire 'toolwire[yaml]'",
+        ),
         ("toolwire", "uv-receipt.toml", False, "PyYAML", "uv tool install toolwire --with=PyYAML"),
-        ("toolwire", "uv-receipt.toml", False, "toolwire[yaml]", "uv tool install toolwire '--with=toolwire[yaml]'"),
+        (
+            "toolwire",
+            "uv-receipt.toml",
+            False,
+            "toolwire[yaml]",
+            "uv tool install toolwire '--with=toolwire[yaml]'",
+        ),
         ("archive-v0/abc", "pyvenv.cfg", False, "PyYAML", "uvx --with=PyYAML toolwire ..."),
     ],
 )
 def test_the_command_fits_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, mark: str, has_pip: bool, package: str, command: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prefix: str,
+    mark: str,
+    has_pip: bool,
+    package: str,
+    command: str,
 ) -> None:
     folder = tmp_path / prefix
     folder.mkdir(parents=True)

@@ -23,19 +23,24 @@ class Terminal(io.StringIO):
 def test_what_is_printable_steers_nothing_and_stays_so(text: str) -> None:
     made = printable(text)
     assert not [
-        letter for letter in made if unicodedata.category(letter) in OBEYED and letter not in "\n\t\u200c\u200d"
+        letter
+        for letter in made
+        if unicodedata.category(letter) in OBEYED and letter not in "\n\t\u200c\u200d"
     ]
     assert printable(made) == made
 
 
 @pytest.mark.parametrize(
-    "text", ["plain", "two\nlines\tand a tab", "größer 東京\u3000", "שלום", "👩\u200d👧", "no\u00a0break"]
+    "text",
+    ["plain", "two\nlines\tand a tab", "größer 東京\u3000", "שלום", "👩\u200d👧", "no\u00a0break"],
 )
 def test_what_people_write_stays_as_it_is(text: str) -> None:
     assert printable(text) == text
 
 
-@pytest.mark.parametrize("steering", ["\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\u2066", "\r", "\x7f", "\u2028"])
+@pytest.mark.parametrize(
+    "steering", ["\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\u2066", "\r", "\x7f", "\u2028"]
+)
 def test_what_steers_is_shown_as_json_has_it(steering: str) -> None:
     assert json.loads(f'"{printable(steering)}"') == steering
     assert printable(steering)[0] == "\\"
@@ -70,7 +75,9 @@ def test_lines_of_another_program_are_written_whole_however_they_come(pieces: li
         assert not written.getvalue() or written.getvalue().endswith("\n")
     lines.end()
     told = [line for line in written.getvalue().split("\n") if line]
-    assert told == [line for line in printable("".join(pieces).replace("\r", "\n")).split("\n") if line]
+    assert told == [
+        line for line in printable("".join(pieces).replace("\r", "\n")).split("\n") if line
+    ]
 
 
 def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:

@@ -1,4 +1,6 @@
-"""The published schemas, each by itself: its words, its examples, and what is refused of those when changed."""
+"""The published schemas, each by itself: its words, its examples, and what is refused of those when
+changed.
+"""
 
 from __future__ import annotations
 
@@ -13,35 +15,75 @@ from jsonschema import Draft202012Validator
 from support.json_mutations import REGISTRY, mutants, places, written
 from support.tool_entry_strategies import JSON
 from toolwire_schemas.json_schema.subschemas import target, walk
-from toolwire_schemas.published import PREFIX, UnknownSchema, bundle, load, names, references, text, validator
+from toolwire_schemas.published import (
+    PREFIX,
+    UnknownSchema,
+    bundle,
+    load,
+    names,
+    references,
+    text,
+    validator,
+)
 
 DIALECT = Draft202012Validator.META_SCHEMA["$id"]
 
-# Where a schema says nothing of a value, and cannot: by the schema, the place in its examples, and whose affair it is.
+# Where a schema says nothing of a value, and cannot: by the schema, the place in its examples, and
+# whose affair it is.
 ANYTHING = {
-    (r"jsonrpc-.*", r"/(params|result)/.+"): "what methods take and give is said by the schemas of each",
+    (
+        r"jsonrpc-.*",
+        r"/(params|result)/.+",
+    ): "what methods take and give is said by the schemas of each",
     (r"tools-call-params.*|messages-.*", r"(/params)?/arguments/\w+"): "arguments are the tool's",
-    (r"tools-call-result|messages-(?!2026).*", r"(/result)?/structuredContent/\w+"): "results are the tool's",
-    (r".*2026-07-28", r"(/result)?/structuredContent(/\w+)*"): "they need not even be objects any more",
+    (
+        r"tools-call-result|messages-(?!2026).*",
+        r"(/result)?/structuredContent/\w+",
+    ): "results are the tool's",
+    (
+        r".*2026-07-28",
+        r"(/result)?/structuredContent(/\w+)*",
+    ): "they need not even be objects any more",
     (r"react-reply", r"/params/\w+"): "arguments are the tool's",
     (r"react-message", r"/result"): "results are the tool's",
-    (r"transcript-event", r"(/action)?/params/\w+|/reply/tool_calls/\d/arguments/\w+"): "arguments are the tool's",
+    (
+        r"transcript-event",
+        r"(/action)?/params/\w+|/reply/tool_calls/\d/arguments/\w+",
+    ): "arguments are the tool's",
     (r"transcript-event", r"/result(/\w+)?"): "results are the tool's",
-    (r"transcript-event", r"/tools/\d/.*"): "what a server says of its tools is written down as it is",
-    (r"message-params|messages-plain", r"(/params)?/data(/\w+)?"): "what a tool logs is its own affair",
+    (
+        r"transcript-event",
+        r"/tools/\d/.*",
+    ): "what a server says of its tools is written down as it is",
+    (
+        r"message-params|messages-plain",
+        r"(/params)?/data(/\w+)?",
+    ): "what a tool logs is its own affair",
     (r"transcript-event", r"/form/.*|/content/\w+"): "what a tool asks is its own affair",
     (r"transcript-event", r"/messages/\d/tool_calls/\d/.*|.*/echo/\w+"): "it is the vendor's",
     (r".*", r"(/_meta|/meta)?/example\.com~1\w+"): "whoever chose the name knows",
     (r"json-schema", r"/(type|items).*"): "this example is of another dialect",
-    (r"json-schema", r"(/properties/.*)?/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
+    (
+        r"json-schema",
+        r"(/properties/.*)?/(default|const|(enum|examples)/\d)",
+    ): "values of a type that others tell",
     (r"tool|tool-2026-07-28", r"/inputSchema/.*/default"): "values of a type that others tell",
-    (r"tool-library", r"/parameters/\d/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
+    (
+        r"tool-library",
+        r"/parameters/\d/(default|const|(enum|examples)/\d)",
+    ): "values of a type that others tell",
     (r"tool-changes", r"/changes/\d/example"): "values of a type that others tell",
-    (r"tools-lock", r"/(tools|prompts|resources|resourceTemplates)/\d/.*"): "entries of a foreign server may be wrong",
+    (
+        r"tools-lock",
+        r"/(tools|prompts|resources|resourceTemplates)/\d/.*",
+    ): "entries of a foreign server may be wrong",
     (r"recording-entry", r"/message/.*"): "a foreign server's message may be wrong",
     (r"tool-library", r"/parameters/1/x-unit"): "whoever chose the name knows",
     (r"contract-case", r"/steps/.*/?send/.+"): "messages are said by the schemas of each",
-    (r"contract-case", r"/steps/\d+/(result|some|none|every)/.+"): "JSON Schemas are said by json-schema",
+    (
+        r"contract-case",
+        r"/steps/\d+/(result|some|none|every)/.+",
+    ): "JSON Schemas are said by json-schema",
     (r"lagent-tool", r"/parameters/0/\$ref"): "behind Lagent's members stand words of JSON Schema",
 }
 
@@ -49,7 +91,11 @@ ANYTHING = {
 CHANGELINGS = {
     ("jsonrpc-batch", "/0/id", "removed"): "a request without its id is a notification",
     **{
-        (name, place, "removed"): "answers do not say what they answer, and one without members answers a ping"
+        (
+            name,
+            place,
+            "removed",
+        ): "answers do not say what they answer, and one without members answers a ping"
         for name in names()
         if re.fullmatch(r"messages-(plain|20(24|25).*)", name)
         for place in (
@@ -58,7 +104,11 @@ CHANGELINGS = {
         )
     },
     **{
-        (name, "/result/content", "array"): "with a list as its content the user's answer is that of a tool"
+        (
+            name,
+            "/result/content",
+            "array",
+        ): "with a list as its content the user's answer is that of a tool"
         for name in ("messages-2025-06-18", "messages-2025-11-25")
     },
 }
@@ -96,14 +146,20 @@ def test_whatever_has_a_title_has_a_description_that_is_a_sentence() -> None:
 
 
 def test_every_member_of_an_object_is_described() -> None:
-    """Those excepted whose name says it all to whoever knows JSON Schema, from which a form has its words."""
+    """Those excepted whose name says it all to whoever knows JSON Schema, from which a form has its
+    words.
+    """
     for name, schema in published():
         for where, inner in walk(schema, name):
             for member, word in inner.get("properties", {}).items():
                 told = (
-                    not isinstance(word, dict) or {"description", "$ref", "const"} & set(word) or "properties" in word
+                    not isinstance(word, dict)
+                    or {"description", "$ref", "const"} & set(word)
+                    or "properties" in word
                 )
-                assert told or where.startswith("elicitation-create-params.$defs."), f"{where}: {member}"
+                assert told or where.startswith("elicitation-create-params.$defs."), (
+                    f"{where}: {member}"
+                )
 
 
 def test_every_reference_leads_somewhere_and_none_to_an_address() -> None:
@@ -134,7 +190,9 @@ def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
         for where, inner in walk(REGISTRY.contents(PREFIX + name), name):
             members = inner.get("properties", {}) if not where.endswith(".if") else {}
             for member, word in members.items():
-                elsewhere = isinstance(word, dict) and word.get("$ref", "").endswith(f"/properties/{member}")
+                elsewhere = isinstance(word, dict) and word.get("$ref", "").endswith(
+                    f"/properties/{member}"
+                )
                 assert id(word) in seen or word is False or elsewhere, f"{where}: {member}"
 
 
@@ -172,12 +230,19 @@ def _about(rule: tuple[str, str], name: str, place: str) -> bool:
 _META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 # With another dialect's name in $schema, ours says nothing more.
 _KEYWORDS = sorted(load("json-schema")["$defs"]["keywords"]["properties"].keys() - {"$schema"})
-_VALUES = JSON | st.sampled_from([-1, 0, 1, 1.5, "object", ["object"], ["object", "object"], [], {}, "#", "a"])
+_VALUES = JSON | st.sampled_from(
+    [-1, 0, 1, 1.5, "object", ["object"], ["object", "object"], [], {}, "#", "a"]
+)
 
 
 def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    several, named = st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
-    return st.dictionaries(st.sampled_from(_KEYWORDS), _VALUES | inner | several | named, max_size=3)
+    several, named = (
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    )
+    return st.dictionaries(
+        st.sampled_from(_KEYWORDS), _VALUES | inner | several | named, max_size=3
+    )
 
 
 @given(st.recursive(st.booleans() | _schemas(_VALUES), _schemas, max_leaves=4))
@@ -191,7 +256,9 @@ def test_every_change_of_a_json_schema_is_judged_as_by_the_standard() -> None:
     full = load("json-schema")["examples"][0]
     for mutant in mutants("json-schema", full):
         if mutant.path != ("$schema",):
-            assert validator("json-schema").is_valid(mutant.value) == _META.is_valid(mutant.value), mutant
+            assert validator("json-schema").is_valid(mutant.value) == _META.is_valid(
+                mutant.value
+            ), mutant
 
 
 # --- finding them ---
@@ -201,7 +268,8 @@ def test_an_unknown_name_is_told_with_the_closest_ones_first() -> None:
     with pytest.raises(UnknownSchema) as caught:
         load("tool-anotations")
     assert str(caught.value).startswith(
-        "no schema 'tool-anotations', did you mean 'tool-annotations'? Known: tool-annotations, content-annotations, "
+        "no schema 'tool-anotations', did you mean 'tool-annotations'? Known: tool-annotations,"
+        " content-annotations, "
     )
     assert all(name in str(caught.value) for name in names())
 
@@ -216,7 +284,10 @@ def test_a_validator_may_be_for_a_part_of_a_schema() -> None:
     sent = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     assert validator("messages-plain#/$defs/client-message").is_valid(sent)
     assert not validator("messages-plain#/$defs/server-message").is_valid(sent)
-    with pytest.raises(UnknownSchema, match="no place in jsonrpc-error '/\\$defs/eror', did you mean '/\\$defs/error'"):
+    with pytest.raises(
+        UnknownSchema,
+        match="no place in jsonrpc-error '/\\$defs/eror', did you mean '/\\$defs/error'",
+    ):
         validator("jsonrpc-error#/$defs/eror")
 
 

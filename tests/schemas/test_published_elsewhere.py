@@ -1,4 +1,6 @@
-"""What goes other ways than the wire is as its schema says: descriptions, the exchange with models, files."""
+"""What goes other ways than the wire is as its schema says: descriptions, the exchange with models,
+files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ from toolwire.cli.host_config import hosts
 from toolwire.loading.targets import load as load_tools
 from toolwire_client.errors import BadConfiguration
 from toolwire_client.host_config import read_config
-from toolwire_client.react import Action, ActionResult, Ask, Error, FinalAnswer, Question, UserResponse, to_json
+from toolwire_client.react import (
+    Action,
+    ActionResult,
+    Ask,
+    Error,
+    FinalAnswer,
+    Question,
+    UserResponse,
+    to_json,
+)
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.published import load, validator
 from toolwire_tools import (
@@ -33,7 +44,9 @@ EVERYDAY = ROOT / "tests" / "interop" / "everyday.py"
 
 
 def check(name: str, value: Any) -> None:
-    problems = [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)]
+    problems = [
+        f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)
+    ]
     assert not problems, f"{name} does not take {value}: {problems}"
 
 
@@ -43,7 +56,9 @@ DIALECTS = {"lagent": "lagent-tool", "openai": "openai-function", "anthropic": "
 
 
 def test_whatever_a_tool_is_written_as_is_as_the_schemas_say() -> None:
-    tools = [tool for file in (str(EVERYDAY), example_tools.__file__) for tool in load_tools([file])]
+    tools = [
+        tool for file in (str(EVERYDAY), example_tools.__file__) for tool in load_tools([file])
+    ]
     entries = [*(tool.describe() for tool in tools), *load("tool")["examples"]]
     entries = list({entry["name"]: entry for entry in entries}.values())
     for entry in entries:
@@ -89,7 +104,11 @@ class Kit(BaseAction):
 def test_actions_describe_themselves_as_the_schemas_say(parser: Any) -> None:
     check("lagent-tool", Simple(parser=parser).description)
     check("lagent-toolkit", Kit(parser=parser).description)
-    ours = [action for _, action in list_tools(with_class=True) if action.__module__.startswith("toolwire_tools.")]
+    ours = [
+        action
+        for _, action in list_tools(with_class=True)
+        if action.__module__.startswith("toolwire_tools.")
+    ]
     assert ours
     for action in ours:
         description = action(parser=parser).description
@@ -103,7 +122,10 @@ def test_actions_describe_themselves_as_the_schemas_say(parser: Any) -> None:
 def test_whatever_is_said_to_a_model_is_as_the_schemas_say(key: Any) -> None:
     said = [
         Question("What is 2 + 40?"),
-        *(ActionResult(success=True, result=result) for result in (42, None, "text", [1], {"a": 1})),
+        *(
+            ActionResult(success=True, result=result)
+            for result in (42, None, "text", [1], {"a": 1})
+        ),
         ActionResult(success=False, result="no such tool", note="Try another."),
         UserResponse("Oslo"),
         Error("no JSON"),
@@ -113,7 +135,11 @@ def test_whatever_is_said_to_a_model_is_as_the_schemas_say(key: Any) -> None:
 
 
 def test_whatever_a_model_may_reply_is_as_the_schemas_say() -> None:
-    for reply in (Ask("t", "Where?"), Action("t", "add", {"a": 1}), FinalAnswer("t", ok=True, result="42")):
+    for reply in (
+        Ask("t", "Where?"),
+        Action("t", "add", {"a": 1}),
+        FinalAnswer("t", ok=True, result="42"),
+    ):
         check("react-reply", json.loads(to_json(reply)))
 
 
@@ -150,7 +176,11 @@ def test_whatever_the_loader_of_a_tool_in_yaml_takes_the_schema_takes(tmp_path: 
 
 def test_the_yaml_in_our_pages_is_as_the_schema_says() -> None:
     pages = [ROOT / "README.md", ROOT / "MIGRATING.md", ROOT / "docs" / "writing-tools.md"]
-    blocks = [block.split("```")[0] for page in pages for block in page.read_text("utf-8").split("```yaml\n")[1:]]
+    blocks = [
+        block.split("```")[0]
+        for page in pages
+        for block in page.read_text("utf-8").split("```yaml\n")[1:]
+    ]
     documents = [document for block in blocks for document in yaml.safe_load_all(block)]
     assert len(documents) > 2
     for document in documents:
@@ -158,7 +188,9 @@ def test_the_yaml_in_our_pages_is_as_the_schema_says() -> None:
 
 
 def test_what_we_write_for_hosts_is_as_the_schema_says() -> None:
-    server = hosts.HostServer("library", "/path/to/python", ["-m", "toolwire", "serve", "library.py"], {"KEY": "abc"})
+    server = hosts.HostServer(
+        "library", "/path/to/python", ["-m", "toolwire", "serve", "library.py"], {"KEY": "abc"}
+    )
     for host in hosts.HOSTS.values():
         if host.holds in ("mcpServers", "servers"):
             check("mcp-servers", json.loads(hosts.snippet(host, server)))
@@ -170,4 +202,6 @@ def test_our_client_reads_every_example_of_a_hosts_file(tmp_path: Path) -> None:
         file.write_text(json.dumps(example), "utf-8")
         (tmp_path / ".env").touch()
         read = read_config(file, {"key": "abc"})
-        assert {name for name, server in read.items() if isinstance(server, BadConfiguration)} <= {"far"}
+        assert {name for name, server in read.items() if isinstance(server, BadConfiguration)} <= {
+            "far"
+        }

@@ -12,7 +12,17 @@ import pytest
 from support.agent_scripts import Tools, act, ask, final, play
 from support.json_mutations import mutants
 from toolwire_client import Question, TimedOut
-from toolwire_client.agent import Agent, Allow, Approvals, Budgets, Clock, Recorded, Refuse, Status, load
+from toolwire_client.agent import (
+    Agent,
+    Allow,
+    Approvals,
+    Budgets,
+    Clock,
+    Recorded,
+    Refuse,
+    Status,
+    load,
+)
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall, Usage
 from toolwire_schemas.published import load as load_schema
@@ -74,16 +84,26 @@ def everything(path: Path) -> Any:
     approval = Approvals(ask=lambda request: verdicts.pop(0))
     usage = Usage(input_tokens=10, output_tokens=5, cached_tokens=4, reasoning_tokens=1)
     script = [ModelReply(text=text, usage=usage, finish_reason="stop") for text in SCRIPT]
-    return Agent(ScriptedModel(script), TOOLS, approval=approval, on_ask=usually, transcript=path).answer("Go!")
+    return Agent(
+        ScriptedModel(script), TOOLS, approval=approval, on_ask=usually, transcript=path
+    ).answer("Go!")
 
 
 def waits_and_goes_on(path: Path) -> Any:
     async def run() -> None:
         waiting = Agent(
-            ScriptedModel([act("add", a=1, b=2)]), TOOLS, approval=Approvals(no_user="pause"), transcript=path
+            ScriptedModel([act("add", a=1, b=2)]),
+            TOOLS,
+            approval=Approvals(no_user="pause"),
+            transcript=path,
         )
         assert (await waiting.answer("Go!")).status == "needs_input"
-        on = Agent(ScriptedModel([final("3")]), TOOLS, approval=Approvals(ask=lambda request: True), transcript=path)
+        on = Agent(
+            ScriptedModel([final("3")]),
+            TOOLS,
+            approval=Approvals(ask=lambda request: True),
+            transcript=path,
+        )
         assert (await on.resume(path).answer()).status == "answered"
 
     return run()
@@ -94,7 +114,7 @@ def is_cancelled(path: Path) -> Any:
         session.cancel("enough")
         await anyio.sleep_forever()
 
-    session = Agent(ScriptedModel([act("book")]), TOOLS, approval=Approvals(allow=("*",)), on_ask=cancels,
+    session = Agent(ScriptedModel([act("book")]), TOOLS, approval=Approvals(allow=("*",)), on_ask=cancels,  # noqa: E501
                     transcript=path).session()  # fmt: skip
     return session.answer("Go!")
 
@@ -102,7 +122,7 @@ def is_cancelled(path: Path) -> Any:
 def runs_out(budgets: Budgets) -> Any:
     def run(path: Path) -> Any:
         script = [act("add", a=1, b=number) for number in range(9)]
-        return Agent(ScriptedModel(script), TOOLS, approval=Approvals(allow=("*",)), budgets=budgets,
+        return Agent(ScriptedModel(script), TOOLS, approval=Approvals(allow=("*",)), budgets=budgets,  # noqa: E501
                      clock=Times(), transcript=path).answer("Go!")  # fmt: skip
 
     return run
@@ -113,13 +133,18 @@ def has_no_model(path: Path) -> Any:
 
 
 def gives_up(path: Path) -> Any:
-    return Agent(ScriptedModel([final("no tool can", ok=False)]), TOOLS, transcript=path).answer("Go!")
+    return Agent(ScriptedModel([final("no tool can", ok=False)]), TOOLS, transcript=path).answer(
+        "Go!"
+    )
 
 
 def is_native(path: Path) -> Any:
     call = ToolCall(id="call_1", name="add", arguments='{"a": 1, "b": 2}')
-    replies = [ModelReply(tool_calls=(call,), reasoning="I add.", echo={"signature": "x"}), ModelReply(text="3")]
-    return Agent(ScriptedModel(replies), TOOLS, approval=Approvals(allow=("*",)), protocol=NativeProtocol(),
+    replies = [
+        ModelReply(tool_calls=(call,), reasoning="I add.", echo={"signature": "x"}),
+        ModelReply(text="3"),
+    ]
+    return Agent(ScriptedModel(replies), TOOLS, approval=Approvals(allow=("*",)), protocol=NativeProtocol(),  # noqa: E501
                  transcript=path).answer("Go!")  # fmt: skip
 
 
@@ -141,17 +166,27 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict
     folder = tmp_path_factory.mktemp("transcripts")
     for name, run in RUNS.items():
         play("asyncio", lambda run=run, name=name: run(folder / name))
-    return {name: [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()] for name in RUNS}
+    return {
+        name: [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in RUNS
+    }
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_line_of_a_run_is_as_the_schema_says(name: str, transcripts: dict[str, list[dict[str, Any]]]) -> None:
+def test_every_line_of_a_run_is_as_the_schema_says(
+    name: str, transcripts: dict[str, list[dict[str, Any]]]
+) -> None:
     for event in transcripts[name]:
-        problems = [f"{error.json_path}: {error.message}" for error in validator("transcript-event").iter_errors(event)]
+        problems = [
+            f"{error.json_path}: {error.message}"
+            for error in validator("transcript-event").iter_errors(event)
+        ]
         assert not problems, event
 
 
-def test_these_runs_have_all_events_and_all_ends(transcripts: dict[str, list[dict[str, Any]]]) -> None:
+def test_these_runs_have_all_events_and_all_ends(
+    transcripts: dict[str, list[dict[str, Any]]],
+) -> None:
     lines = [event for events in transcripts.values() for event in events]
     assert {event["type"] for event in lines} == set(KINDS)
     ends = {event["status"] for event in lines if event["type"] == "Ended"}
@@ -181,10 +216,13 @@ def test_the_schema_knows_the_members_of_every_event_and_which_it_needs() -> Non
         name: [field.name for field in msgspec.structs.fields(kind)] for name, kind in KINDS.items()
     }
     assert {name: part["required"][1:] for name, part in published.items()} == {
-        name: [field.name for field in msgspec.structs.fields(kind) if field.required] for name, kind in KINDS.items()
+        name: [field.name for field in msgspec.structs.fields(kind) if field.required]
+        for name, kind in KINDS.items()
     }
     for name, kind in (("reply", ModelReply), ("usage", Usage), ("tool-call", ToolCall)):
-        assert list(SCHEMA["$defs"][name]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
+        assert list(SCHEMA["$defs"][name]["properties"]) == [
+            field.name for field in msgspec.structs.fields(kind)
+        ]
 
 
 def _part(reference: dict[str, str]) -> dict[str, Any]:

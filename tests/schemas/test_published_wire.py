@@ -1,4 +1,6 @@
-"""What a real server and its host say to each other, in every revision and without any, is what the schemas say."""
+"""What a real server and its host say to each other, in every revision and without any, is what the
+schemas say.
+"""
 
 from __future__ import annotations
 
@@ -96,9 +98,10 @@ def review(code: str, level: Annotated[int, toolwire.complete(["1", "2", "ten"])
 tools = [add, data, nothing, blocks, steps, fail, note, wait, order, learn, config, page, review]
 server = toolwire.Server(tools, name="all", title="All", version="1", instructions="Mind the gap.", page_size=4)
 server.serve()
-'''
+'''  # noqa: E501
 
-# What each method takes and gives, or in 2026-07-28 what is called so and has that behind it; else it takes nothing.
+# What each method takes and gives, or in 2026-07-28 what is called so and has that behind it; else
+# it takes nothing.
 PARAMS = {
     "initialize": "initialize-params",
     "notifications/initialized": "no-params",
@@ -145,7 +148,9 @@ MODERN_META = {META_VERSION: MODERN_VERSIONS[-1], META_CLIENT_CAPABILITIES: CAN_
 
 
 class Host:
-    """Talks to a server in one revision and holds every message, of either side, against the schemas."""
+    """Talks to a server in one revision and holds every message, of either side, against the
+    schemas.
+    """
 
     def __init__(self, process: Process, revision: str) -> None:
         self.process = process
@@ -157,13 +162,18 @@ class Host:
     def send(self, **message: Any) -> None:
         """Send a message, which has to be one of a client's."""
         if self.is_modern and "id" in message:
-            message["params"] = {**message["params"], "_meta": {**MODERN_META, **message["params"].get("_meta", {})}}
+            message["params"] = {
+                **message["params"],
+                "_meta": {**MODERN_META, **message["params"].get("_meta", {})},
+            }
         sent = {"jsonrpc": "2.0", **message}
         self._judge("client-message", sent)
         self.process.send(sent)
 
     def receive(self) -> Any:
-        """Return the next message, which has to be one of a server's, and give what was asked for."""
+        """Return the next message, which has to be one of a server's, and give what was asked
+        for.
+        """
         message = self.process.receive()
         self._judge("server-message", message)
         return message
@@ -178,12 +188,16 @@ class Host:
 
     def call(self, name: str, id: Any, arguments: Any = None, **more: Any) -> None:
         """Send a call of a tool."""
-        self.send(id=id, method="tools/call", params={"name": name, "arguments": arguments or {}, **more})
+        self.send(
+            id=id, method="tools/call", params={"name": name, "arguments": arguments or {}, **more}
+        )
 
     def unseen(self) -> set[str]:
         """What has not come up of all that the revision's schema knows of."""
         sides = ("client-message", "server-message")
-        return {branch["$ref"] for side in sides for branch in self._definition(side)["anyOf"]} - self._seen
+        return {
+            branch["$ref"] for side in sides for branch in self._definition(side)["anyOf"]
+        } - self._seen
 
     def _judge(self, side: str, message: Any) -> None:
         if "method" in message:
@@ -206,7 +220,9 @@ class Host:
 
 
 def _check(name: str, value: Any) -> None:
-    problems = [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)]
+    problems = [
+        f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)
+    ]
     assert not problems, f"{name} does not take {value}: {problems}"
 
 
@@ -224,10 +240,17 @@ def use_everything(host: Host, folder: Path) -> None:
         assert "result" in host.ask(method)
     for uri in ("config://app", "notes://today"):
         assert host.ask("resources/read", uri=uri)["result"]["contents"]
-    assert host.ask("prompts/get", name="review", arguments={"code": "x", "level": "2"})["result"]["messages"]
-    for ref in ({"type": "ref/prompt", "name": "review"}, {"type": "ref/resource", "uri": "notes://{name}"}):
+    assert host.ask("prompts/get", name="review", arguments={"code": "x", "level": "2"})["result"][
+        "messages"
+    ]
+    for ref in (
+        {"type": "ref/prompt", "name": "review"},
+        {"type": "ref/resource", "uri": "notes://{name}"},
+    ):
         argument = {"name": "level" if "name" in ref else "name", "value": "t"}
-        assert host.ask("completion/complete", ref=ref, argument=argument)["result"]["completion"]["values"]
+        assert host.ask("completion/complete", ref=ref, argument=argument)["result"]["completion"][
+            "values"
+        ]
     assert host.ask("resources/read", uri="notes://a/b")["error"]["code"] in (-32002, -32602)
     page = host.ask("tools/list")["result"]
     while "nextCursor" in page:
@@ -238,7 +261,9 @@ def use_everything(host: Host, folder: Path) -> None:
         assert host.ask("tools/call", name=name, arguments=arguments)["result"]["isError"] is True
     assert host.ask("tools/call", name="ad")["error"]["code"] == -32602
     host.call("steps", "p", _meta={"progressToken": "p"})
-    assert [host.receive().get("method") for _ in range(4)] == ["notifications/progress"] * 3 + [None]
+    assert [host.receive().get("method") for _ in range(4)] == ["notifications/progress"] * 3 + [
+        None
+    ]
     if host.is_modern:
         host.call("note", "n", _meta={META_LOG_LEVEL: "notice"})
     else:
@@ -247,7 +272,9 @@ def use_everything(host: Host, folder: Path) -> None:
     assert [host.receive().get("method") for _ in range(2)] == ["notifications/message", None]
     _begin_to_wait(host, folder / "waits")
     host.send(method="notifications/cancelled", params={"requestId": "w", "reason": "enough"})
-    assert host.ask("tools/call", name="add", arguments={"a": 1})["result"]["structuredContent"] == {"result": 2}
+    assert host.ask("tools/call", name="add", arguments={"a": 1})["result"][
+        "structuredContent"
+    ] == {"result": 2}
 
 
 def _begin_to_wait(host: Host, path: Path) -> None:
@@ -260,7 +287,9 @@ FORM = {"count": 2, "size": "large"}
 
 @pytest.mark.process
 @pytest.mark.parametrize("revision", LEGACY_VERSIONS)
-def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path, revision: str) -> None:
+def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(
+    tmp_path: Path, revision: str
+) -> None:
     asks = revision >= "2025-06-18"
     with hosted(tmp_path, revision) as host:
         capabilities = CAN_ASK if asks else {}
@@ -279,7 +308,10 @@ def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path
             host.send(method="notifications/cancelled", params={"requestId": "o3"})
             assert host.receive()["params"] == {"requestId": question["id"]}
         host.call("learn", "l")
-        assert {host.receive().get("method") for _ in range(2)} == {"notifications/tools/list_changed", None}
+        assert {host.receive().get("method") for _ in range(2)} == {
+            "notifications/tools/list_changed",
+            None,
+        }
         assert host.unseen() == set()
 
 
@@ -295,12 +327,21 @@ def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path:
         use_everything(host, tmp_path)
         question = host.ask("tools/call", name="order")["result"]
         reply = {"inputResponses": {"answer": {"action": "accept", "content": FORM}}}
-        answer = host.ask("tools/call", name="order", requestState=question["requestState"], **reply)
+        answer = host.ask(
+            "tools/call", name="order", requestState=question["requestState"], **reply
+        )
         assert answer["result"]["structuredContent"]["count"] == 2
-        host.send(id="listen", method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}})
+        host.send(
+            id="listen",
+            method="subscriptions/listen",
+            params={"notifications": {"toolsListChanged": True}},
+        )
         assert host.receive()["method"] == "notifications/subscriptions/acknowledged"
         host.call("learn", "l")
-        assert {host.receive().get("method") for _ in range(2)} == {"notifications/tools/list_changed", None}
+        assert {host.receive().get("method") for _ in range(2)} == {
+            "notifications/tools/list_changed",
+            None,
+        }
         host.process.popen.stdin.close()  # type: ignore[union-attr]
         assert host.receive()["id"] == "listen"
         assert host.unseen() == set()
@@ -321,7 +362,12 @@ def test_plain_json_rpc_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
 def test_a_batch_and_its_answer_are_as_the_schemas_say(tmp_path: Path) -> None:
     sent = [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1}}},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "add", "arguments": {"a": 1}},
+        },
         {"jsonrpc": "2.0", "id": 3, "method": "ping"},
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}},
     ]
@@ -373,5 +419,8 @@ def test_an_error_is_as_the_schemas_say_whatever_was_wrong(tmp_path: Path) -> No
         for message, code in WRONG.values():
             answer = host.process.ask(message)
             assert answer["error"]["code"] == code
-            for name in ("jsonrpc-error", *(f"messages-{version}" for version in (*LEGACY_VERSIONS, *MODERN_VERSIONS))):
+            for name in (
+                "jsonrpc-error",
+                *(f"messages-{version}" for version in (*LEGACY_VERSIONS, *MODERN_VERSIONS)),
+            ):
                 _check(name, answer)

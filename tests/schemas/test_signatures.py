@@ -16,7 +16,9 @@ def test_annotations_that_can_be_evaluated_are_objects() -> None:
     assert signature_of(function) == inspect.signature(function)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 14), reason="since Python 3.14 annotations are read late")
+@pytest.mark.skipif(
+    sys.version_info < (3, 14), reason="since Python 3.14 annotations are read late"
+)
 @pytest.mark.parametrize("annotation", ["Unknown", "sys.missing", "int['x']"])
 def test_annotations_that_cannot_be_evaluated_are_text(annotation: str) -> None:
     namespace: dict[str, Any] = {"sys": sys}

@@ -90,10 +90,21 @@ def test_the_limit_that_an_author_has_declared_stays() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_the_option_shapes_tools_also_in_processes_of_their_own(tmp_path: Path, options: list[str]) -> None:
+def test_the_option_shapes_tools_also_in_processes_of_their_own(
+    tmp_path: Path, options: list[str]
+) -> None:
     source = "def add(größe: int) -> int:\n    return größe + 1\n"
     (tmp_path / "tools.py").write_text(source, encoding="utf-8")
-    command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "tools.py"), "--for", "vscode", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "serve",
+        str(tmp_path / "tools.py"),
+        "--for",
+        "vscode",
+        *options,
+    ]
     with connect(command) as client:
         (entry,) = client.list_entries()
         (parameter,) = entry["inputSchema"]["properties"]
@@ -107,7 +118,9 @@ def test_the_option_shapes_tools_also_in_processes_of_their_own(tmp_path: Path, 
 def test_a_host_that_is_not_known_is_refused_with_those_that_are() -> None:
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py", "--for", "telex"]
 
-    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, input="", capture_output=True, text=True, timeout=60, check=False
+    )
 
     assert done.returncode == 2
     assert "--for takes one of any, gemini, " in done.stderr

@@ -44,7 +44,10 @@ def info(folder: Path, *words: str) -> tuple[str, str]:
         (["other.py"], ("other", "0.0.0")),
         (["mine.py", "other.py"], ("mine-other", "2.5.1")),
         (["mine.py", "newer.py"], ("mine-newer", "0.0.0")),
-        (["mine.py", "newer.py", "other.py", "Clock", "Calculator"], ("mine-newer-other-2-more", "0.0.0")),
+        (
+            ["mine.py", "newer.py", "other.py", "Clock", "Calculator"],
+            ("mine-newer-other-2-more", "0.0.0"),
+        ),
         (["package.server"], ("package.server", "7")),
         (["package/server.py"], ("server", "7")),
         (["Calculator"], ("Calculator", "0.0.0")),
@@ -69,7 +72,9 @@ def test_an_installed_module_has_the_version_of_its_distribution(tmp_path: Path,
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: weather\nVersion: 1.2\n")
     if kind == "editable":
-        (about / "direct_url.json").write_text(f'{{"url": "{home.as_uri()}", "dir_info": {{"editable": true}}}}')
+        (about / "direct_url.json").write_text(
+            f'{{"url": "{home.as_uri()}", "dir_info": {{"editable": true}}}}'
+        )
     environment = {"PYTHONPATH": f"{packages}:{home}"}
     with running("-m", "toolwire", "serve", "weather.server", env=environment) as process:
         found = process.ask(HELLO)["result"]["serverInfo"]

@@ -1,4 +1,6 @@
-"""What a server imports before its first answer to `tools/list`: each module more is start-up that every host pays."""
+"""What a server imports before its first answer to `tools/list`: each module more is start-up that
+every host pays.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-# The whole budget beyond the standard library; the last is imported by msgspec wherever it is installed.
+# The whole budget beyond the standard library; the last is imported by msgspec wherever it is
+# installed.
 ALLOWED = {"orjson", "msgspec", "docstring_parser", "typing_extensions"}
 OURS = {"toolwire", "toolwire_tools", "toolwire_schemas"}
 # Of the standard library, what would be felt and is needed by no `tools/list`.
@@ -73,7 +76,9 @@ def loaded() -> list[str]:
 
 
 def modules_after_the_first_list(folder: Path) -> set[str]:
-    """The modules of a real server; what Python itself loads for a file of this environment is left out."""
+    """The modules of a real server; what Python itself loads for a file of this environment is left
+    out.
+    """
     target = folder / "tools_of_a_user.py"
     target.write_text(FILE, encoding="utf-8")
     questions = [
@@ -97,7 +102,11 @@ def modules_after_the_first_list(folder: Path) -> set[str]:
         check=True,
     )
     # Environments may import modules of their own at the start of any Python (through .pth files).
-    return set(answer["result"]["structuredContent"]["result"]) - set(bare.stdout.split()) - {target.stem}
+    return (
+        set(answer["result"]["structuredContent"]["result"])
+        - set(bare.stdout.split())
+        - {target.stem}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -109,16 +118,20 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: set[str]) -> None:
     packages = {name.partition(".")[0] for name in loaded}
 
-    assert {name for name in packages if name not in sys.stdlib_module_names} - OURS - ALLOWED == set()
+    assert {
+        name for name in packages if name not in sys.stdlib_module_names
+    } - OURS - ALLOWED == set()
 
 
 @pytest.mark.process
-def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
+def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(
+    loaded: set[str],
+) -> None:
     assert loaded & TOO_MUCH == set()
 
 
-# They include what watches over calls. Syntax nodes are what is compiled and run: lines would count names and comments,
-# which cost no start-up.
+# They include what watches over calls. Syntax nodes are what is compiled and run: lines would count
+# names and comments, which cost no start-up.
 MOST_MODULES, MOST_NODES = 48, 48_500
 PLAIN = """
 import sys
@@ -152,7 +165,9 @@ def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> Non
     (tmp_path / "plain.py").write_text(PLAIN, encoding="utf-8")
     requests: list[dict[str, object]] = [{"jsonrpc": "2.0", "id": 0, "method": "tools/list"}]
     for name in ("modules", "unneeded"):
-        requests.append({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name}})
+        requests.append(
+            {"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name}}
+        )
     done = subprocess.run(
         [sys.executable, "-m", "toolwire", "serve", "plain.py"],
         cwd=tmp_path,
@@ -162,7 +177,9 @@ def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> Non
         timeout=60,
         check=True,
     )
-    results = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+    results = {
+        answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())
+    }
     assert results["modules"]["structuredContent"]["result"] <= MOST_MODULES
     files = [line for line in done.stderr.splitlines() if line.endswith(".py")]
     assert len(files) == results["modules"]["structuredContent"]["result"]
@@ -172,7 +189,9 @@ def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> Non
 
 @pytest.mark.process
 @pytest.mark.parametrize("called", [False, True])
-def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path, called: bool) -> None:
+def test_what_watches_over_calls_is_imported_for_the_first_call(
+    tmp_path: Path, called: bool
+) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
     request: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     if called:
@@ -187,15 +206,23 @@ def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path, 
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    watching = {"toolwire.transport.watchdog", "mmap"}  # not select: a quick host's next request is polled for, too
+    watching = {
+        "toolwire.transport.watchdog",
+        "mmap",
+    }  # not select: a quick host's next request is polled for, too
     assert imported & watching == (watching if called else set())
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["list", "tools_of_a_user.py"]])
-def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, words: list[str]) -> None:
+def test_commands_that_serve_nothing_themselves_import_no_tools(
+    tmp_path: Path, words: list[str]
+) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
-    script = "import sys; from toolwire.__main__ import main; main(); print(*sys.modules, file=sys.stderr)"
+    script = (
+        "import sys; from toolwire.__main__ import main; main(); print(*sys.modules,"
+        " file=sys.stderr)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, *words],
         cwd=tmp_path,
@@ -207,4 +234,7 @@ def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, 
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert done.stdout
     # What msgspec would import first, unless it is deferred, takes as long as all of msgspec.
-    assert loaded & {"toolwire", "toolwire_tools", "msgspec", "typing_extensions"} == {"toolwire", "msgspec"}
+    assert loaded & {"toolwire", "toolwire_tools", "msgspec", "typing_extensions"} == {
+        "toolwire",
+        "msgspec",
+    }

@@ -14,7 +14,9 @@ def add(a: int, b: int) -> int:
 
 @pytest.mark.parametrize("tools", [add, "tools.py", pytest, 5])
 def test_tools_that_are_no_list_are_refused_with_what_would_be_right(tools: Any) -> None:
-    with pytest.raises(TypeError, match=r"^tools must be a list such as \[add, Library\(\)\], not "):
+    with pytest.raises(
+        TypeError, match=r"^tools must be a list such as \[add, Library\(\)\], not "
+    ):
         Server(tools)
 
 

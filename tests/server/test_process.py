@@ -126,18 +126,24 @@ def test_a_cancelled_tool_is_told_and_only_an_editor_is_answered(
 
 
 def test_progress_comes_before_the_answer_and_only_when_asked_for(process: Process) -> None:
-    process.send(call("steps", {"count": 3}, id=1, progressToken="t"), call("steps", {"count": 2}, id=2))
+    process.send(
+        call("steps", {"count": 3}, id=1, progressToken="t"), call("steps", {"count": 2}, id=2)
+    )
 
     received = [process.receive() for _ in range(5)]
 
     progress = [message["params"] for message in received if "method" in message]
-    assert [(one["progressToken"], one["message"]) for one in progress] == [("t", f"step {n}") for n in range(3)]
+    assert [(one["progressToken"], one["message"]) for one in progress] == [
+        ("t", f"step {n}") for n in range(3)
+    ]
     first = next(message for message in received if message.get("id") == 1)
     assert received.index(first) > max(received.index(m) for m in received if "method" in m)
 
 
 @pytest.mark.parametrize("unbuffered", [False, True])
-def test_nothing_but_protocol_reaches_stdout_whatever_a_tool_writes(tmp_path: Path, unbuffered: bool) -> None:
+def test_nothing_but_protocol_reaches_stdout_whatever_a_tool_writes(
+    tmp_path: Path, unbuffered: bool
+) -> None:
     env = {**filtered_environment(), **({"PYTHONUNBUFFERED": "1"} if unbuffered else {})}
     with served(tmp_path, TOOLS, env=env) as process:
         process.send(call("noisy", id=1), request("ping", id=2))
@@ -146,14 +152,22 @@ def test_nothing_but_protocol_reaches_stdout_whatever_a_tool_writes(tmp_path: Pa
         assert answers[1]["result"]["content"][0]["text"] == ""
         assert process.hang_up() == []
         told = process.stderr()
-        for text in ("printed", "buffered", "written", "by a child", "by a shell", "left in the buffer"):
+        for text in (
+            "printed",
+            "buffered",
+            "written",
+            "by a child",
+            "by a shell",
+            "left in the buffer",
+        ):
             assert text in told
 
 
 def test_answers_still_owed_at_the_end_of_input_are_sent(tmp_path: Path) -> None:
     (tmp_path / "tools_file.py").write_text(TOOLS, encoding="utf-8")
     lines = b"".join(
-        b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":%d,"b":1}}}\n' % (n, n)
+        b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":%d,"b":1}}}\n'
+        % (n, n)
         for n in range(500)
     )
 
@@ -182,7 +196,9 @@ def test_a_tool_that_hangs_does_not_keep_the_process_alive(tmp_path: Path, name:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_quietly_with_owed_answers_sent(process: Process, tmp_path: Path, number: int) -> None:
+def test_a_signal_ends_it_quietly_with_owed_answers_sent(
+    process: Process, tmp_path: Path, number: int
+) -> None:
     gate = tmp_path / "gate"
     process.send(call("block", {"path": str(gate)}, id=1))
     assert process.ask(request("ping", id=2))["id"] == 2
@@ -208,7 +224,9 @@ def test_it_leaves_quietly_when_the_host_no_longer_reads(process: Process) -> No
 
 
 @pytest.mark.parametrize("name", ["hang", "hang_async", "patient"])
-def test_a_call_that_takes_too_long_is_answered_and_its_thread_replaced(tmp_path: Path, name: str) -> None:
+def test_a_call_that_takes_too_long_is_answered_and_its_thread_replaced(
+    tmp_path: Path, name: str
+) -> None:
     arguments = {"path": str(tmp_path / "note")} if name == "patient" else {}
     with served(tmp_path, TOOLS, "--timeout", "0.05", "--max-workers", "1") as process:
         for number in range(3):
@@ -216,7 +234,9 @@ def test_a_call_that_takes_too_long_is_answered_and_its_thread_replaced(tmp_path
             assert answer["id"] == number
             assert answer["result"]["isError"] is True
             assert "within 0.05 seconds" in answer["result"]["content"][0]["text"]
-        assert process.ask(call("add", {"a": 1, "b": 2}, id="next"))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}, id="next"))["result"][
+            "structuredContent"
+        ] == {"result": 3}
 
 
 def test_content_length_framing_is_answered_in_kind(process: Process) -> None:
@@ -327,8 +347,8 @@ def test_64_blocking_tools_wait_side_by_side(tmp_path: Path) -> None:
 
 
 def test_a_host_that_writes_everything_before_it_reads_is_served(process: Process) -> None:
-    # More than the pipes hold, however many threads wait to write into them: a server that had to be read
-    # before it reads on would hang here.
+    # More than the pipes hold, however many threads wait to write into them: a server that had to
+    # be read before it reads on would hang here.
     text = "x" * 2000
     sent = [request("ping", id=f"{number}{text}") for number in range(8000)]
 
@@ -400,7 +420,9 @@ def value(process: Process, name: str, **arguments: Any) -> Any:
     return process.ask(call(name, arguments))["result"]["structuredContent"]["result"]
 
 
-def test_the_first_process_of_a_container_reaps_orphans_and_takes_no_status_from_a_tool(contained: Process) -> None:
+def test_the_first_process_of_a_container_reaps_orphans_and_takes_no_status_from_a_tool(
+    contained: Process,
+) -> None:
     assert value(contained, "numbers")[1] == 1
     assert value(contained, "status_of_a_child_that_ended_long_ago") == 7
 
@@ -414,7 +436,9 @@ def test_the_first_process_of_a_container_reaps_orphans_and_takes_no_status_from
 def test_the_first_process_of_a_container_ends_when_it_is_asked_to(contained: Process) -> None:
     assert value(contained, "numbers")[1] == 1
 
-    [first] = Path(f"/proc/{contained.popen.pid}/task/{contained.popen.pid}/children").read_text().split()
+    [first] = (
+        Path(f"/proc/{contained.popen.pid}/task/{contained.popen.pid}/children").read_text().split()
+    )
     os.kill(int(first), signal.SIGTERM)
 
     assert contained.wait() == 0

@@ -1,4 +1,6 @@
-"""An upgrade of Toolwire under a running server: it goes on, and imports no module of another version."""
+"""An upgrade of Toolwire under a running server: it goes on, and imports no module of another
+version.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ from support.server_process import Process, call, filtered_environment, request,
 from toolwire import settings, upgrades
 
 ROOT = Path(settings.__file__).parents[2]
-PACKAGES = ("schemas/toolwire_schemas", "tools/toolwire_tools", "server/toolwire", "clients/toolwire_client")
+PACKAGES = (
+    "schemas/toolwire_schemas",
+    "tools/toolwire_tools",
+    "server/toolwire",
+    "clients/toolwire_client",
+)
 TOOLS = """
 def add(a: int, b: int) -> int:
     return a + b
@@ -34,21 +41,33 @@ def installed(tmp_path: Path) -> Path:
     """A folder with copies of our packages."""
     folder = tmp_path / "installed"
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, folder / Path(package).name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package,
+            folder / Path(package).name,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     return folder
 
 
 def text_of(answer: dict[str, Any]) -> str:
-    return str(answer["result"]["content"][0]["text"]) if "result" in answer else str(answer["error"]["message"])
+    return (
+        str(answer["result"]["content"][0]["text"])
+        if "result" in answer
+        else str(answer["error"]["message"])
+    )
 
 
 def check_it_goes_on(process: Process) -> None:
-    assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {"result": 3}
+    assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {
+        "result": 3
+    }
     assert process.ask(request("ping"))["result"] == {}
 
 
 @pytest.mark.process
-def test_an_upgrade_under_a_running_server_is_named_and_the_server_goes_on(tmp_path: Path, installed: Path) -> None:
+def test_an_upgrade_under_a_running_server_is_named_and_the_server_goes_on(
+    tmp_path: Path, installed: Path
+) -> None:
     environment = {**filtered_environment(), "PYTHONPATH": str(installed)}
     with served(tmp_path, TOOLS, env=environment) as process:
         assert text_of(process.ask(call("place"))).startswith(str(installed))
@@ -60,7 +79,10 @@ def test_an_upgrade_under_a_running_server_is_named_and_the_server_goes_on(tmp_p
                 file.write_text("raise AttributeError('of another version')\n")
 
         refused = text_of(process.ask(call("add", {"a": "one", "b": 2})))
-        assert f"Toolwire {settings.__version__} runs here, but its files are now those of 99.0.0" in refused
+        assert (
+            f"Toolwire {settings.__version__} runs here, but its files are now those of 99.0.0"
+            in refused
+        )
         assert "restart the server" in refused
         check_it_goes_on(process)
         assert process.hang_up() == []
@@ -75,7 +97,9 @@ def test_a_removed_package_is_named_and_the_server_goes_on(tmp_path: Path, insta
 
         shutil.rmtree(installed)
 
-        assert "its files are gone: restart the server" in text_of(process.ask(call("add", {"a": "one", "b": 2})))
+        assert "its files are gone: restart the server" in text_of(
+            process.ask(call("add", {"a": "one", "b": 2}))
+        )
         check_it_goes_on(process)
 
 

@@ -1,4 +1,6 @@
-"""`--version` names the commit where one is known; Ctrl-C ends a program that starts, without a traceback."""
+"""`--version` names the commit where one is known; Ctrl-C ends a program that starts, without a
+traceback.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,14 @@ def recorded(monkeypatch: pytest.MonkeyPatch, direct_url: object) -> None:
 
 
 def test_a_commit_that_the_installer_recorded_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded(monkeypatch, {"url": "https://example.org/x.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}})
+    recorded(
+        monkeypatch,
+        {"url": "https://example.org/x.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+    )
 
-    assert version.version_text(is_verbose=False) == f"toolwire {__version__} (commit {COMMIT[:12]})"
+    assert (
+        version.version_text(is_verbose=False) == f"toolwire {__version__} (commit {COMMIT[:12]})"
+    )
 
 
 @pytest.mark.parametrize("direct_url", [None, {}, {"vcs_info": None}, {"vcs_info": {}}, []])
@@ -48,7 +55,9 @@ def test_the_commit_of_a_checkout_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
     def run(*words: str) -> str:
-        return subprocess.run([*git, *words], env=environment, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [*git, *words], env=environment, capture_output=True, text=True, check=True
+        ).stdout
 
     (tmp_path / "file").write_text("1")
     run("init", "--quiet")
@@ -93,7 +102,9 @@ sys.meta_path.insert(0, Interrupt())
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process that ends by a signal")
 @pytest.mark.parametrize("place", [2, 3, 4, 5, 8, 13, 21, 34])
-def test_ctrl_c_during_the_first_imports_ends_without_a_traceback(tmp_path: Path, place: int) -> None:
+def test_ctrl_c_during_the_first_imports_ends_without_a_traceback(
+    tmp_path: Path, place: int
+) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, "utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PLACE": str(place)}
 

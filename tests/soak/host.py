@@ -1,4 +1,6 @@
-"""A host that never waits for one direction while the other is stuck: one thread, both pipes, either framing."""
+"""A host that never waits for one direction while the other is stuck: one thread, both pipes,
+either framing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from typing import Any, NamedTuple
 import orjson
 
 PATIENCE_SECONDS = 60.0
-"""After so long without a byte in either direction the server is stuck; it is no claim about speed."""
+"""After so long without a byte in either direction the server is stuck; it is no claim about speed.
+"""
 
 _CHUNK_BYTES = 1 << 18
 
@@ -37,7 +40,9 @@ class Host:
     def __init__(self, command: list[str], framing: str) -> None:
         self._framing = framing
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr)
+        self._popen = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+        )
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         self._in, self._out = self._popen.stdin.fileno(), self._popen.stdout.fileno()
@@ -53,13 +58,16 @@ class Host:
             self._unsent += b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
 
     def exchange(self) -> list[Any]:
-        """Write what there is room for, and return the messages that have come; wait until either is possible.
+        """Write what there is room for, and return the messages that have come; wait until either
+        is possible.
 
         Raises:
             Stuck: if neither was for a minute.
             EOFError: if the server has closed its output.
         """
-        ready, room, _ = select.select([self._out], [self._in] if self._unsent else [], [], PATIENCE_SECONDS)
+        ready, room, _ = select.select(
+            [self._out], [self._in] if self._unsent else [], [], PATIENCE_SECONDS
+        )
         if not ready and not room:
             raise Stuck(f"nothing came or went for {PATIENCE_SECONDS:g} seconds")
         if room:
@@ -70,7 +78,9 @@ class Host:
             return []
         data = os.read(self._out, _CHUNK_BYTES)
         if not data:
-            raise EOFError(f"the server closed its output; its last words were:\n{self.last_words()}")
+            raise EOFError(
+                f"the server closed its output; its last words were:\n{self.last_words()}"
+            )
         self._unread += data
         return [orjson.loads(text) for text in self._texts()]
 
@@ -126,5 +136,8 @@ def _children(task: Path) -> int:
     """How many processes a thread has started that are still there."""
     try:
         return len((task / "children").read_text().split())
-    except (FileNotFoundError, ProcessLookupError):  # the thread has just ended, and left its children to another
+    except (
+        FileNotFoundError,
+        ProcessLookupError,
+    ):  # the thread has just ended, and left its children to another
         return 0

@@ -1,4 +1,6 @@
-"""What is owed by the server, and whether it pays: each request answered once, as it should be, or not at all."""
+"""What is owed by the server, and whether it pays: each request answered once, as it should be, or
+not at all.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ Id = int
 
 @dataclass(slots=True)
 class Owed:
-    """One request under way. `maybe`: whether it is answered was still open when it was cancelled."""
+    """One request under way. `maybe`: whether it is answered was still open when it was
+    cancelled.
+    """
 
     kind: str
     fits: Callable[[Message], bool]
@@ -94,7 +98,9 @@ class Ledger:
     def missing(self) -> str:
         """Return what is owed still, in words."""
         kinds = Counter(owed.kind for owed in self._open.values())
-        return f"owed: {dict(kinds)}, {self._nameless} errors without id, {self._changes} list_changed"
+        return (
+            f"owed: {dict(kinds)}, {self._nameless} errors without id, {self._changes} list_changed"
+        )
 
     def _answered(self, answer: Message, batch: frozenset[Id] | None) -> list[Message | bytes]:
         id = answer.get("id")
@@ -106,7 +112,12 @@ class Ledger:
         owed = self._open.pop(id, None) or self._maybe.pop(id, None)
         if owed is None:
             silent = id in self._silent
-            self._fault("an answer to a cancelled call" if silent else "an answer to nothing, or a second one", answer)
+            self._fault(
+                "an answer to a cancelled call"
+                if silent
+                else "an answer to nothing, or a second one",
+                answer,
+            )
             return []
         self.counts["answers"] += 1
         if owed.batch != batch:
@@ -129,7 +140,8 @@ class Ledger:
             case "notifications/cancelled" if params["requestId"] in self._questions:
                 return []
             case "notifications/tools/list_changed":
-                # A subscription that is being cancelled may hear of it or not; the client as a whole must.
+                # A subscription that is being cancelled may hear of it or not; the client as a
+                # whole must.
                 if "_meta" not in params:
                     self._changes -= 1
                     if self._changes < 0:
@@ -159,7 +171,9 @@ class Ledger:
         return self.begin(begun())
 
     def _asked(self, message: Message) -> list[Message | bytes]:
-        """The user's answer stands in the question: `accept 3`, `decline`, `cancel`; `leave 17` cancels that call."""
+        """The user's answer stands in the question: `accept 3`, `decline`, `cancel`; `leave 17`
+        cancels that call.
+        """
         if message["id"] in self._questions:
             self._fault("the same question twice", message)
         question = message["params"]["message"]
@@ -178,4 +192,8 @@ class Ledger:
 def elicited(question: str) -> Message:
     """What the user answers to *question*."""
     action, _, rest = question.partition(" ")
-    return {"action": "accept", "content": {"answer": int(rest)}} if action == "accept" else {"action": action}
+    return (
+        {"action": "accept", "content": {"answer": int(rest)}}
+        if action == "accept"
+        else {"action": action}
+    )

@@ -1,4 +1,5 @@
-"""A million calls of all kinds, in both framings: nothing lost, nothing answered twice, nothing kept.
+"""A million calls of all kinds, in both framings: nothing lost, nothing answered twice, nothing
+kept.
 
     python tests/soak/soak.py                        a million, half in lines, half with Content-Length; some minutes
     python tests/soak/soak.py --calls 100000         fewer
@@ -6,9 +7,10 @@
     python tests/soak/soak.py --only ask cancel_task some kinds of calls only (--help names them)
     python tests/soak/soak.py --calls 20000 --trace  also where memory that was kept had been taken; slow
 
-What is sent is in traffic.py, what is owed for it in ledger.py. Whenever another tenth is done, the host waits until
-nothing is under way and looks at what the server holds. The exit status is 0 if all is well, 1 otherwise.
-"""
+What is sent is in traffic.py, what is owed for it in ledger.py. Whenever another tenth is done, the
+host waits until nothing is under way and looks at what the server holds. The exit status is 0 if
+all is well, 1 otherwise.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -31,10 +33,11 @@ FRAMINGS = ("lines", "headers")
 MAX_UNDER_WAY = 100
 LOOKS = 6
 
-# What may be more at the end than at the beginning. Blocks are what the interpreter has allocated, and the heap what
-# C code has: both exact, so that one kept by one call in a hundred shows. Memory as the kernel sees it also holds what
-# was freed and lies between what was not. Child processes are as many as calls happened to block at once; each is
-# known by three descriptors and a thread that waits for its end.
+# What may be more at the end than at the beginning. Blocks are what the interpreter has allocated,
+# and the heap what C code has: both exact, so that one kept by one call in a hundred shows. Memory
+# as the kernel sees it also holds what was freed and lies between what was not. Child processes are
+# as many as calls happened to block at once; each is known by three descriptors and a thread that
+# waits for its end.
 MORE_BLOCKS = 1000
 MORE_HEAP_KIB = 1024
 MORE_MEMORY_KIB = 8192
@@ -64,9 +67,13 @@ class Conversation:
         self._began = time.monotonic()
 
     def hold(self, calls: int, warm_up: int, *, trace: bool) -> None:
-        """Make so many calls after those that let the server warm up, looking at it after every tenth."""
+        """Make so many calls after those that let the server warm up, looking at it after every
+        tenth.
+        """
         try:
-            self._begin(self._traffic.no_call("initialize", lambda message: "result" in message, GREETING))
+            self._begin(
+                self._traffic.no_call("initialize", lambda message: "result" in message, GREETING)
+            )
             self._send(request("notifications/initialized", None))
             exchanges = iter(self._traffic)
             self._talk(exchanges, warm_up)
@@ -101,7 +108,13 @@ class Conversation:
             held, before, taken = self._settle(), taken, self._host.taken()
         if held["lingering"]:
             self._fault(f"{held['lingering']} cancelled calls have not ended")
-        return Look(self.ledger.calls, time.monotonic() - self._began, taken, held["blocks"], held["heap_bytes"] >> 10)
+        return Look(
+            self.ledger.calls,
+            time.monotonic() - self._began,
+            taken,
+            held["blocks"],
+            held["heap_bytes"] >> 10,
+        )
 
     def _settle(self) -> dict[str, int]:
         held: dict[str, int] = self._ask("settle")["result"]["structuredContent"]
@@ -110,7 +123,9 @@ class Conversation:
     def _ask(self, tool: str) -> Any:
         """Call *tool* when nothing else is under way, and return the answer."""
         answers: list[Any] = []
-        exchange = self._traffic.one(tool, {}, lambda message: answers.append(message) or "result" in message)
+        exchange = self._traffic.one(
+            tool, {}, lambda message: answers.append(message) or "result" in message
+        )
         exchange.calls = 0
         self._begin(exchange)
         while not answers:
@@ -137,8 +152,16 @@ def grown(looks: list[Look]) -> list[str]:
         ("KiB of memory", lambda look: look.taken.memory_kib, MORE_MEMORY_KIB),
         ("KiB of the heap", lambda look: look.heap_kib, MORE_HEAP_KIB),
         ("blocks", lambda look: look.blocks, MORE_BLOCKS),
-        ("descriptors beside children's", lambda look: look.taken.descriptors - 3 * look.taken.children, 0),
-        ("threads beside children's", lambda look: look.taken.threads - look.taken.children, MORE_THREADS),
+        (
+            "descriptors beside children's",
+            lambda look: look.taken.descriptors - 3 * look.taken.children,
+            0,
+        ),
+        (
+            "threads beside children's",
+            lambda look: look.taken.threads - look.taken.children,
+            MORE_THREADS,
+        ),
         ("child processes", lambda look: look.taken.children, MORE_CHILDREN),
     ):
         before, after = statistics.median(map(of, early)), statistics.median(map(of, late))
@@ -150,7 +173,9 @@ def grown(looks: list[Look]) -> list[str]:
 def show(framing: str, conversation: Conversation, faults: list[str], *, counts: bool) -> None:
     """Print what happened."""
     print(f"{framing}:")
-    print(f"{'calls':>12}{'seconds':>9}{'memory':>11}{'heap':>11}{'blocks':>9}{'fds':>5}{'threads':>9}{'children':>10}")
+    print(
+        f"{'calls':>12}{'seconds':>9}{'memory':>11}{'heap':>11}{'blocks':>9}{'fds':>5}{'threads':>9}{'children':>10}"
+    )
     for look in conversation.looks:
         memory, heap = f"{look.taken.memory_kib / 1024:.1f} MiB", f"{look.heap_kib / 1024:.1f} MiB"
         print(
@@ -163,18 +188,31 @@ def show(framing: str, conversation: Conversation, faults: list[str], *, counts:
         print(f"  kept: {text}")
     for fault, count in Counter(faults).most_common(20):
         print(f"  FAULT{f' ({count} times)' if count > 1 else ''}: {fault}")
-    print(f"  {'nothing lost, nothing twice, nothing kept' if not faults else f'{len(faults)} faults'}", flush=True)
+    print(
+        f"  {'nothing lost, nothing twice, nothing kept' if not faults else f'{len(faults)} faults'}",  # noqa: E501
+        flush=True,
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=1_000_000, help="how many calls in all; a million unless given")
-    parser.add_argument("--warm-up", type=int, help="how many calls come before the first look; a tenth unless given")
+    parser.add_argument(
+        "--calls", type=int, default=1_000_000, help="how many calls in all; a million unless given"
+    )
+    parser.add_argument(
+        "--warm-up",
+        type=int,
+        help="how many calls come before the first look; a tenth unless given",
+    )
     parser.add_argument("--framing", choices=FRAMINGS, help="one only; each half unless given")
     parser.add_argument("--seed", type=int, default=1, help="another mixture of the same kinds")
-    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
+    parser.add_argument(
+        "--only", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}"
+    )
     parser.add_argument("--counts", action="store_true", help="say how much there was of each kind")
-    parser.add_argument("--trace", action="store_true", help="say where memory that was kept had been taken")
+    parser.add_argument(
+        "--trace", action="store_true", help="say where memory that was kept had been taken"
+    )
     options = parser.parse_args()
 
     framings = [options.framing] if options.framing else FRAMINGS
@@ -185,7 +223,9 @@ def main() -> int:
     for framing in framings:
         conversation = Conversation(framing, options.seed, kinds)
         conversation.hold(calls - warm_up, warm_up, trace=options.trace)
-        faults = conversation.ledger.faults + (grown(conversation.looks) if conversation.looks else [])
+        faults = conversation.ledger.faults + (
+            grown(conversation.looks) if conversation.looks else []
+        )
         show(framing, conversation, faults, counts=options.counts)
         well = well and not faults
     return 0 if well else 1

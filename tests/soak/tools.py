@@ -153,12 +153,18 @@ def extra() -> str:
 
 @tool_api
 def settle() -> dict[str, int]:
-    """Wait until what was cancelled and what is idle has ended; tell what the interpreter and the C library hold."""
+    """Wait until what was cancelled and what is idle has ended; tell what the interpreter and the C
+    library hold.
+    """
     with _news:
         _news.wait_for(lambda: _lingering == 0, PATIENCE_SECONDS)
     _wait_for_idle_workers()
     gc.collect()
-    return {"blocks": sys.getallocatedblocks(), "heap_bytes": _heap_bytes(), "lingering": _lingering}
+    return {
+        "blocks": sys.getallocatedblocks(),
+        "heap_bytes": _heap_bytes(),
+        "lingering": _lingering,
+    }
 
 
 @tool_api
@@ -177,9 +183,11 @@ def trace() -> list[str]:
 
 
 def _wait_for_idle_workers() -> None:
-    """Wait until of the workers only this one and the one that reads are left, and no process is about to be killed.
+    """Wait until of the workers only this one and the one that reads are left, and no process is
+    about to be killed.
 
-    A process whose call was cancelled has a timer, a thread, that kills it if it does not end by itself.
+    A process whose call was cancelled has a timer, a thread, that kills it if it does not end by
+    itself.
     """
     never = threading.Event()
     for _ in range(int(PATIENCE_SECONDS * 10)):
@@ -234,7 +242,21 @@ def _linger(context: Context) -> None:
 
 
 OFFERED = [
-    *(add, add_async, swallow, produce, count, count_async, report, fail, crash, linger, sleep, late, late_async),
+    *(
+        add,
+        add_async,
+        swallow,
+        produce,
+        count,
+        count_async,
+        report,
+        fail,
+        crash,
+        linger,
+        sleep,
+        late,
+        late_async,
+    ),
     *(ask, ask_async, change, settle, trace),
     *(add_apart, report_apart, linger_apart, die),
 ]

@@ -63,7 +63,9 @@ def _text(message: Message, *, failed: bool) -> str | None:
 
 
 class Traffic:
-    """Exchanges without end, of the *kinds* by their weights; *framing* says how calls are cancelled."""
+    """Exchanges without end, of the *kinds* by their weights; *framing* says how calls are
+    cancelled.
+    """
 
     def __init__(self, framing: str, seed: int, kinds: dict[str, float]) -> None:
         self._lsp = framing == "headers"
@@ -144,10 +146,16 @@ class Traffic:
             call(None, "add", {"a": 1, "b": 2}),
             call(failed, "fail", {"reason": "in a batch"}),
         ]
-        fits = [lambda message: message.get("result") == {}, says(str(added + 1)), says(str(waited + 2))]
+        fits = [
+            lambda message: message.get("result") == {},
+            says(str(added + 1)),
+            says(str(waited + 2)),
+        ]
         together = frozenset(ids)
         checks = zip(ids, [*fits, fails("in a batch")], strict=True)
-        return Exchange([members], {id: Owed("batch", fit, batch=together) for id, fit in checks}, calls=4)
+        return Exchange(
+            [members], {id: Owed("batch", fit, batch=together) for id, fit in checks}, calls=4
+        )
 
     # Failures
 
@@ -196,7 +204,9 @@ class Traffic:
         return self.no_call("ping", lambda message: message.get("result") == {})
 
     def list(self) -> Exchange:
-        return self.no_call("tools/list", lambda message: len(message["result"]["tools"]) in (22, 23))
+        return self.no_call(
+            "tools/list", lambda message: len(message["result"]["tools"]) in (22, 23)
+        )
 
     def listen(self) -> Exchange:
         """A subscription that is cancelled when it has been acknowledged."""
@@ -222,18 +232,29 @@ class Traffic:
         id = next(self._ids)
         cancelled = refused(CANCELLED)
         done = says("3")
-        owed = Owed("add, cancelled too late", lambda message: done(message) or cancelled(message), maybe=not self._lsp)
+        owed = Owed(
+            "add, cancelled too late",
+            lambda message: done(message) or cancelled(message),
+            maybe=not self._lsp,
+        )
         return Exchange([call(id, "add", {"a": 1, "b": 2}), self._cancel(id)], {id: owed})
 
     def _until_begun(self, message: Message, *, calls: int = 1) -> Exchange:
         id = next(self._ids)
-        params = {**message["params"], "_meta": {**message["params"].get("_meta", {}), "progressToken": id}}
+        params = {
+            **message["params"],
+            "_meta": {**message["params"].get("_meta", {}), "progressToken": id},
+        }
         name = params.get("name", message["method"])
-        owed = Owed(f"{name}, cancelled", refused(CANCELLED), begun=lambda: self._cancellation(id, None))
+        owed = Owed(
+            f"{name}, cancelled", refused(CANCELLED), begun=lambda: self._cancellation(id, None)
+        )
         return Exchange([{**message, "id": id, "params": params}], {id: owed}, calls=calls)
 
     def _cancellation(self, id: Id, fits: Fits | None) -> Exchange:
-        """The cancellation of a call that does not end by itself: MCP's is not answered, LSP's is."""
+        """The cancellation of a call that does not end by itself: MCP's is not answered, LSP's
+        is.
+        """
         owed = {id: Owed("cancelled", fits)} if self._lsp and fits is not None else {}
         return Exchange([self._cancel(id)], owed, [] if self._lsp else [id], calls=0)
 
@@ -260,7 +281,9 @@ class Traffic:
         """The call is cancelled while the question is open."""
         name = self._random.choice(["ask", "ask_async"])
         id = next(self._ids)
-        owed = Owed(f"{name}, cancelled", refused(CANCELLED), begun=lambda: self._cancellation(id, None))
+        owed = Owed(
+            f"{name}, cancelled", refused(CANCELLED), begun=lambda: self._cancellation(id, None)
+        )
         return Exchange([call(id, name, {"question": f"leave {id}"})], {id: owed})
 
     def _ask(self, name: str) -> Exchange:
@@ -278,7 +301,12 @@ class Traffic:
                 return Exchange([], calls=0)
             state, responses = answer["result"]["requestState"], {"answer": elicited(question)}
             return self.one(
-                name, {"question": question}, fits, _meta=MODERN, requestState=state, inputResponses=responses
+                name,
+                {"question": question},
+                fits,
+                _meta=MODERN,
+                requestState=state,
+                inputResponses=responses,
             )
 
         owed.then = again

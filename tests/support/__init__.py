@@ -1,4 +1,6 @@
-"""Servers, strategies and endpoints that the tests of several folders share; README.md lists the modules."""
+"""Servers, strategies and endpoints that the tests of several folders share; README.md lists the
+modules.
+"""
 
 from pathlib import Path
 

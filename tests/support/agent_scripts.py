@@ -1,4 +1,6 @@
-"""Shares scripts for models, tools that record their calls, and checks of transcripts among the tests of agents."""
+"""Shares scripts for models, tools that record their calls, and checks of transcripts among the
+tests of agents.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ EVERYTHING = Approvals(allow=("*",))
 
 
 def act(tool: str, **params: Any) -> str:
-    return json.dumps({"thought": f"I need {tool}", "type": "ACTION", "tool": tool, "params": params})
+    return json.dumps(
+        {"thought": f"I need {tool}", "type": "ACTION", "tool": tool, "params": params}
+    )
 
 
 def ask(content: str) -> str:
@@ -50,7 +54,9 @@ class Tools:
 
 
 def agent(script: Sequence[Any], tools: Any = None, **settings: Any) -> Agent:
-    """An agent whose model says what is in the script, and that may do everything unless *settings* forbid it."""
+    """An agent whose model says what is in the script, and that may do everything unless *settings*
+    forbid it.
+    """
     settings.setdefault("approval", EVERYTHING)
     return Agent(ScriptedModel(script), Tools().both() if tools is None else tools, **settings)
 
@@ -76,7 +82,9 @@ def of(kind: type, events: Sequence[Recorded]) -> list[Any]:
 
 
 def check_transcript(events: Sequence[Recorded]) -> None:
-    """Fail unless the events are in order, fit the published schema, and are the same after reading them again."""
+    """Fail unless the events are in order, fit the published schema, and are the same after reading
+    them again.
+    """
     lines = json.loads(msgspec.json.encode(events))
     for line in lines:
         SCHEMA.validate(line)

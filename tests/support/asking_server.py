@@ -1,4 +1,6 @@
-"""A server of MCP 2026-07-28 whose tool `ask` asks the client for all that `what` names: `python asking_server.py`."""
+"""A server of MCP 2026-07-28 whose tool `ask` asks the client for all that `what` names:
+`python asking_server.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,22 @@ from typing import Any
 FORM = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
 URL = {"mode": "url", "message": "Log in", "url": "https://example.org/", "elicitationId": "e"}
 ASKS: dict[str, dict[str, Any]] = {
-    "sampling": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 12345678901234567890123}},
+    "sampling": {
+        "method": "sampling/createMessage",
+        "params": {"messages": [], "maxTokens": 12345678901234567890123},
+    },
     "roots": {"method": "roots/list"},
     "url": {"method": "elicitation/create", "params": URL},
-    "form": {"method": "elicitation/create", "params": {"mode": "form", "message": "Sure?", "requestedSchema": FORM}},
+    "form": {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": "Sure?", "requestedSchema": FORM},
+    },
     "nothing": {"method": 5},
 }
-TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"what": {"type": "array", "items": {}}}}}
+TOOL = {
+    "name": "ask",
+    "inputSchema": {"type": "object", "properties": {"what": {"type": "array", "items": {}}}},
+}
 UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
 
 

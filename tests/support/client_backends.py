@@ -1,4 +1,6 @@
-"""Runs a client test in blocking code, asyncio and trio, and checks that no process or thread is left."""
+"""Runs a client test in blocking code, asyncio and trio, and checks that no process or thread is
+left.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ WAIT = 20.0
 """A bound on what should take no time at all."""
 
 
-def ask(face: str, opening: PendingConnection, scenario: Callable[[AsyncClient], Awaitable[Any]]) -> Any:
+def ask(
+    face: str, opening: PendingConnection, scenario: Callable[[AsyncClient], Awaitable[Any]]
+) -> Any:
     """Open a client that waits in the way of *face*, play *scenario* with it, and close it."""
 
     async def main() -> Any:
@@ -40,7 +44,9 @@ def nothing_leaks() -> Iterator[None]:
     def open_now() -> tuple[set[str], set[threading.Thread]]:
         descriptors = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
         # Trio keeps its own for a while, in case they are needed again.
-        return descriptors, {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
+        return descriptors, {
+            thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")
+        }
 
     def more_than_before() -> bool:
         return any(now - then for now, then in zip(open_now(), before, strict=True))

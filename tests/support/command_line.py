@@ -1,4 +1,6 @@
-"""`command_line`: runs `toolwire` in this process, through the entry of the command, as fast as a function."""
+"""`command_line`: runs `toolwire` in this process, through the entry of the command, as fast as a
+function.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class CommandLine:
         self.folder = folder
         self._capture = capture
 
-    def __call__(self, *words: str, cwd: Path | None = None, stdin: str | bytes = "", **env: str) -> Done:
+    def __call__(
+        self, *words: str, cwd: Path | None = None, stdin: str | bytes = "", **env: str
+    ) -> Done:
         """Run `toolwire` with *words* in a folder, with *env* added to the environment."""
         from toolwire.cli.main import main
 

@@ -19,10 +19,18 @@ def main() -> None:
         match request["method"]:
             case "initialize":
                 info = {"name": STEER, "version": "1"}
-                begun = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+                begun = {
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": info,
+                }
                 answer = {"result": begun}
             case "tools/list":
-                schema = {"type": "object", "properties": {f"query{STEER}": {}}, "additionalProperties": False}
+                schema = {
+                    "type": "object",
+                    "properties": {f"query{STEER}": {}},
+                    "additionalProperties": False,
+                }
                 answer = {"result": {"tools": [{"name": f"search{STEER}", "inputSchema": schema}]}}
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
 

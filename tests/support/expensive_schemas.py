@@ -11,21 +11,41 @@ Schema = dict[str, Any]
 
 
 def _doubling(size: int) -> Schema:
-    pairs = {f"L{level}": {"allOf": [{"$ref": f"#/$defs/L{level - 1}"}] * 2} for level in range(1, size + 1)}
+    pairs = {
+        f"L{level}": {"allOf": [{"$ref": f"#/$defs/L{level - 1}"}] * 2}
+        for level in range(1, size + 1)
+    }
     definitions = {"L0": {"type": "object"}, **pairs}
     properties = {"a": {"type": "string"}}
-    return {"type": "object", "properties": properties, "allOf": [{"$ref": f"#/$defs/L{size}"}], "$defs": definitions}
+    return {
+        "type": "object",
+        "properties": properties,
+        "allOf": [{"$ref": f"#/$defs/L{size}"}],
+        "$defs": definitions,
+    }
 
 
 def _doubling_below(size: int) -> Schema:
-    pairs = {f"L{level}": {"anyOf": [{"$ref": f"#/$defs/L{level - 1}"}] * 2} for level in range(1, size + 1)}
+    pairs = {
+        f"L{level}": {"anyOf": [{"$ref": f"#/$defs/L{level - 1}"}] * 2}
+        for level in range(1, size + 1)
+    }
     definitions = {"L0": {"type": "string", "maxLength": 1}, **pairs}
-    return {"type": "object", "properties": {"a": {"$ref": f"#/$defs/L{size}"}}, "$defs": definitions}
+    return {
+        "type": "object",
+        "properties": {"a": {"$ref": f"#/$defs/L{size}"}},
+        "$defs": definitions,
+    }
 
 
 def _pattern(size: int) -> Schema:
     evil = {"type": "string", "pattern": "^(a+)+$", "examples": ["a" * size + "b"]}
-    return {"type": "object", "properties": {"a": evil}, "required": ["a"], "patternProperties": {"^(b+)+$": {}}}
+    return {
+        "type": "object",
+        "properties": {"a": evil},
+        "required": ["a"],
+        "patternProperties": {"^(b+)+$": {}},
+    }
 
 
 def _choices(size: int) -> Schema:
@@ -41,7 +61,9 @@ def _deep(size: int) -> Schema:
 
 
 def _wide(size: int) -> Schema:
-    properties = {f"p{number}": {"type": "string", "description": "Some text."} for number in range(size)}
+    properties = {
+        f"p{number}": {"type": "string", "description": "Some text."} for number in range(size)
+    }
     return {"type": "object", "properties": {"a": {"type": "string"}, **properties}}
 
 
@@ -60,24 +82,45 @@ def _pointers(size: int) -> Schema:
 
 
 def _circle(size: int) -> Schema:
-    circle = {f"C{number}": {"allOf": [{"$ref": f"#/$defs/C{(number + 1) % size}"}]} for number in range(size)}
+    circle = {
+        f"C{number}": {"allOf": [{"$ref": f"#/$defs/C{(number + 1) % size}"}]}
+        for number in range(size)
+    }
     return {"type": "object", "properties": {"a": {"$ref": "#/$defs/C0"}}, "$defs": circle}
 
 
 def _references(size: int) -> Schema:
     definitions = {f"D{number}": {"type": "string", "maxLength": number} for number in range(size)}
     properties = {f"r{number}": {"$ref": f"#/$defs/D{number}"} for number in range(size)}
-    return {"type": "object", "properties": {"a": {"type": "string"}, **properties}, "$defs": definitions}
+    return {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, **properties},
+        "$defs": definitions,
+    }
 
 
 def _union(size: int) -> Schema:
-    branches = [{"type": "object", "properties": {f"p{number}": {"type": "integer"}}} for number in range(size)]
-    return {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, *branches]}}, "required": ["a"]}
+    branches = [
+        {"type": "object", "properties": {f"p{number}": {"type": "integer"}}}
+        for number in range(size)
+    ]
+    return {
+        "type": "object",
+        "properties": {"a": {"anyOf": [{"type": "string"}, *branches]}},
+        "required": ["a"],
+    }
 
 
 def _unclear(size: int) -> Schema:
-    amount = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\d+$"}], "$anchor": "amount"}
-    return {"type": "object", "properties": {**_wide(size)["properties"], "a": amount}, "required": ["a"]}
+    amount = {
+        "anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\d+$"}],
+        "$anchor": "amount",
+    }
+    return {
+        "type": "object",
+        "properties": {**_wide(size)["properties"], "a": amount},
+        "required": ["a"],
+    }
 
 
 def _mixed(size: int) -> Schema:
@@ -112,14 +155,25 @@ def tool(kind: str, times: int = 1) -> dict[str, Any]:
     make, size = SCHEMAS[kind]
     schema = make(size * times)
     hints = {"readOnlyHint": True}
-    return {"name": "t", "description": "Does it.", "inputSchema": schema, "outputSchema": schema, "annotations": hints}
+    return {
+        "name": "t",
+        "description": "Does it.",
+        "inputSchema": schema,
+        "outputSchema": schema,
+        "annotations": hints,
+    }
 
 
 def entries(kind: str, times: int = 1) -> list[dict[str, Any]]:
-    """Return a server's list: one tool `t` with such a schema, or of the kind `tools` many with a short one."""
+    """Return a server's list: one tool `t` with such a schema, or of the kind `tools` many with a
+    short one.
+    """
     if kind != "tools":
         return [tool(kind, times)]
-    return [{**tool("wide", 0), "name": name} for name in ("t", *(f"t.{number}" for number in range(10 * times)))]
+    return [
+        {**tool("wide", 0), "name": name}
+        for name in ("t", *(f"t.{number}" for number in range(10 * times)))
+    ]
 
 
 def serve(kind: str, times: int) -> None:
@@ -132,13 +186,22 @@ def serve(kind: str, times: int) -> None:
         match request["method"]:
             case "initialize":
                 info = {"name": "expensive", "version": "1"}
-                begun = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+                begun = {
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": info,
+                }
                 answer = {"result": begun}
             case "tools/list":
                 answer = {"result": {"tools": entries(kind, times)}}
             case "tools/call":
                 given = request["params"].get("arguments", {})
-                answer = {"result": {"content": [{"type": "text", "text": "done"}], "structuredContent": given}}
+                answer = {
+                    "result": {
+                        "content": [{"type": "text", "text": "done"}],
+                        "structuredContent": given,
+                    }
+                }
             case "ping":
                 answer = {"result": {}}
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)

@@ -36,7 +36,10 @@ class Server:
 
     def initialize(self, request: dict[str, Any]) -> None:
         info = {"name": "fake", "version": "1"}
-        answer(request, {"protocolVersion": self.version, "capabilities": {"tools": {}}, "serverInfo": info})
+        answer(
+            request,
+            {"protocolVersion": self.version, "capabilities": {"tools": {}}, "serverInfo": info},
+        )
 
     def list(self, request: dict[str, Any]) -> None:
         answer(request, {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]})
@@ -69,14 +72,22 @@ class Server:
 class Modern(Server):
     def discover(self, request: dict[str, Any]) -> None:
         info = {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "2"}}
-        result = {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {}, "_meta": info}
+        result = {
+            "resultType": "complete",
+            "supportedVersions": [MODERN],
+            "capabilities": {},
+            "_meta": info,
+        }
         answer(request, result)
 
     def initialize(self, request: dict[str, Any]) -> None:
         sys.exit("a modern client has no business here")
 
     def call(self, request: dict[str, Any]) -> None:
-        answer(request, {"resultType": "complete", "content": [], "structuredContent": request["params"]})
+        answer(
+            request,
+            {"resultType": "complete", "content": [], "structuredContent": request["params"]},
+        )
 
 
 class Future(Server):
@@ -119,7 +130,10 @@ class DiscoversNothing(Server):
 
 class DiscoversTheFuture(Server):
     def discover(self, request: dict[str, Any]) -> None:
-        answer(request, {"resultType": "complete", "supportedVersions": ["2999-01-01"], "capabilities": {}})
+        answer(
+            request,
+            {"resultType": "complete", "supportedVersions": ["2999-01-01"], "capabilities": {}},
+        )
 
 
 class SettlesOnTheFirst(Server):
@@ -147,7 +161,9 @@ class Dies(Fatal):
 
 class LeavesItsOutputOpen(Fatal):
     def die(self) -> None:
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL)
+        subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL
+        )
         os._exit(7)
 
 
@@ -189,7 +205,9 @@ class Asks(Server):
         if "method" not in message:
             self.replies.append(message)
             if len(self.replies) == 2:
-                answer(self.request, {"content": [], "structuredContent": {"replies": self.replies}})
+                answer(
+                    self.request, {"content": [], "structuredContent": {"replies": self.replies}}
+                )
 
 
 class Pages(Server):
@@ -203,13 +221,20 @@ class Progresses(Server):
     def call(self, request: dict[str, Any]) -> None:
         token = request["params"]["_meta"]["progressToken"]
         for done in (1, 2):
-            params = {"progressToken": token, "progress": done, "total": 2, "message": f"step {done}"}
+            params = {
+                "progressToken": token,
+                "progress": done,
+                "total": 2,
+                "message": f"step {done}",
+            }
             send({"method": "notifications/progress", "params": params})
         super().call(request)
 
 
 class Waits(Server):
-    """Never answers the call of `wait`; every other call is answered with the cancellations so far."""
+    """Never answers the call of `wait`; every other call is answered with the cancellations so
+    far.
+    """
 
     def __init__(self) -> None:
         self.cancelled: list[Any] = []
@@ -219,7 +244,12 @@ class Waits(Server):
             answer(request, {"content": [], "structuredContent": {"cancelled": self.cancelled}})
         elif "_meta" in request["params"]:
             token = request["params"]["_meta"]["progressToken"]
-            send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 0}})
+            send(
+                {
+                    "method": "notifications/progress",
+                    "params": {"progressToken": token, "progress": 0},
+                }
+            )
 
     def other(self, message: dict[str, Any]) -> None:
         if message["method"] == "notifications/cancelled":
@@ -234,12 +264,17 @@ class Garbled(Server):
 
 
 class Garbles(Modern):
-    """Answers each request after the handshake with the next of the results in its second argument."""
+    """Answers each request after the handshake with the next of the results in its second
+    argument.
+    """
 
     def discover(self, request: dict[str, Any]) -> None:
         self.results = json.loads(sys.argv[2])
         capabilities: dict[str, Any] = {"resources": {}, "prompts": {}, "completions": {}}
-        answer(request, {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": capabilities})
+        answer(
+            request,
+            {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": capabilities},
+        )
 
     def other(self, message: dict[str, Any]) -> None:
         if "id" in message:
@@ -273,7 +308,9 @@ class LeavesAChild(Server):
 
 
 class AnswersBackwards(Server):
-    """Answers fifty calls when all of them have come, the last one first, and each of them twice."""
+    """Answers fifty calls when all of them have come, the last one first, and each of them
+    twice.
+    """
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []
@@ -305,7 +342,9 @@ class AnswersLate(Server):
 
 
 class Changes(Server):
-    """Has one tool more whenever one is called, and tells; `count` tells how often the list was read."""
+    """Has one tool more whenever one is called, and tells; `count` tells how often the list was
+    read.
+    """
 
     def __init__(self) -> None:
         self.tools = 1
@@ -313,7 +352,10 @@ class Changes(Server):
 
     def initialize(self, request: dict[str, Any]) -> None:
         capabilities = {"tools": {"listChanged": True}}
-        answer(request, {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}})
+        answer(
+            request,
+            {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}},
+        )
 
     def list(self, request: dict[str, Any]) -> None:
         self.reads += 1
@@ -339,14 +381,25 @@ class ChangesLater(Changes, Modern):
     def list(self, request: dict[str, Any]) -> None:
         self.reads += 1
         tools = [{"name": f"tool{number}"} for number in range(self.tools)]
-        result = {"resultType": "complete", "tools": tools, "ttlMs": self.ttl, "cacheScope": "private"}
+        result = {
+            "resultType": "complete",
+            "tools": tools,
+            "ttlMs": self.ttl,
+            "cacheScope": "private",
+        }
         answer(
-            request, {**result, "nextCursor": "2"} if "cursor" not in request["params"] else {**result, "ttlMs": 10**15}
+            request,
+            {**result, "nextCursor": "2"}
+            if "cursor" not in request["params"]
+            else {**result, "ttlMs": 10**15},
         )
 
     def call(self, request: dict[str, Any]) -> None:
         self.ttl = request["params"]["arguments"].get("ttl", self.ttl)
-        answer(request, {"resultType": "complete", "content": [], "structuredContent": {"reads": self.reads}})
+        answer(
+            request,
+            {"resultType": "complete", "content": [], "structuredContent": {"reads": self.reads}},
+        )
 
 
 class GoesRound(Server):
@@ -368,11 +421,16 @@ class StrangeCursor(Server):
         answer(request, {"tools": [], "nextCursor": {"page": 2}})
 
 
-QUESTION = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {"sure": {"type": "boolean"}}}}
+QUESTION = {
+    "message": "Sure?",
+    "requestedSchema": {"type": "object", "properties": {"sure": {"type": "boolean"}}},
+}
 
 
 class Inquires(Server):
-    """Answers a call with what came back for its question; the call's arguments say how the question differs."""
+    """Answers a call with what came back for its question; the call's arguments say how the
+    question differs.
+    """
 
     def __init__(self) -> None:
         self.request: dict[str, Any] = {}
@@ -381,7 +439,13 @@ class Inquires(Server):
         if request["params"]["name"] == "wait":
             return
         self.request = request
-        send({"id": "q", "method": "elicitation/create", "params": {**QUESTION, **request["params"]["arguments"]}})
+        send(
+            {
+                "id": "q",
+                "method": "elicitation/create",
+                "params": {**QUESTION, **request["params"]["arguments"]},
+            }
+        )
 
     def other(self, message: dict[str, Any]) -> None:
         if "method" not in message:
@@ -395,13 +459,20 @@ class ChangesItsMind(Inquires):
 
     def call(self, request: dict[str, Any]) -> None:
         super().call(request)
-        send({"method": "notifications/progress", "params": {"progressToken": request["id"], "progress": 1}})
+        send(
+            {
+                "method": "notifications/progress",
+                "params": {"progressToken": request["id"], "progress": 1},
+            }
+        )
         send({"method": "notifications/cancelled", "params": {"requestId": "q"}})
         answer(request, {"content": [], "structuredContent": {"answered": "anyway"}})
 
 
 class ModernInquires(Modern):
-    """Asks as often as `rounds` says, then answers with the last parameters; the other arguments change the result."""
+    """Asks as often as `rounds` says, then answers with the last parameters; the other arguments
+    change the result.
+    """
 
     def call(self, request: dict[str, Any]) -> None:
         params = request["params"]
@@ -410,7 +481,11 @@ class ModernInquires(Modern):
             answer(request, {"resultType": "complete", "content": [], "structuredContent": params})
             return
         wanted = {"first": {"method": "elicitation/create", "params": QUESTION}}
-        result = {"resultType": "input_required", "inputRequests": wanted, "requestState": str(done + 1)}
+        result = {
+            "resultType": "input_required",
+            "inputRequests": wanted,
+            "requestState": str(done + 1),
+        }
         answer(request, {**result, **arguments.get("result", {})})
 
 
@@ -419,13 +494,18 @@ class ModernAsksNothing(ModernInquires):
 
     def call(self, request: dict[str, Any]) -> None:
         if "requestState" in request["params"]:
-            answer(request, {"resultType": "complete", "content": [], "structuredContent": request["params"]})
+            answer(
+                request,
+                {"resultType": "complete", "content": [], "structuredContent": request["params"]},
+            )
         else:
             answer(request, {"resultType": "input_required", "requestState": "again"})
 
 
 class Diary(Server):
-    """Writes every method that it is asked for into the file `$DIARY`; a call of `fatal` is its end."""
+    """Writes every method that it is asked for into the file `$DIARY`; a call of `fatal` is its
+    end.
+    """
 
     def serve(self) -> None:
         self.write("started")
@@ -461,11 +541,19 @@ class Logs(Modern):
 class LogsIfAsked(Server):
     def initialize(self, request: dict[str, Any]) -> None:
         capabilities = {"tools": {}, "logging": {}}
-        answer(request, {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}})
+        answer(
+            request,
+            {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}},
+        )
 
     def other(self, message: dict[str, Any]) -> None:
         if message["method"] == "logging/setLevel":
-            send({"method": "notifications/message", "params": {"level": "notice", "data": message["params"]}})
+            send(
+                {
+                    "method": "notifications/message",
+                    "params": {"level": "notice", "data": message["params"]},
+                }
+            )
         super().other(message)
 
 

@@ -1,8 +1,9 @@
-"""Everything that models are known to get wrong in their replies, on purpose: to see what an agent does about it.
+"""Everything that models are known to get wrong in their replies, on purpose: to see what an agent
+does about it.
 
-Each fault takes a reply and returns it as a model would have written it on a bad day. They are those that users of
-frameworks report: fences, prose, thoughts, truncation, two actions at once, broken JSON, members that are missing
-or of the wrong type, tools that do not exist.
+Each fault takes a reply and returns it as a model would have written it on a bad day. They are
+those that users of frameworks report: fences, prose, thoughts, truncation, two actions at once,
+broken JSON, members that are missing or of the wrong type, tools that do not exist.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ Fault = Callable[[ModelReply, random.Random], ModelReply]
 
 
 class FaultyModel:
-    """A model that asks *model* and then spoils its reply, one reply in 1 / *rate*, in one of the ways of *faults*.
+    """A model that asks *model* and then spoils its reply, one reply in 1 / *rate*, in one of the
+    ways of *faults*.
 
-    No more than *most_in_a_row* are spoiled one after the other, for an agent gives up at some time. The same *seed*
-    spoils the same replies in the same ways. `injected` names what was done to each reply so far, with `None` for those
-    left as they were; a fault that has nothing to spoil in a reply leaves it, too.
+    No more than *most_in_a_row* are spoiled one after the other, for an agent gives up at some
+    time. The same *seed* spoils the same replies in the same ways. `injected` names what was done
+    to each reply so far, with `None` for those left as they were; a fault that has nothing to spoil
+    in a reply leaves it, too.
 
     Raises:
         ValueError: for a fault that does not exist.
@@ -83,7 +86,7 @@ class FaultyModel:
         return f"<{self._model!r} with faults>"
 
 
-# --- around the reply -------------------------------------------------------------------------------------------------
+# --- around the reply -----------------------------------------------------------------------------
 
 
 def _text(change: Callable[[str], str]) -> Fault:
@@ -98,7 +101,9 @@ def _with(reply: ModelReply, **changes: Any) -> ModelReply:
 def _truncated(reply: ModelReply, chance: random.Random) -> ModelReply:
     if len(reply.text) < 2:
         return reply
-    return _with(reply, text=reply.text[: chance.randrange(1, len(reply.text))], finish_reason="length")
+    return _with(
+        reply, text=reply.text[: chance.randrange(1, len(reply.text))], finish_reason="length"
+    )
 
 
 def _truncated_silently(reply: ModelReply, chance: random.Random) -> ModelReply:
@@ -111,14 +116,18 @@ def _empty(reply: ModelReply, chance: random.Random) -> ModelReply:
 
 
 def _filtered(reply: ModelReply, chance: random.Random) -> ModelReply:
-    return _with(reply, text="I cannot help with that.", tool_calls=(), finish_reason="content_filter")
+    return _with(
+        reply, text="I cannot help with that.", tool_calls=(), finish_reason="content_filter"
+    )
 
 
-# --- within the JSON --------------------------------------------------------------------------------------------------
+# --- within the JSON ------------------------------------------------------------------------------
 
 
 def _members(change: Callable[[dict[str, Any], random.Random], object]) -> Fault:
-    """A fault of the object that a reply is; *change* changes it, or returns what takes its place."""
+    """A fault of the object that a reply is; *change* changes it, or returns what takes its
+    place.
+    """
 
     def fault(reply: ModelReply, chance: random.Random) -> ModelReply:
         members = _object_in(reply.text)
@@ -126,7 +135,9 @@ def _members(change: Callable[[dict[str, Any], random.Random], object]) -> Fault
             return reply
         changed = change(members, chance)
         made = members if changed is None else changed
-        return _with(reply, text=made if isinstance(made, str) else json.dumps(made, ensure_ascii=False))
+        return _with(
+            reply, text=made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+        )
 
     return fault
 
@@ -142,7 +153,9 @@ def _object_in(text: str) -> dict[str, Any] | None:
 
 
 def _put(name: str, value: Any) -> Fault:
-    return _members(lambda members, chance: members.update({name: value}) if name in members else None)
+    return _members(
+        lambda members, chance: members.update({name: value}) if name in members else None
+    )
 
 
 def _dropped(names: Iterable[str]) -> Fault:
@@ -180,19 +193,27 @@ def _single_quotes(text: str) -> str:
 
 
 def _full_width(text: str) -> str:
-    return text.replace('": ', '"：').replace(', "', '，"') if _object_in(text) is not None else text
+    return (
+        text.replace('": ', '"：').replace(', "', '，"') if _object_in(text) is not None else text
+    )
 
 
-# --- calls by the model's own means -----------------------------------------------------------------------------------
+# --- calls by the model's own means ---------------------------------------------------------------
 
 
 def _calls(change: Callable[[tuple[ToolCall, ...]], tuple[ToolCall, ...]]) -> Fault:
-    return lambda reply, chance: _with(reply, tool_calls=change(reply.tool_calls)) if reply.tool_calls else reply
+    return lambda reply, chance: (
+        _with(reply, tool_calls=change(reply.tool_calls)) if reply.tool_calls else reply
+    )
 
 
 def _cut_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
     call, *others = calls
-    written = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+    written = (
+        call.arguments
+        if isinstance(call.arguments, str)
+        else json.dumps(call.arguments, ensure_ascii=False)
+    )
     return (msgspec.structs.replace(call, arguments=written[:-1]), *others)
 
 
@@ -201,26 +222,36 @@ FAULTS: dict[str, Fault] = {
     "fence_without_language": _text(lambda text: f"```\n{text}\n```"),
     "prose_before": _text(lambda text: f"Sure! Here is my next step:\n\n{text}"),
     "prose_behind": _text(lambda text: f"{text}\n\nLet me know if you need anything else."),
-    "prose_only": _text(lambda text: "I think {a} and {b} should be looked at first, then I will answer."),
-    "think": _text(lambda text: f'<think>\nFirst {{"type": "ACTION"}}, or not?\n</think>\n\n{text}'),
+    "prose_only": _text(
+        lambda text: "I think {a} and {b} should be looked at first, then I will answer."
+    ),
+    "think": _text(
+        lambda text: f'<think>\nFirst {{"type": "ACTION"}}, or not?\n</think>\n\n{text}'
+    ),
     "think_unclosed": _text(lambda text: f"<think>\nLet me see: {text}"),
     "byte_order_mark": _text(lambda text: f"\ufeff{text}"),
     "wrapper_tag": _text(lambda text: f"<response>\n{text}\n</response>"),
     "list_of_one": _text(lambda text: f"[{text}]"),
     "raw_newlines": _members(
-        lambda members, chance: json.dumps(members).replace('"thought": "', '"thought": "line\nline ')
+        lambda members, chance: json.dumps(members).replace(
+            '"thought": "', '"thought": "line\nline '
+        )
     ),
     "trailing_comma": _text(lambda text: text[:-1] + ",}" if text.endswith("}") else text),
     "single_quotes": _text(_single_quotes),
     "full_width_punctuation": _text(_full_width),
-    "comment": _text(lambda text: text.replace("{", "{ // my reply\n", 1) if text.startswith("{") else text),
+    "comment": _text(
+        lambda text: text.replace("{", "{ // my reply\n", 1) if text.startswith("{") else text
+    ),
     "truncated": _truncated,
     "truncated_silently": _truncated_silently,
     "doubled_action": _members(_doubled),
     "empty": _empty,
     "filtered": _filtered,
     "unknown_type": _put("type", "THINK"),
-    "lower_case_type": _members(lambda members, chance: members.update(type=str(members.get("type")).lower())),
+    "lower_case_type": _members(
+        lambda members, chance: members.update(type=str(members.get("type")).lower())
+    ),
     "type_first": _members(lambda members, chance: {"type": members.get("type"), **members}),
     "missing_member": _dropped(("type", "content", "tool", "params", "ok", "result")),
     "missing_thought": _dropped(("thought",)),
@@ -230,12 +261,18 @@ FAULTS: dict[str, Fault] = {
     "ok_of_wrong_type": _put("ok", "yes"),
     "unknown_tool": _put("tool", "do_everything"),
     "params_as_text": _members(
-        lambda members, chance: members.update(params=json.dumps(members["params"])) if "params" in members else None
+        lambda members, chance: (
+            members.update(params=json.dumps(members["params"])) if "params" in members else None
+        )
     ),
     "params_as_list": _put("params", [1, 2]),
     "bad_params": _members(_bad_params),
-    "doubled_call": _calls(lambda calls: (*calls, msgspec.structs.replace(calls[0], id="call_again"))),
-    "call_of_unknown_tool": _calls(lambda calls: (msgspec.structs.replace(calls[0], name="do_everything"), *calls[1:])),
+    "doubled_call": _calls(
+        lambda calls: (*calls, msgspec.structs.replace(calls[0], id="call_again"))
+    ),
+    "call_of_unknown_tool": _calls(
+        lambda calls: (msgspec.structs.replace(calls[0], name="do_everything"), *calls[1:])
+    ),
     "arguments_cut_off": _calls(_cut_arguments),
 }
 """All faults, by name."""

@@ -1,7 +1,9 @@
-"""A server with one fault: `python faulty_server.py FAULT STEP`. It answers everything before that step correctly.
+"""A server with one fault: `python faulty_server.py FAULT STEP`. It answers everything before that
+step correctly.
 
-A step is a request (`server/discover`, `initialize`, `tools/list`, `tools/call`) or `end`, the end of its input. Each
-process writes its id to the file `$PIDS`, and creates `$MARK` when it reaches its fault.
+A step is a request (`server/discover`, `initialize`, `tools/list`, `tools/call`) or `end`, the end
+of its input. Each process writes its id to the file `$PIDS`, and creates `$MARK` when it reaches
+its fault.
 """
 
 from __future__ import annotations
@@ -26,7 +28,11 @@ def send(message: Any) -> None:
 
 
 RESULTS: dict[str, Any] = {
-    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "f", "version": "1"}},
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "serverInfo": {"name": "f", "version": "1"},
+    },
     "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
     "tools/call": {"content": [{"type": "text", "text": "done"}]},
     "ping": {},

@@ -1,8 +1,9 @@
 """A legacy MCP server of another maker: `python foreign_server.py FOLDER`.
 
-It lists what `FOLDER/lists.json` holds at that moment, by the kind of list (an object there is an error), and appends
-each message to `FOLDER/journal`, one a line. `FOLDER/without` names a list that it does not know. It waits for the file
-`FOLDER/go` first if `FOLDER/wait` exists. Its tools do what their names say; other names echo their arguments.
+It lists what `FOLDER/lists.json` holds at that moment, by the kind of list (an object there is an
+error), and appends each message to `FOLDER/journal`, one a line. `FOLDER/without` names a list that
+it does not know. It waits for the file `FOLDER/go` first if `FOLDER/wait` exists. Its tools do what
+their names say; other names echo their arguments.
 """
 
 from __future__ import annotations
@@ -46,9 +47,16 @@ def initialize(id: Any, params: dict[str, Any]) -> None:
     while (FOLDER / "wait").exists() and not (FOLDER / "go").exists():
         time.sleep(0.01)
     names = {kind.replace("resourceTemplates", "resources") for kind in lists()}
-    capabilities = {**{name: {"listChanged": True} for name in names}, "logging": {}, "completions": {}}
+    capabilities = {
+        **{name: {"listChanged": True} for name in names},
+        "logging": {},
+        "completions": {},
+    }
     info = {"name": "foreign", "version": "9"}
-    send(id=id, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
+    send(
+        id=id,
+        result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info},
+    )
 
 
 def call(id: Any, params: dict[str, Any]) -> None:
@@ -67,9 +75,15 @@ def call(id: Any, params: dict[str, Any]) -> None:
             send(id=id, result={"content": "no list"})
             return
         case "count":
-            send(method="notifications/progress", params={"progressToken": token, "progress": 1, "total": 2})
+            send(
+                method="notifications/progress",
+                params={"progressToken": token, "progress": 1, "total": 2},
+            )
         case "log":
-            send(method="notifications/message", params={"level": "warning", "logger": "them", "data": {"a": 1}})
+            send(
+                method="notifications/message",
+                params={"level": "warning", "logger": "them", "data": {"a": 1}},
+            )
         case "noise":
             print("\x1b[2Jnot a message", flush=True)
         case "change":
@@ -81,11 +95,22 @@ def call(id: Any, params: dict[str, Any]) -> None:
         case "deep":
             given = json.loads("[" * 500 + "]" * 500)
         case "ask":
-            form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-            send(id="q", method="elicitation/create", params={"message": "Who?", "requestedSchema": form})
+            form = {
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+            }
+            send(
+                id="q",
+                method="elicitation/create",
+                params={"message": "Who?", "requestedSchema": form},
+            )
             reply = receive()
             given = reply.get("result") or reply["error"]
-    result = {"content": [{"type": "text", "text": json.dumps(given)}], "structuredContent": {"given": given}}
+    result = {
+        "content": [{"type": "text", "text": json.dumps(given)}],
+        "structuredContent": {"given": given},
+    }
     send(id=id, result={**result, "_meta": {"their": 1}, "unknown": [2]})
     if name == "later":
         for number in range(given["count"]):
@@ -123,7 +148,10 @@ def answer(message: dict[str, Any]) -> None:
         content = {"type": "text", "text": json.dumps(params)}
         send(id=id, result={"messages": [{"role": "user", "content": content}]})
     elif method == "completion/complete":
-        send(id=id, result={"completion": {"values": [params["ref"].get("name") or params["ref"]["uri"]]}})
+        send(
+            id=id,
+            result={"completion": {"values": [params["ref"].get("name") or params["ref"]["uri"]]}},
+        )
     elif method in ("logging/setLevel", "ping"):
         send(id=id, result={})
     else:

@@ -1,4 +1,5 @@
-"""A server of two tools with one fault: `python fuzzed_server.py FAULT`. Everything else is correct.
+"""A server of two tools with one fault: `python fuzzed_server.py FAULT`. Everything else is
+correct.
 
 `count` is read-only and counts the letters of a short text; `wipe` does not say what it does.
 """
@@ -16,13 +17,23 @@ TOOL: dict[str, Any] = {
     "annotations": {"readOnlyHint": True},
     "inputSchema": {
         "type": "object",
-        "properties": {"text": {"type": "string", "maxLength": 40}, "times": {"type": "integer", "minimum": 0}},
+        "properties": {
+            "text": {"type": "string", "maxLength": 40},
+            "times": {"type": "integer", "minimum": 0},
+        },
         "required": ["text"],
         "additionalProperties": False,
     },
-    "outputSchema": {"type": "object", "properties": {"letters": {"type": "integer"}}, "required": ["letters"]},
+    "outputSchema": {
+        "type": "object",
+        "properties": {"letters": {"type": "integer"}},
+        "required": ["letters"],
+    },
 }
-WIPE = {"name": "wipe", "inputSchema": {"type": "object", "properties": {"all": {"type": "boolean"}}}}
+WIPE = {
+    "name": "wipe",
+    "inputSchema": {"type": "object", "properties": {"all": {"type": "boolean"}}},
+}
 FAULT = sys.argv[1]
 calls = 0
 
@@ -34,7 +45,10 @@ def send(message: Any) -> None:
 
 def result(given: dict[str, Any]) -> dict[str, Any]:
     letters = {"letters": len(given["text"]) * int(given.get("times", 1))}
-    return {"content": [{"type": "text", "text": json.dumps(letters)}], "structuredContent": letters}
+    return {
+        "content": [{"type": "text", "text": json.dumps(letters)}],
+        "structuredContent": letters,
+    }
 
 
 def refusal(reason: str) -> dict[str, Any]:
@@ -45,12 +59,18 @@ def what_is_wrong(given: dict[str, Any]) -> str:
     text, times = given.get("text"), given.get("times", 0)
     if not isinstance(text, str) or len(text) > 40:
         return "text must be a string of 40 letters at most"
-    if isinstance(times, bool) or not isinstance(times, int | float) or times < 0 or times != int(times):
+    if (
+        isinstance(times, bool)
+        or not isinstance(times, int | float)
+        or times < 0
+        or times != int(times)
+    ):
         return "times must be a whole number, 0 or more"
     return "" if set(given) <= {"text", "times"} else "there is something else than text and times"
 
 
-# The faults. Each is given the arguments and what is wrong with them, and returns a result unless it is the usual one.
+# The faults. Each is given the arguments and what is wrong with them, and returns a result unless
+# it is the usual one.
 
 
 def crashes(given: dict[str, Any], _: str) -> Any:
@@ -92,7 +112,11 @@ def accepts_and_crashes(given: dict[str, Any], wrong: str) -> Any:
 
 def converts(given: dict[str, Any], wrong: str) -> Any:
     """Converts like servers with lax types: "1.5" is accepted for 1."""
-    return accepts_everything(given, wrong) if set(given) == {"text", "times"} and given["times"] == "1.5" else None
+    return (
+        accepts_everything(given, wrong)
+        if set(given) == {"text", "times"} and given["times"] == "1.5"
+        else None
+    )
 
 
 def reads(given: dict[str, Any], wrong: str) -> Any:
@@ -121,13 +145,21 @@ def main() -> None:
     global calls
     for line in sys.stdin:
         message = json.loads(line)
-        method, identity, params = message.get("method"), message.get("id"), message.get("params", {})
+        method, identity, params = (
+            message.get("method"),
+            message.get("id"),
+            message.get("params", {}),
+        )
         if identity is None:
             continue
         match method:
             case "initialize":
                 info = {"name": "fuzzed", "version": "1"}
-                made: Any = {"protocolVersion": params["protocolVersion"], "capabilities": {}, "serverInfo": info}
+                made: Any = {
+                    "protocolVersion": params["protocolVersion"],
+                    "capabilities": {},
+                    "serverInfo": info,
+                }
             case "tools/list":
                 made = {"tools": [TOOL, WIPE]}
             case "ping":
@@ -139,7 +171,9 @@ def main() -> None:
                 if FAULT == "has an internal error" and wrong:
                     send({"id": identity, "error": {"code": -32603, "message": wrong}})
                     continue
-                made = FAULTS.get(FAULT, usual)(given, wrong) or (refusal(wrong) if wrong else result(given))
+                made = FAULTS.get(FAULT, usual)(given, wrong) or (
+                    refusal(wrong) if wrong else result(given)
+                )
                 if FAULT == "answers twice" and len(given) == 2:
                     send({"id": identity, "result": made})
             case _:

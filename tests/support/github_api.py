@@ -12,7 +12,8 @@ TOKEN = "a-token"
 
 
 class GitHubApi:
-    """The API. *may_write*: the token has the right `pull-requests: write`; *status* is that of every response.
+    """The API. *may_write*: the token has the right `pull-requests: write`; *status* is that of
+    every response.
 
     With *hangs_up* it closes every connection without a response. The token is that of *login*.
     """
@@ -64,7 +65,11 @@ class GitHubApi:
 
     def add(self, body: str, login: str | None = None) -> dict[str, Any]:
         """Add a comment of *login*, by default that of the token, and return it."""
-        comment = {"id": 1000 + len(self.comments), "body": body, "user": {"login": login or self._login}}
+        comment = {
+            "id": 1000 + len(self.comments),
+            "body": body,
+            "user": {"login": login or self._login},
+        }
         self.comments.append(comment)
         return comment
 
@@ -72,7 +77,9 @@ class GitHubApi:
         refused = 403, {"message": "Resource not accessible by integration"}
         if (method, path, body) == ("POST", "/graphql", {"query": "{viewer{login}}"}):
             return 200, {"data": {"viewer": {"login": self._login}}}
-        if found := re.fullmatch(r"/repos/owner/project/issues/7/comments\?per_page=100&page=(\d+)", path):
+        if found := re.fullmatch(
+            r"/repos/owner/project/issues/7/comments\?per_page=100&page=(\d+)", path
+        ):
             page = int(found[1]) - 1
             return 200, self.comments[page * 100 : page * 100 + 100]
         if not may_write:
@@ -81,7 +88,9 @@ class GitHubApi:
             return 422, {"message": "body is too long"}
         if method == "POST" and path == "/repos/owner/project/issues/7/comments":
             return 201, self.add(body["body"])
-        if method == "PATCH" and (found := re.fullmatch(r"/repos/owner/project/issues/comments/(\d+)", path)):
+        if method == "PATCH" and (
+            found := re.fullmatch(r"/repos/owner/project/issues/comments/(\d+)", path)
+        ):
             (comment,) = [each for each in self.comments if each["id"] == int(found[1])]
             comment["body"] = body["body"]
             return 200, comment

@@ -1,4 +1,6 @@
-"""A stand-in for the HTTP API of GitHub, on the loopback interface: two issues, and every failure that it has."""
+"""A stand-in for the HTTP API of GitHub, on the loopback interface: two issues, and every failure
+that it has.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _found(self) -> tuple[int, Any]:
         address = urlsplit(self.path)
         if address.path == "/search/issues":
-            query = {name: values[0] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+            query = {
+                name: values[0]
+                for name, values in parse_qs(address.query, keep_blank_values=True).items()
+            }
             items = [issue for issue in ISSUES if query["q"].lower() in str(issue["title"]).lower()]
             return 200, {"items": items[: int(query["per_page"])]}
         for issue in ISSUES:

@@ -1,7 +1,8 @@
 """Breaks a JSON value in every place: removes each member, gives each value another JSON type.
 
-Derives from the schema's keywords, without a validator, which of these values the schema must refuse. If a validator
-accepts one of them, the schema has a hole, most often an unintended alternative.
+Derives from the schema's keywords, without a validator, which of these values the schema must
+refuse. If a validator accepts one of them, the schema has a hole, most often an unintended
+alternative.
 """
 
 from __future__ import annotations
@@ -30,7 +31,14 @@ VALUES: dict[str, Any] = {
     "array": [],
     "object": {},
 }
-_NAMES = {type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+_NAMES = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
 
 
 class Mutant(NamedTuple):
@@ -43,7 +51,9 @@ class Mutant(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A part of a value, and what the schema says there: the types it may have (None: any), the members it needs."""
+    """A part of a value, and what the schema says there: the types it may have (None: any), the
+    members it needs.
+    """
 
     path: Path
     value: Any
@@ -54,7 +64,9 @@ class Place(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """A schema and where its references start. It is *sure* to judge the value if no alternative can take its place."""
+    """A schema and where its references start. It is *sure* to judge the value if no alternative
+    can take its place.
+    """
 
     schema: Any
     resolver: Any
@@ -62,7 +74,9 @@ class _Words(NamedTuple):
 
 
 def mutants(name: str, value: Any) -> Iterator[Mutant]:
-    """Yield every change of *value*, which the schema of this *name* takes, that its words say something about."""
+    """Yield every change of *value*, which the schema of this *name* takes, that its words say
+    something about.
+    """
     for place in places(name, value):
         if isinstance(place.value, dict):
             for member in place.value:
@@ -71,13 +85,17 @@ def mutants(name: str, value: Any) -> Iterator[Mutant]:
                 yield Mutant((*place.path, member), "removed", changed, member in place.required)
         if place.types is not None:
             for kind, other in VALUES.items():
-                if kind != _kind(place.value) and not (kind == "integer" and _kind(place.value) == "number"):
+                if kind != _kind(place.value) and not (
+                    kind == "integer" and _kind(place.value) == "number"
+                ):
                     allowed = kind in place.types or (kind == "integer" and "number" in place.types)
                     yield Mutant(place.path, kind, _replaced(value, place.path, other), not allowed)
 
 
 def places(name: str, value: Any) -> Iterator[Place]:
-    """Yield every part of *value*, the whole included, with what the schema of this *name* says of it."""
+    """Yield every part of *value*, the whole included, with what the schema of this *name* says of
+    it.
+    """
     found = REGISTRY.resolver().lookup(PREFIX + name)
     yield from _places([_Words(found.contents, found.resolver)], value, ())
 
@@ -95,10 +113,14 @@ def _places(words: list[_Words], value: Any, path: Path) -> Iterator[Place]:
     yield Place(path, value, types, frozenset(required), [word.schema for word in judging])
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _places([inner for word in judging for inner in _of_member(word, name)], item, (*path, name))
+            yield from _places(
+                [inner for word in judging for inner in _of_member(word, name)], item, (*path, name)
+            )
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _places([inner for word in judging for inner in _of_item(word, index)], item, (*path, index))
+            yield from _places(
+                [inner for word in judging for inner in _of_item(word, index)], item, (*path, index)
+            )
 
 
 def _judging(word: _Words, value: Any) -> Iterator[_Words]:
@@ -111,7 +133,11 @@ def _judging(word: _Words, value: Any) -> Iterator[_Words]:
         yield from _judging(target, value)
     for inner in schema.get("allOf", ()):
         yield from _judging(word._replace(schema=inner), value)
-    taking = [word._replace(schema=inner) for inner in schema.get("anyOf", ()) if _takes(word, inner, value)]
+    taking = [
+        word._replace(schema=inner)
+        for inner in schema.get("anyOf", ())
+        if _takes(word, inner, value)
+    ]
     for branch in taking:
         yield from _judging(branch._replace(sure=word.sure and len(taking) == 1), value)
     if "if" in schema:
@@ -125,7 +151,9 @@ def _types(word: _Words) -> frozenset[str] | None:
         return None if schema else frozenset()
     said: list[frozenset[str]] = []
     if "type" in schema:
-        said.append(frozenset([schema["type"]] if isinstance(schema["type"], str) else schema["type"]))
+        said.append(
+            frozenset([schema["type"]] if isinstance(schema["type"], str) else schema["type"])
+        )
     for values in ([schema["const"]] if "const" in schema else None, schema.get("enum")):
         if values is not None:
             said.append(frozenset(map(_kind, values)))

@@ -1,12 +1,14 @@
-"""An endpoint on this machine that speaks OpenAI's chat completions and Anthropic's messages, with every fault.
+"""An endpoint on this machine that speaks OpenAI's chat completions and Anthropic's messages, with
+every fault.
 
     with StandIn(answer="Hello.") as server:
         server.then(refused(429, "slow down", **{"retry-after": "1"}))   # the next request meets it; the others do not
         model = OpenAIModel("some-model", base_url=server.url, key="any")
 
-Its shapes are its own, taken from the vendors' references and checked with their SDKs (tests/interop/test_models.py);
-it shares no code with what it tests. `requests` holds the received requests. It listens on the loopback interface only.
-"""
+Its shapes are its own, taken from the vendors' references and checked with their SDKs
+(tests/interop/test_models.py); it shares no code with what it tests. `requests` holds the received
+requests. It listens on the loopback interface only.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ Answer = ModelReply | str | Callable[[Body], ModelReply | str]
 class StandIn:
     """The server. *answer* is what it replies, or a function of the request's body that returns it.
 
-    *rule* is asked about every request and may return a fault for it. With a *key*, requests without it get a 401.
+    *rule* is asked about every request and may return a fault for it. With a *key*, requests
+    without it get a 401.
     """
 
     def __init__(
@@ -61,7 +64,8 @@ class StandIn:
         self.key = key
         self.requests: list[Received] = []
         self.peers: list[int] = []
-        """The port that each request came from, which is the same where a connection is used again."""
+        """The port that each request came from, which is the same where a connection is used again.
+        """
         self.arrived = threading.Event()
         """Set when there is a request."""
         self.faults: deque[Fault] = deque()
@@ -92,11 +96,13 @@ class StandIn:
         self._thread.join()
 
 
-# --- faults -----------------------------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 
 def refused(status: int, message: str = "no", body: Any = None, **headers: str) -> Fault:
-    """An error of this *status*, in the shape of the API unless there is a *body* of another one."""
+    """An error of this *status*, in the shape of the API unless there is a *body* of another
+    one.
+    """
     return lambda exchange: exchange.refuse(status, message, body, headers)
 
 
@@ -121,7 +127,9 @@ def reset_midway(exchange: Exchange) -> None:
 def ends_midway(exchange: Exchange) -> None:
     """The reply ends, as far as HTTP is concerned, before it is complete."""
     payload = exchange.payload()
-    cut = payload.rindex(b"\n\n", 0, len(payload) // 2) + 2 if exchange.streams else len(payload) // 2
+    cut = (
+        payload.rindex(b"\n\n", 0, len(payload) // 2) + 2 if exchange.streams else len(payload) // 2
+    )
     exchange.send(payload[:cut])
 
 
@@ -154,7 +162,9 @@ def with_line_ends(ends: bytes) -> Fault:
 
 
 def with_comments(exchange: Exchange) -> None:
-    """Comments, pings and unknown fields are between the events, as OpenRouter and many proxies send them."""
+    """Comments, pings and unknown fields are between the events, as OpenRouter and many proxies
+    send them.
+    """
     noise = b": OPENROUTER PROCESSING\n\nid: 7\nretry: 10\n: \n"
     exchange.send(noise + exchange.payload().replace(b"\n\n", b"\n\n" + noise))
 
@@ -186,7 +196,11 @@ def silent_midway(exchange: Exchange) -> None:
 def endless(exchange: Exchange) -> None:
     """The reply has no end."""
     exchange.head(200)
-    events = exchange.payload().split(b"\n\n") if exchange.streams else [b'{"choices": ', b"[" + b" " * 2**20, b""]
+    events = (
+        exchange.payload().split(b"\n\n")
+        if exchange.streams
+        else [b'{"choices": ', b"[" + b" " * 2**20, b""]
+    )
     exchange.write(events[0] + b"\n\n")
     for _ in range(1_000_000):
         exchange.write(events[1] + b"\n\n")
@@ -218,7 +232,7 @@ def in_one_piece(exchange: Exchange) -> None:
     exchange.send(exchange.payload())
 
 
-# --- what it does -----------------------------------------------------------------------------------------------------
+# --- what it does ---------------------------------------------------------------------------------
 
 
 @dataclass
@@ -244,23 +258,37 @@ class Exchange:
         made = answer(self.received.body) if callable(answer) else answer
         reply = ModelReply(text=made, finish_reason="stop") if isinstance(made, str) else made
         usage = reply.usage or Usage(input_tokens=11, output_tokens=7)
-        write = (_stream_message, _message) if self.is_anthropic else (_stream_completion, _completion)
+        write = (
+            (_stream_message, _message) if self.is_anthropic else (_stream_completion, _completion)
+        )
         if not self.streams:
             return json.dumps(write[1](self.received.body, reply, usage)).encode()
         return b"".join(write[0](self.received.body, reply, usage))
 
     def error_event(self, error: Any) -> bytes:
         if self.is_anthropic:
-            return b"event: error\ndata: " + json.dumps({"type": "error", "error": error}).encode() + b"\n\n"
+            return (
+                b"event: error\ndata: "
+                + json.dumps({"type": "error", "error": error}).encode()
+                + b"\n\n"
+            )
         return b"data: " + json.dumps({"error": error}).encode() + b"\n\n"
 
     def refuse(self, status: int, message: str, body: Any, headers: dict[str, str]) -> None:
         if body is None:
             inner = {"message": message, "type": "invalid_request_error"}
-            body = {"type": "error", "error": inner} if self.is_anthropic else {"error": {**inner, "code": None}}
+            body = (
+                {"type": "error", "error": inner}
+                if self.is_anthropic
+                else {"error": {**inner, "code": None}}
+            )
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.handler.send_response(status)
-        for name, value in {"content-type": "application/json", "content-length": str(len(data)), **headers}.items():
+        for name, value in {
+            "content-type": "application/json",
+            "content-length": str(len(data)),
+            **headers,
+        }.items():
             self.handler.send_header(name.replace("_", "-"), value)
         self.handler.end_headers()
         self.handler.wfile.write(data)
@@ -287,7 +315,9 @@ class Exchange:
 
     def tear_down(self) -> None:
         connection = self.handler.connection
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, no farewell
+        connection.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )  # a reset, no farewell
         self.handler.close_connection = True
         connection.close()
 
@@ -338,7 +368,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _answer(exchange: Exchange) -> None:
     stand_in, received = exchange.stand_in, exchange.received
-    fault = stand_in.faults.popleft() if stand_in.faults else (stand_in.rule or (lambda body: None))(received.body)
+    fault = (
+        stand_in.faults.popleft()
+        if stand_in.faults
+        else (stand_in.rule or (lambda body: None))(received.body)
+    )
     if fault is not None:
         fault(exchange)
     elif problem := _problem(exchange):
@@ -350,9 +384,16 @@ def _answer(exchange: Exchange) -> None:
 def _problem(exchange: Exchange) -> tuple[int, str] | None:
     """Return the error with which the real APIs would refuse a request."""
     body, headers = exchange.received.body, exchange.received.headers
-    given = headers.get("x-api-key") if exchange.is_anthropic else headers.get("authorization", "").partition(" ")[2]
+    given = (
+        headers.get("x-api-key")
+        if exchange.is_anthropic
+        else headers.get("authorization", "").partition(" ")[2]
+    )
     if exchange.stand_in.key not in (None, given):
-        return 401, f"Incorrect API key provided: {given}. You can find your API key in the settings."
+        return (
+            401,
+            f"Incorrect API key provided: {given}. You can find your API key in the settings.",
+        )
     if not body.get("model") or not body.get("messages"):
         return 400, "model and messages are required"
     roles = [message["role"] for message in body["messages"]]
@@ -360,28 +401,64 @@ def _problem(exchange: Exchange) -> tuple[int, str] | None:
         if "anthropic-version" not in headers or "max_tokens" not in body:
             return 400, "anthropic-version: header is required; max_tokens: Field required"
         if set(roles) - {"user", "assistant"} or roles[0] != "user":
-            return 400, 'messages: Unexpected role. Allowed are "user" and "assistant", and the first is "user"'
+            return (
+                400,
+                (
+                    'messages: Unexpected role. Allowed are "user" and "assistant", and the first'
+                    ' is "user"'
+                ),
+            )
         return None
     unknown = sorted(set(body) - _KNOWN)
     if unknown:
         return 400, f"Unrecognized request argument supplied: {unknown[0]}"
-    if any(message["role"] == "tool" and "tool_call_id" not in message for message in body["messages"]):
-        return 400, "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'."
+    if any(
+        message["role"] == "tool" and "tool_call_id" not in message for message in body["messages"]
+    ):
+        return (
+            400,
+            (
+                "Missing parameter 'tool_call_id': messages with role 'tool' must have a"
+                " 'tool_call_id'."
+            ),
+        )
     return None
 
 
 _KNOWN = {
-    *("model", "messages", "stream", "stream_options", "tools", "response_format", "temperature", "top_p", "n"),
-    *("max_tokens", "max_completion_tokens", "stop", "frequency_penalty", "presence_penalty", "reasoning_effort"),
+    *(
+        "model",
+        "messages",
+        "stream",
+        "stream_options",
+        "tools",
+        "response_format",
+        "temperature",
+        "top_p",
+        "n",
+    ),
+    *(
+        "max_tokens",
+        "max_completion_tokens",
+        "stop",
+        "frequency_penalty",
+        "presence_penalty",
+        "reasoning_effort",
+    ),
     "parallel_tool_calls",
 }
 
 
-# --- OpenAI's shapes --------------------------------------------------------------------------------------------------
+# --- OpenAI's shapes ------------------------------------------------------------------------------
 
 
 def _completion(body: Body, reply: ModelReply, usage: Usage) -> Body:
-    message: Body = {"role": "assistant", "content": reply.text or None, "refusal": None, **_thoughts(reply)}
+    message: Body = {
+        "role": "assistant",
+        "content": reply.text or None,
+        "refusal": None,
+        **_thoughts(reply),
+    }
     if reply.tool_calls:
         message["tool_calls"] = [_call(call) for call in reply.tool_calls]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(reply)}
@@ -393,7 +470,8 @@ def _stream_completion(body: Body, reply: ModelReply, usage: Usage) -> Iterator[
         return (
             b"data: "
             + json.dumps(
-                {**_envelope(body, "chat.completion.chunk"), "choices": choices, **more}, ensure_ascii=False
+                {**_envelope(body, "chat.completion.chunk"), "choices": choices, **more},
+                ensure_ascii=False,
             ).encode()
             + b"\n\n"
         )
@@ -408,7 +486,13 @@ def _stream_completion(body: Body, reply: ModelReply, usage: Usage) -> Iterator[
         yield delta({"content": piece})
     for index, call in enumerate(map(_call, reply.tool_calls)):
         written = call["function"]["arguments"]
-        yield delta({"tool_calls": [{"index": index, **call, "function": {**call["function"], "arguments": ""}}]})
+        yield delta(
+            {
+                "tool_calls": [
+                    {"index": index, **call, "function": {**call["function"], "arguments": ""}}
+                ]
+            }
+        )
         for piece in _pieces(written):
             yield delta({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield delta({}, _reason(reply))
@@ -426,8 +510,16 @@ def _thoughts(reply: ModelReply) -> Body:
 
 
 def _call(call: ToolCall) -> Body:
-    arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    arguments = (
+        call.arguments
+        if isinstance(call.arguments, str)
+        else json.dumps(call.arguments, ensure_ascii=False)
+    )
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
 
 
 def _reason(reply: ModelReply) -> str:
@@ -444,9 +536,14 @@ def _usage(usage: Usage) -> Body:
     }
 
 
-# --- Anthropic's shapes -----------------------------------------------------------------------------------------------
+# --- Anthropic's shapes ---------------------------------------------------------------------------
 
-_STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+_STOP_REASONS = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "content_filter": "refusal",
+}
 
 
 def _message(body: Body, reply: ModelReply, usage: Usage) -> Body:
@@ -486,7 +583,12 @@ def _stream_message(body: Body, reply: ModelReply, usage: Usage) -> Iterator[byt
 
     whole = _message(body, reply, usage)
     begun = {**whole["usage"], "output_tokens": 1}
-    yield event({"type": "message_start", "message": {**whole, "content": [], "stop_reason": None, "usage": begun}})
+    yield event(
+        {
+            "type": "message_start",
+            "message": {**whole, "content": [], "stop_reason": None, "usage": begun},
+        }
+    )
     yield event({"type": "ping"})
     for index, block in enumerate(whole["content"]):
         empty = {**block, **{name: value for name, value in _EMPTY.items() if name in block}}
@@ -511,7 +613,10 @@ def _deltas(block: Body) -> Iterator[Body]:
             yield {"type": "signature_delta", "signature": signature}
         case {"type": "tool_use", "input": given}:
             written = json.dumps(given, ensure_ascii=False)
-            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in ["", *_pieces(written)])
+            yield from (
+                {"type": "input_json_delta", "partial_json": piece}
+                for piece in ["", *_pieces(written)]
+            )
 
 
 def _pieces(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """A collector of OpenTelemetry on this machine: takes spans by OTLP over HTTP, or never answers.
 
-It decodes them with the message classes of `opentelemetry-proto` alone, not with the SDK that sent them.
+It decodes them with the message classes of `opentelemetry-proto` alone, not with the SDK that sent
+them.
 """
 
 from __future__ import annotations

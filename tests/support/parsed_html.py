@@ -1,4 +1,6 @@
-"""Reads a page as a browser does: elements, attributes and text. And has texts that try to be more than text."""
+"""Reads a page as a browser does: elements, attributes and text. And has texts that try to be more
+than text.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _ADDRESS = re.compile(r"https?://\S+|#\S*|data:(?:image|audio)/[\w.+-]+;base64,[
 
 
 class Parsed(HTMLParser):
-    """The elements with their attributes, and the text of a document or a part of one. It must be well-formed."""
+    """The elements with their attributes, and the text of a document or a part of one. It must be
+    well-formed.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -61,7 +65,9 @@ class Parsed(HTMLParser):
 
 
 def assert_inert(page: Parsed) -> None:
-    """Assert that a browser runs and fetches nothing for *page*, and that its links lead to the web."""
+    """Assert that a browser runs and fetches nothing for *page*, and that its links lead to the
+    web.
+    """
     assert {"script", "iframe", "object", "embed", "link", "base", "form"}.isdisjoint(page.tags)
     for _, attributes in page.elements:
         assert all(map(_ATTRIBUTES.fullmatch, attributes)), attributes

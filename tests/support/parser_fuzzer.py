@@ -1,10 +1,11 @@
 """Fuzzes every parser of foreign input.
 
-Strategy. Inputs are made of pieces of each language: cut, joined, nested, and repeated until they are as long as
-`most`. A parser may refuse them with its own errors and with no other. It gets one second of processor time for each:
-at these lengths, linear work takes a fraction of that, and work that grows with the square does not fit. The second is
-counted by the system and delivered as a signal, which regular expressions heed too. A parser of a stream must give the
-same for the whole and for pieces of it.
+Strategy. Inputs are made of pieces of each language: cut, joined, nested, and repeated until they
+are as long as `most`. A parser may refuse them with its own errors and with no other. It gets one
+second of processor time for each: at these lengths, linear work takes a fraction of that, and work
+that grows with the square does not fit. The second is counted by the system and delivered as a
+signal, which regular expressions heed too. A parser of a stream must give the same for the whole
+and for pieces of it.
 
     python tests/support/parser_fuzzer.py --seconds 60 --seed 1
 
@@ -26,7 +27,9 @@ ALARM_SECONDS = 1.0
 
 
 class Parser(NamedTuple):
-    """*run* raises one of *refusals*, or nothing, for any text (any bytes, if *pieces* are) of *most* characters."""
+    """*run* raises one of *refusals*, or nothing, for any text (any bytes, if *pieces* are) of
+    *most* characters.
+    """
 
     run: Callable[[Any], object]
     pieces: tuple[Any, ...]
@@ -57,7 +60,11 @@ def parsers() -> dict[str, Parser]:
             for size in (len(data) or 1, 8192, 1 + len(data) % 7):
                 reader = make()
                 part = data if size >= 100 else data[:2000]
-                items = [item for at in range(0, len(part), size) for item in reader.feed(part[at : at + size])]
+                items = [
+                    item
+                    for at in range(0, len(part), size)
+                    for item in reader.feed(part[at : at + size])
+                ]
                 found.append((len(part), items + list(getattr(reader, end)())))
             same = [items for length, items in found if length == len(data)]
             assert all(items == same[0] for items in same), "pieces of it are read differently"
@@ -88,33 +95,158 @@ def parsers() -> dict[str, Parser]:
         "server-sent events": Parser(stream(Events, "finish"), _EVENTS, most=100_000),
         "json with comments": Parser(with_comments, _JSON, (NotJson,)),
         "model replies": Parser(replies, _REPLIES, (Unreadable,)),
-        "instructions": Parser(lambda text: parse_instruction(text, "Search"), _REPLIES, (InstructionError,)),
+        "instructions": Parser(
+            lambda text: parse_instruction(text, "Search"), _REPLIES, (InstructionError,)
+        ),
         "yaml": Parser(lambda text: documents(text, "file"), _YAML, (ConfigError,), most=4_000),
         "docstrings": Parser(read, _DOCSTRINGS, most=10_000),
     }
 
 
 _FRAMES = (
-    *(b"Content-Length: ", b"content-length:", b"Content-Type: x\r\n", b"X-Y: 1\r\n", b"\r\n", b"\n", b"\r\n\r\n"),
-    *(b"5", b"99999", b"0", b"1" * 18, b"9" * 19, b" ", b"\t", b"\xef\xbb\xbf", b'{"id":1}', b"{", b"}", b"]", b'"'),
-    *(b"x", b"C", b"Content-", b"-", b":", b"\0", b"\xff", b"Content-Length: 8\r\n\r\n", b'{"a":"Content-Length: 3"}'),
+    *(
+        b"Content-Length: ",
+        b"content-length:",
+        b"Content-Type: x\r\n",
+        b"X-Y: 1\r\n",
+        b"\r\n",
+        b"\n",
+        b"\r\n\r\n",
+    ),
+    *(
+        b"5",
+        b"99999",
+        b"0",
+        b"1" * 18,
+        b"9" * 19,
+        b" ",
+        b"\t",
+        b"\xef\xbb\xbf",
+        b'{"id":1}',
+        b"{",
+        b"}",
+        b"]",
+        b'"',
+    ),
+    *(
+        b"x",
+        b"C",
+        b"Content-",
+        b"-",
+        b":",
+        b"\0",
+        b"\xff",
+        b"Content-Length: 8\r\n\r\n",
+        b'{"a":"Content-Length: 3"}',
+    ),
 )
 _EVENTS = (
-    *(b"data: ", b"data:", b"event: x", b"id: 1", b"retry: 3", b": comment", b"\n", b"\r\n", b"\r", b"\n\n", b"{}"),
+    *(
+        b"data: ",
+        b"data:",
+        b"event: x",
+        b"id: 1",
+        b"retry: 3",
+        b": comment",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\n\n",
+        b"{}",
+    ),
     *(b"\xef\xbb\xbf", b"\xff", b"x", b":", b" ", b"[DONE]", b"\0"),
 )
 _JSON = (
-    *("{", "}", "[", "]", ",", ":", '"a"', '"mcpServers"', '"a": 1', "1", "-1.5e3", "true", "null", "//", "/*", "*/"),
-    *("\n", "\r\n", " ", "\t", '"', "\\", "\\u12", "\\ud800", "\ufeff", "é", "NaN", "1e999", '{"mcpServers":{"a":{}}}'),
+    *(
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        '"a"',
+        '"mcpServers"',
+        '"a": 1',
+        "1",
+        "-1.5e3",
+        "true",
+        "null",
+        "//",
+        "/*",
+        "*/",
+    ),
+    *(
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        '"',
+        "\\",
+        "\\u12",
+        "\\ud800",
+        "\ufeff",
+        "é",
+        "NaN",
+        "1e999",
+        '{"mcpServers":{"a":{}}}',
+    ),
 )
 _REPLIES = (
     *_JSON,
-    *("<think>", "</think>", "[THINK]", "[/THINK]", "◁think▷", "<thinking>", "```", "```json\n", "```python\n", "'"),
-    *("<|FunctionCallBegin|>", "<|FunctionCallEnd|>", '{"name": "a", "parameters": {', "“", "”", "｛", "：", "，"),
-    *('"type": "ASK"', '"type": "ACTION"', '"content": "x"', "True", "None", "<SEARCH>", "</SEARCH>", "text ", "\0"),
+    *(
+        "<think>",
+        "</think>",
+        "[THINK]",
+        "[/THINK]",
+        "◁think▷",
+        "<thinking>",
+        "```",
+        "```json\n",
+        "```python\n",
+        "'",
+    ),
+    *(
+        "<|FunctionCallBegin|>",
+        "<|FunctionCallEnd|>",
+        '{"name": "a", "parameters": {',
+        "“",
+        "”",
+        "｛",
+        "：",
+        "，",
+    ),
+    *(
+        '"type": "ASK"',
+        '"type": "ACTION"',
+        '"content": "x"',
+        "True",
+        "None",
+        "<SEARCH>",
+        "</SEARCH>",
+        "text ",
+        "\0",
+    ),
 )
 _YAML = (
-    *("a: ", "b: 1", "- ", "- x\n", "\n", "  ", "    ", "{", "}", "[", "]", ",", ": ", "&a ", "*a", "<<: *a", "!!str "),
+    *(
+        "a: ",
+        "b: 1",
+        "- ",
+        "- x\n",
+        "\n",
+        "  ",
+        "    ",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ": ",
+        "&a ",
+        "*a",
+        "<<: *a",
+        "!!str ",
+    ),
     *(
         "!!python/object:os.x ",
         "|\n",
@@ -131,7 +263,17 @@ _YAML = (
         "\0",
         "1",
     ),
-    *("2020-01-01", "0x1f", "1:30", ".inf", "name: tool\n", "\\", "\ufeff", "\u2028", "&a [*a, *a]"),
+    *(
+        "2020-01-01",
+        "0x1f",
+        "1:30",
+        ".inf",
+        "name: tool\n",
+        "\\",
+        "\ufeff",
+        "\u2028",
+        "&a [*a, *a]",
+    ),
 )
 _DOCSTRINGS = (
     *(
@@ -145,8 +287,37 @@ _DOCSTRINGS = (
         "\n",
         " ",
     ),
-    *("    ", "x (int, optional): ", "x : {'a', 'b'}", "---", "===", "::", "- ", "* ", "`", "``", ":class:`a`", "\t"),
-    *("Example:", ">>> ", "...", ":", "(", ")", "[", "]", ",", "default 3", "\\", "é", "\r\n", "**kwargs: ", "text "),
+    *(
+        "    ",
+        "x (int, optional): ",
+        "x : {'a', 'b'}",
+        "---",
+        "===",
+        "::",
+        "- ",
+        "* ",
+        "`",
+        "``",
+        ":class:`a`",
+        "\t",
+    ),
+    *(
+        "Example:",
+        ">>> ",
+        "...",
+        ":",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "default 3",
+        "\\",
+        "é",
+        "\r\n",
+        "**kwargs: ",
+        "text ",
+    ),
 )
 
 
@@ -216,7 +387,9 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=60.0, help="for all of them together")
     options.add_argument("--seed", type=int, default=None, help="by default another one each time")
     options.add_argument("--only", default="", help="the parser whose name this is")
-    options.add_argument("--number", type=int, default=None, help="one input, as a failure names it")
+    options.add_argument(
+        "--number", type=int, default=None, help="one input, as a failure names it"
+    )
     given = options.parse_args()
     seed = random.randrange(10**6) if given.seed is None else given.seed
     chosen = {name: parser for name, parser in parsers().items() if given.only in ("", name)}
@@ -224,7 +397,9 @@ def main() -> int:
     for name, parser in chosen.items():
         end = time.monotonic() + given.seconds / len(chosen)
         number = first = given.number or 0
-        while number == first or (given.number is None and time.monotonic() < end and failures < 20):
+        while number == first or (
+            given.number is None and time.monotonic() < end and failures < 20
+        ):
             text = made(parser, seed, number)
             try:
                 attempt(parser, text)

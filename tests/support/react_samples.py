@@ -16,7 +16,9 @@ from toolwire_client.react import (
 from toolwire_client.react.messages import ActionResult
 
 
-def tool(name: str, properties: dict[str, Any] | None = None, required: list[str] | None = None) -> dict[str, Any]:
+def tool(
+    name: str, properties: dict[str, Any] | None = None, required: list[str] | None = None
+) -> dict[str, Any]:
     schema = {
         "type": "object",
         "properties": properties or {},
@@ -35,10 +37,29 @@ TOOLS = [ADD, MULTIPLY, PING, FIND]
 
 # Text that UTF-8 has a form for, control characters and quotation marks of every kind included.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    ["", '"', "'", "“”", "\\", "\n", "{", "}", "```", "</think>", "<think>", '{"type": "ACTION"}', "，：｛｝", "é中😀"]
+    [
+        "",
+        '"',
+        "'",
+        "“”",
+        "\\",
+        "\n",
+        "{",
+        "}",
+        "```",
+        "</think>",
+        "<think>",
+        '{"type": "ACTION"}',
+        "，：｛｝",
+        "é中😀",
+    ]
 )
 JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )

@@ -1,4 +1,6 @@
-"""Runs code with PythonInterpreter, says whether there is a sandbox, and finds processes by name."""
+"""Runs code with PythonInterpreter, says whether there is a sandbox, and finds processes by
+name.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ def failure(code: str, /, **settings: Any) -> str:
 
 def called_by(name: str) -> list[int]:
     """The living processes that call themselves *name*, as `NAMED` does; their children do, too."""
-    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if _is_called(path, name)]
+    return [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if _is_called(path, name)
+    ]
 
 
 def _is_called(path: Path, name: str) -> bool:
@@ -69,7 +75,9 @@ REFUSED = 0x00050000
 
 
 def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = None) -> int:
-    """Return the verdict on a call by the kernel's rules for such programs (linux/filter.h), as far as used here."""
+    """Return the verdict on a call by the kernel's rules for such programs (linux/filter.h), as far
+    as used here.
+    """
     data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
     steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
     at = register = 0
@@ -82,5 +90,9 @@ def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = 
             case 0x06:
                 return value
             case _:
-                holds = {0x15: register == value, 0x35: register >= value, 0x45: bool(register & value)}[code]
+                holds = {
+                    0x15: register == value,
+                    0x35: register >= value,
+                    0x45: bool(register & value),
+                }[code]
                 at += then if holds else otherwise

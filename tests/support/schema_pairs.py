@@ -1,4 +1,6 @@
-"""Schemas of the kinds that tools have, before and after an edit, and values that they accept or nearly accept."""
+"""Schemas of the kinds that tools have, before and after an edit, and values that they accept or
+nearly accept.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +19,32 @@ _BOUND = st.sampled_from([-1, 0, 1, 2, 3, 1.5, 2.0])
 _COUNT = st.integers(0, 3)
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.sampled_from([None, False, True, -1, 0, 1, 2, 3, 4, 1.0, 1.5, 2.5, "", "a", "b", "ab", "12", "zzzz"]),
+    st.sampled_from(
+        [None, False, True, -1, 0, 1, 2, 3, 4, 1.0, 1.5, 2.5, "", "a", "b", "ab", "12", "zzzz"]
+    ),
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(_NAME | st.sampled_from(["d", "ab"]), inner, max_size=4)
+        st.lists(inner, max_size=4)
+        | st.dictionaries(_NAME | st.sampled_from(["d", "ab"]), inner, max_size=4)
     ),
     max_leaves=8,
 )
 
 _WORDS: dict[str, st.SearchStrategy[Any]] = {
-    "type": st.sampled_from(_TYPES) | st.lists(st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True),
+    "type": st.sampled_from(_TYPES)
+    | st.lists(st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True),
     "enum": st.lists(VALUES, min_size=1, max_size=4),
     "const": VALUES,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _BOUND),
     "multipleOf": st.sampled_from([1, 2, 3, 0.5, 1.5]),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _COUNT),
+    **dict.fromkeys(
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _COUNT
+    ),
     "pattern": _PATTERNS,
     "uniqueItems": st.booleans(),
     "required": st.lists(_NAME, max_size=2, unique=True),
-    "dependentRequired": st.dictionaries(_NAME, st.lists(_NAME, max_size=2, unique=True), max_size=2),
+    "dependentRequired": st.dictionaries(
+        _NAME, st.lists(_NAME, max_size=2, unique=True), max_size=2
+    ),
     **dict.fromkeys(("minContains", "maxContains"), _COUNT),
     "default": VALUES,
     "description": st.sampled_from(["One.", "Two."]),
@@ -44,7 +54,10 @@ _WORDS: dict[str, st.SearchStrategy[Any]] = {
 def _containing(inner: st.SearchStrategy[Schema]) -> dict[str, st.SearchStrategy[Any]]:
     several = st.lists(inner, min_size=1, max_size=3)
     return {
-        **dict.fromkeys(("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then"), inner),
+        **dict.fromkeys(
+            ("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then"),
+            inner,
+        ),
         **dict.fromkeys(("prefixItems", "anyOf", "oneOf", "allOf"), several),
         "properties": st.dictionaries(_NAME, inner, max_size=3),
         "patternProperties": st.dictionaries(_PATTERNS, inner, max_size=2),
@@ -62,7 +75,8 @@ def _inner(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
         optional={"required": words["required"], "additionalProperties": st.booleans() | inner},
     )
     arrays = st.fixed_dictionaries(
-        {"type": st.just("array"), "items": inner}, optional={"minItems": _COUNT, "maxItems": _COUNT}
+        {"type": st.just("array"), "items": inner},
+        optional={"minItems": _COUNT, "maxItems": _COUNT},
     )
     return anything | typical | arrays
 
@@ -70,7 +84,10 @@ def _inner(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
 _LEAVES = st.booleans() | st.sampled_from(_TYPES).flatmap(
     lambda name: st.fixed_dictionaries(
         {"type": st.just(name)},
-        optional={word: _WORDS[word] for word in ("minimum", "maximum", "minLength", "maxLength", "enum", "pattern")},
+        optional={
+            word: _WORDS[word]
+            for word in ("minimum", "maximum", "minLength", "maxLength", "enum", "pattern")
+        },
     )
 )
 _PARTS = st.recursive(_LEAVES, _inner, max_leaves=5)
@@ -87,7 +104,9 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Schema, Schema]:
-    """Two schemas: mostly one and the same after some edits, sometimes two that have nothing to do with each other."""
+    """Two schemas: mostly one and the same after some edits, sometimes two that have nothing to do
+    with each other.
+    """
     one = draw(schemas())
     if draw(st.integers(0, 4)) == 0:
         return one, draw(schemas())
@@ -125,7 +144,9 @@ def moved_into_definitions(schema: Schema) -> Schema:
         return {"$ref": f"#/$defs/{name}"}
 
     root = dict(schema)
-    for path in [path for path in _places(schema, ()) if len(path) in (1, 2) and path[0] != "$defs"]:
+    for path in [
+        path for path in _places(schema, ()) if len(path) in (1, 2) and path[0] != "$defs"
+    ]:
         root = _changed(root, path, moved)
     return {**root, "$defs": definitions}
 
@@ -151,5 +172,11 @@ def _changed(value: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) ->
         return change(value)
     first, *rest = path
     if isinstance(value, list):
-        return [_changed(inner, tuple(rest), change) if at == first else inner for at, inner in enumerate(value)]
-    return {name: _changed(inner, tuple(rest), change) if name == first else inner for name, inner in value.items()}
+        return [
+            _changed(inner, tuple(rest), change) if at == first else inner
+            for at, inner in enumerate(value)
+        ]
+    return {
+        name: _changed(inner, tuple(rest), change) if name == first else inner
+        for name, inner in value.items()
+    }

@@ -24,16 +24,27 @@ NUMBER = {
     "exclusiveMaximum": BOUNDS,
     "multipleOf": STEPS,
 }
-STRING = {"minLength": COUNTS, "maxLength": COUNTS.map(lambda count: count + 2), "pattern": PATTERNS, "format": FORMATS}
+STRING = {
+    "minLength": COUNTS,
+    "maxLength": COUNTS.map(lambda count: count + 2),
+    "pattern": PATTERNS,
+    "format": FORMATS,
+}
 
 
-def some(words: dict[str, st.SearchStrategy[Any]], at_most: int = 3) -> st.SearchStrategy[dict[str, Any]]:
+def some(
+    words: dict[str, st.SearchStrategy[Any]], at_most: int = 3
+) -> st.SearchStrategy[dict[str, Any]]:
     """A schema of a few of these *words*."""
     chosen = st.lists(st.sampled_from(sorted(words)), unique=True, max_size=at_most)
-    return chosen.flatmap(lambda names: st.fixed_dictionaries({name: words[name] for name in names}))
+    return chosen.flatmap(
+        lambda names: st.fixed_dictionaries({name: words[name] for name in names})
+    )
 
 
-def of_type(name: str, words: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def of_type(
+    name: str, words: dict[str, st.SearchStrategy[Any]]
+) -> st.SearchStrategy[dict[str, Any]]:
     return some(words).map(lambda schema: {"type": name, **schema})
 
 
@@ -73,7 +84,9 @@ def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "propertyNames": inner | of_type("string", STRING),
         "minProperties": COUNTS,
         "maxProperties": COUNTS,
-        "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=2),
+        "dependentRequired": st.dictionaries(
+            NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=2
+        ),
         "dependentSchemas": st.dictionaries(NAMES, inner, max_size=1),
     }
     combined = {
@@ -87,7 +100,11 @@ def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "type": TYPES,
     }
     tool = members.map(
-        lambda properties: {"type": "object", "properties": properties, "required": list(properties)[:1]}
+        lambda properties: {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties)[:1],
+        }
     )
     return st.one_of(
         tool,
@@ -102,7 +119,10 @@ SCHEMAS = st.recursive(LEAVES, composed, max_leaves=8)
 
 TREE = {
     "type": "object",
-    "properties": {"value": {"$ref": "#/$defs/leaf"}, "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+    "properties": {
+        "value": {"$ref": "#/$defs/leaf"},
+        "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+    },
     "required": ["children"],
 }
 

@@ -75,7 +75,9 @@ def call(name: str, arguments: Any = None, id: Any = 1, **meta: Any) -> dict[str
 
 
 def answers(protocol: ServerProtocol, *sent: Any) -> list[Any]:
-    """Send messages (bytes as they are, others as JSON), run what they start at once, and return what comes out."""
+    """Send messages (bytes as they are, others as JSON), run what they start at once, and return
+    what comes out.
+    """
     out = []
     for message in sent:
         frame = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -91,7 +93,10 @@ def run(protocol: ServerProtocol, started: Any) -> bytes | None:
     """Run one call as a worker does and return the message that answers it."""
     try:
         return protocol.in_flight.finish(
-            started, started.tool.call(started.arguments, started, strict_arguments=started.strict_arguments)
+            started,
+            started.tool.call(
+                started.arguments, started, strict_arguments=started.strict_arguments
+            ),
         )
     except Exception as error:
         return protocol.in_flight.fail(started, error)
@@ -100,7 +105,9 @@ def run(protocol: ServerProtocol, started: Any) -> bytes | None:
 class Process:
     """A served process, spoken to in lines of JSON (or any bytes)."""
 
-    def __init__(self, arguments: list[str], *, env: dict[str, str] | None = None, **options: Any) -> None:
+    def __init__(
+        self, arguments: list[str], *, env: dict[str, str] | None = None, **options: Any
+    ) -> None:
         self.popen = subprocess.Popen(
             [sys.executable, *arguments],
             stdin=subprocess.PIPE,
@@ -173,7 +180,9 @@ class Process:
 
     def _read_stderr(self) -> None:
         assert self.popen.stderr is not None
-        with self.popen.stderr as stderr:  # closed here: another thread must not close what this one reads
+        with (
+            self.popen.stderr as stderr
+        ):  # closed here: another thread must not close what this one reads
             for line in stderr:
                 self._stderr.append(line)
 
@@ -211,7 +220,9 @@ def served(folder: Path, source: str, *options: str, **more: Any) -> Iterator[Pr
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Return as soon as *condition* holds, asked again and again: for what only the operating system can tell."""
+    """Return as soon as *condition* holds, asked again and again: for what only the operating
+    system can tell.
+    """
     end = time.monotonic() + PATIENCE_SECONDS
     pause = threading.Event()
     while not condition():

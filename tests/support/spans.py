@@ -20,6 +20,8 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)  # the real one is set once in a process
+    monkeypatch.setattr(
+        trace, "get_tracer_provider", lambda: provider
+    )  # the real one is set once in a process
     yield exporter
     provider.shutdown()

@@ -1,4 +1,6 @@
-"""A legacy MCP server that strict hosts refuse: `python strange_server.py`. Each tool does what its name says."""
+"""A legacy MCP server that strict hosts refuse: `python strange_server.py`. Each tool does what its
+name says.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,43 @@ import time
 from typing import Any
 
 TOOLS: list[dict[str, Any]] = [
-    {"name": "shop.add item", "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}}},
-    {"name": "untitled", "title": None, "annotations": None, "inputSchema": {"properties": {"a": True}}},
+    {
+        "name": "shop.add item",
+        "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}},
+    },
+    {
+        "name": "untitled",
+        "title": None,
+        "annotations": None,
+        "inputSchema": {"properties": {"a": True}},
+    },
     {
         "name": "either",
         "inputSchema": {
             "type": "object",
-            "oneOf": [{"properties": {"a": {"type": ["string", "null"]}}}, {"properties": {"b": {"type": "array"}}}],
+            "oneOf": [
+                {"properties": {"a": {"type": ["string", "null"]}}},
+                {"properties": {"b": {"type": "array"}}},
+            ],
         },
     },
-    {"name": "wrong", "inputSchema": {"type": "object", "required": 5, "anyOf": 5, "$ref": "#/x", "allOf": [5]}},
+    {
+        "name": "wrong",
+        "inputSchema": {"type": "object", "required": 5, "anyOf": 5, "$ref": "#/x", "allOf": [5]},
+    },
     *(
         {"name": name, "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}
-        for name in ("echo", "noise", "silent", "large", "crash", "orphan", "sample", "progress", "pid")
+        for name in (
+            "echo",
+            "noise",
+            "silent",
+            "large",
+            "crash",
+            "orphan",
+            "sample",
+            "progress",
+            "pid",
+        )
     ),
 ]
 
@@ -62,7 +88,11 @@ def call(id: Any, params: dict[str, Any]) -> None:
             text(id, str(orphan.pid))
             return
         case "sample":
-            send(id=7, method="sampling/createMessage", params={"messages": [], "maxTokens": 5, "x": 1.50})
+            send(
+                id=7,
+                method="sampling/createMessage",
+                params={"messages": [], "maxTokens": 5, "x": 1.50},
+            )
             text(id, json.dumps(receive()))
             return
         case "progress":
@@ -78,7 +108,11 @@ def answer(message: dict[str, Any]) -> None:
     if method == "initialize":
         capabilities = {"tools": {}, "sampling-like": {"x": 1}, "resources": {"subscribe": True}}
         info = {"name": "strange", "version": "7", "title": "Strange"}
-        told = {"capabilities": capabilities, "serverInfo": info, "instructions": f"You are {json.dumps(params)}"}
+        told = {
+            "capabilities": capabilities,
+            "serverInfo": info,
+            "instructions": f"You are {json.dumps(params)}",
+        }
         send(id=id, result={"protocolVersion": "2025-06-18", **told})
     elif method == "notifications/initialized":
         send(method="notifications/custom", params={"big": 12345678901234567890123})
@@ -89,11 +123,14 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "tools/call":
         call(id, params)
     elif method == "custom/echo":
-        sys.stdout.write(f'{{"id": {json.dumps(id)},   "jsonrpc":"2.0", "result": {json.dumps(message)}}}\n')
+        sys.stdout.write(
+            f'{{"id": {json.dumps(id)},   "jsonrpc":"2.0", "result": {json.dumps(message)}}}\n'
+        )
         sys.stdout.flush()
     elif method == "custom/log":
         send(
-            method="notifications/message", params={"level": "info", "data": {"x": 1.50, "n": 12345678901234567890123}}
+            method="notifications/message",
+            params={"level": "info", "data": {"x": 1.50, "n": 12345678901234567890123}},
         )
         send(id=id, result={})
     elif method == "custom/flood":

@@ -18,15 +18,31 @@ def answer(message: dict) -> dict:
             return None
         case "initialize":
             about = {"name": "stubborn", "version": "1"}
-            return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
+            return {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": about,
+            }
         case "tools/list" if FAULT == "calls one after the other":
-            return {"tools": [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]}
+            return {
+                "tools": [
+                    {
+                        "name": "a",
+                        "inputSchema": {"type": "object"},
+                        "annotations": {"readOnlyHint": True},
+                    }
+                ]
+            }
         case "tools/call" if FAULT == "calls one after the other":
             time.sleep(0.15)
             return {"content": []}
         case "tools/list" if FAULT == "asks too much":
             schema = {"type": "object", "properties": {"key": False}, "required": ["key"]}
-            return {"tools": [{"name": "a", "inputSchema": schema, "annotations": {"readOnlyHint": True}}]}
+            return {
+                "tools": [
+                    {"name": "a", "inputSchema": schema, "annotations": {"readOnlyHint": True}}
+                ]
+            }
         case "tools/list":
             return {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
         case "ping":
@@ -53,7 +69,10 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
     elif FAULT == "leaves":
         subprocess.Popen(
-            ["sleep", sys.argv[2]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+            ["sleep", sys.argv[2]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
         )
     served = 0
     has_seen_zero = is_cut_off = False
@@ -73,7 +92,13 @@ def main() -> None:
             result = None
         has_seen_zero = has_seen_zero or message["id"] == 0
         if FAULT == "logs" and message["method"] == "tools/list":
-            say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+            say(
+                {
+                    "jsonrpc": "2.0",
+                    "method": "notifications/message",
+                    "params": {"level": "info", "data": "x"},
+                }
+            )
         if is_cut_off := FAULT == "is cut off" and message["id"] == 11:
             break
         if FAULT == "is of an SDK" and message["method"] == "tools/call":

@@ -21,13 +21,18 @@ def command(*words: str) -> list[str]:
 
 
 # The terminal becomes the one that controls the process, so that Ctrl-C reaches it.
-_SHIM = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+_SHIM = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1],"
+    " sys.argv[1:])"
+)
 
 
 class Terminal:
     """A command on a terminal of its own."""
 
-    def __init__(self, *words: str, cwd: Path, program: list[str] | None = None, **env: str) -> None:
+    def __init__(
+        self, *words: str, cwd: Path, program: list[str] | None = None, **env: str
+    ) -> None:
         self._controller, terminal = pty.openpty()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SHIM, *(program or command(*words))],
@@ -66,7 +71,9 @@ class Terminal:
         os.write(self._controller, text.encode())
 
     def _until_asleep(self) -> None:
-        """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
+        """Wait until the main thread does: between a prompt and the wait for a key, Python
+        overlooks a signal.
+        """
         status = Path(f"/proc/{self._process.pid}/stat")
         wait_until(lambda: status.read_text().rpartition(")")[2].split()[0] in "SZ")  # or has ended
 

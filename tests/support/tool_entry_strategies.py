@@ -27,10 +27,19 @@ HOSTILE = [
     "é加",
     "#",
 ]
-TEXTS = st.lists(st.sampled_from(["word", " ", *HOSTILE]) | st.text(max_size=5), max_size=6).map("".join)
-NAMES = st.sampled_from(["a", "b", "class", "None", "1st", "a b", "größe", "-", "self", "__proto__"]) | TEXTS
+TEXTS = st.lists(st.sampled_from(["word", " ", *HOSTILE]) | st.text(max_size=5), max_size=6).map(
+    "".join
+)
+NAMES = (
+    st.sampled_from(["a", "b", "class", "None", "1st", "a b", "größe", "-", "self", "__proto__"])
+    | TEXTS
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=3,
 )
@@ -38,14 +47,18 @@ JSON = st.recursive(
 
 def with_words(schema: st.SearchStrategy[dict[str, Any]], **words: st.SearchStrategy[Any]) -> Any:
     """*schema*, sometimes with some of *words* added."""
-    return st.builds(lambda some, base: {**some, **base}, st.fixed_dictionaries({}, optional=words), schema)
+    return st.builds(
+        lambda some, base: {**some, **base}, st.fixed_dictionaries({}, optional=words), schema
+    )
 
 
 def _larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     objects = st.dictionaries(NAMES, inner, max_size=3).flatmap(
         lambda members: with_words(
             st.just({"type": "object", "properties": members}),
-            required=st.lists(st.sampled_from(sorted(members)), unique=True) if members else st.just([]),
+            required=st.lists(st.sampled_from(sorted(members)), unique=True)
+            if members
+            else st.just([]),
             additionalProperties=st.booleans() | inner,
         )
     )
@@ -54,7 +67,11 @@ def _larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         objects,
         st.builds(lambda items: {"type": "array", "items": items}, inner),
         st.builds(lambda items: {"type": "array", "prefixItems": items}, several),
-        st.builds(lambda word, members: {word: members}, st.sampled_from(["anyOf", "oneOf", "allOf"]), several),
+        st.builds(
+            lambda word, members: {word: members},
+            st.sampled_from(["anyOf", "oneOf", "allOf"]),
+            several,
+        ),
         st.builds(lambda wanted: {"anyOf": [wanted, {"type": "null"}], "default": None}, inner),
     )
 
@@ -78,7 +95,9 @@ _SMALL = with_words(
     pattern=TEXTS,
     format=st.sampled_from(["date-time", "uri"]),
 )
-SCHEMAS = st.recursive(_SMALL, lambda inner: with_words(_larger(inner), description=TEXTS), max_leaves=4)
+SCHEMAS = st.recursive(
+    _SMALL, lambda inner: with_words(_larger(inner), description=TEXTS), max_leaves=4
+)
 
 
 @st.composite
@@ -101,7 +120,7 @@ ENTRIES = st.builds(
     st.fixed_dictionaries({}, optional={"description": TEXTS, "outputSchema": roots()}),
 )
 
-# --- schemas, each with a value that it takes -------------------------------------------------------------------------
+# --- schemas, each with a value that it takes -----------------------------------------------------
 
 
 class Sample(NamedTuple):
@@ -135,7 +154,11 @@ _PLAIN_SAMPLES = st.one_of(
 @st.composite
 def objects(draw: st.DrawFn, inner: st.SearchStrategy[Sample]) -> Sample:
     """An object's schema and a value of it, in which some of the optional members are missing."""
-    members = draw(st.dictionaries(FIELDS, st.tuples(inner, st.booleans(), st.booleans()), min_size=1, max_size=4))
+    members = draw(
+        st.dictionaries(
+            FIELDS, st.tuples(inner, st.booleans(), st.booleans()), min_size=1, max_size=4
+        )
+    )
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {name: member.schema for name, (member, _, _) in members.items()},
@@ -150,13 +173,19 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Sample]) -> Sample:
         if is_required or is_given or Draft202012Validator(member.schema).is_valid(None)
     ]
     value = {name: members[name][0].value for name in given}
-    return Sample(schema, value, {name: members[name][0].filled if name in given else None for name in members})
+    return Sample(
+        schema,
+        value,
+        {name: members[name][0].filled if name in given else None for name in members},
+    )
 
 
 def _containing(inner: st.SearchStrategy[Sample]) -> st.SearchStrategy[Sample]:
     lists = st.tuples(inner, st.integers(0, 2)).map(
         lambda drawn: Sample(
-            {"type": "array", "items": drawn[0].schema}, [drawn[0].value] * drawn[1], [drawn[0].filled] * drawn[1]
+            {"type": "array", "items": drawn[0].schema},
+            [drawn[0].value] * drawn[1],
+            [drawn[0].filled] * drawn[1],
         )
     )
     nullable = inner.map(lambda one: one._replace(schema={"anyOf": [one.schema, {"type": "null"}]}))
@@ -178,7 +207,8 @@ def _containing(inner: st.SearchStrategy[Sample]) -> st.SearchStrategy[Sample]:
 
 
 APART = {"type": "object", "properties": {"z": {"type": "integer"}}, "required": ["z"]}
-"""A schema that shares no value with the others here, so that it can join any of them in a `oneOf`."""
+"""A schema that shares no value with the others here, so that it can join any of them in a `oneOf`.
+"""
 
 SAMPLES = objects(st.recursive(_PLAIN_SAMPLES, _containing, max_leaves=6))
 """Schemas of arguments, each with arguments that it takes."""

@@ -1,4 +1,6 @@
-"""Makes docs/tools.md from the bundled tools themselves: `python tests/support/tools_page.py > docs/tools.md`."""
+"""Makes docs/tools.md from the bundled tools themselves:
+`python tests/support/tools_page.py > docs/tools.md`.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +29,20 @@ repeat the option for each item (`--set Files.roots=notes --set Files.roots=plan
 (`--set 'Files.roots=["notes", "plans"]'`); a comma is part of a name.
 
 These names have priority over files: a folder of the same name is served as `./Files`.
-"""
+"""  # noqa: E501
 
 
 def page() -> str:
     """Return the page."""
-    return "\n".join([INTRODUCTION, _overview(), *(_section(name, entry) for name, entry in BUNDLED.items())])
+    return "\n".join(
+        [INTRODUCTION, _overview(), *(_section(name, entry) for name, entry in BUNDLED.items())]
+    )
 
 
 def _overview() -> str:
     rows = [
-        f"| [`{name}`](#{name.lower()}) | {entry.summary} | {_needs(name, entry)} |" for name, entry in BUNDLED.items()
+        f"| [`{name}`](#{name.lower()}) | {entry.summary} | {_needs(name, entry)} |"
+        for name, entry in BUNDLED.items()
     ]
     return "\n".join(["| tool | what it does | needs |", "| --- | --- | --- |", *rows, ""])
 
@@ -86,8 +91,18 @@ def _tool(entry: dict[str, Any]) -> str:
 
 
 def _annotations(hints: dict[str, Any]) -> str:
-    words = ["reads only" if hints.get("readOnlyHint") else "may overwrite" if hints.get("destructiveHint") else "adds"]
-    words.append("reaches beyond this machine" if hints.get("openWorldHint") else "stays on this machine")
+    words = [
+        (
+            "reads only"
+            if hints.get("readOnlyHint")
+            else "may overwrite"
+            if hints.get("destructiveHint")
+            else "adds"
+        )
+    ]
+    words.append(
+        "reaches beyond this machine" if hints.get("openWorldHint") else "stays on this machine"
+    )
     return f"*{', '.join(words)}*"
 
 

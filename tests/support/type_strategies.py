@@ -58,7 +58,24 @@ class Item(msgspec.Struct, rename="camel"):
 
 
 SIMPLE: list[Any] = [
-    *(int, float, bool, str, None, Any, dict, list, Color, Size, Shade, Point, Tree, Movie, Pair, Item),
+    *(
+        int,
+        float,
+        bool,
+        str,
+        None,
+        Any,
+        dict,
+        list,
+        Color,
+        Size,
+        Shade,
+        Point,
+        Tree,
+        Movie,
+        Pair,
+        Item,
+    ),
     *(dt.datetime, dt.date, dt.time, uuid.UUID),
     *(Literal["a", "b"], Literal[1, "1", None], Literal[True, 2]),
     Annotated[int, annotated_types.Ge(0), annotated_types.Lt(100)],
@@ -75,7 +92,9 @@ def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         inner.map(lambda hint: list[hint]),  # type: ignore[valid-type]
         inner.map(lambda hint: dict[str, hint]),  # type: ignore[valid-type]
         inner.map(lambda hint: tuple[hint, ...]),  # type: ignore[valid-type]
-        st.lists(inner, min_size=1, max_size=3).map(lambda hints: tuple.__class_getitem__(tuple(hints))),
+        st.lists(inner, min_size=1, max_size=3).map(
+            lambda hints: tuple.__class_getitem__(tuple(hints))
+        ),
         st.tuples(inner, inner).map(either),
         st.tuples(inner, st.just(None)).map(either),
         inner.map(lambda hint: Annotated[hint, "text"]),
@@ -93,13 +112,36 @@ HINTS = st.recursive(st.sampled_from(SIMPLE), composed, max_leaves=4)
 TEXTS = st.text(max_size=4) | st.sampled_from(
     (
         *("", "a", "b", "ab", "red", "LIGHT", "1", "-7", "null"),
-        *("2026-03-01", "2026-03-01T09:00:00Z", "2026-03-01T09:00:00", "12:30", "25:00", "12:30:00+02:00"),
+        *(
+            "2026-03-01",
+            "2026-03-01T09:00:00Z",
+            "2026-03-01T09:00:00",
+            "12:30",
+            "25:00",
+            "12:30:00+02:00",
+        ),
         *(str(uuid.UUID(int=7)), uuid.UUID(int=7).hex),
     )
 )
-NUMBERS = st.sampled_from([0, 1, 2, -1, 0.5, 1.0, 2.0, -0.0, 99, 100, 2**53, 2**64, 10**30, 1.5]) | st.integers()
+NUMBERS = (
+    st.sampled_from([0, 1, 2, -1, 0.5, 1.0, 2.0, -0.0, 99, 100, 2**53, 2**64, 10**30, 1.5])
+    | st.integers()
+)
 NAMES = st.sampled_from(
-    ["x", "y", "label", "value", "children", "name", "year", "left", "right", "itemName", "when", "1"]
+    [
+        "x",
+        "y",
+        "label",
+        "value",
+        "children",
+        "name",
+        "year",
+        "left",
+        "right",
+        "itemName",
+        "when",
+        "1",
+    ]
 )
 JSON: st.SearchStrategy[Any] = st.recursive(
     NUMBERS | TEXTS | st.none() | st.booleans(),
@@ -110,7 +152,9 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 @st.composite
 def fitting(draw: st.DrawFn, schema: dict[str, Any], root: dict[str, Any], depth: int = 0) -> Any:
-    """A value that probably fits the schema: good enough to reach every yes, wrong often enough to reach many a no."""
+    """A value that probably fits the schema: good enough to reach every yes, wrong often enough to
+    reach many a no.
+    """
     if depth > 4 or draw(st.integers(0, 19)) == 0:
         return draw(JSON)
     if "$ref" in schema:
@@ -122,11 +166,15 @@ def fitting(draw: st.DrawFn, schema: dict[str, Any], root: dict[str, Any], depth
     match schema.get("type"):
         case "object":
             known = schema.get("properties", {})
-            wanted = [name for name in known if name in schema.get("required", ()) or draw(st.booleans())]
+            wanted = [
+                name for name in known if name in schema.get("required", ()) or draw(st.booleans())
+            ]
             made = {name: draw(fitting(known[name], root, depth + 1)) for name in wanted}
             if not known:
                 for name in draw(st.lists(NAMES | TEXTS, max_size=2)):
-                    made[name] = draw(fitting(schema.get("additionalProperties") or {}, root, depth + 1))
+                    made[name] = draw(
+                        fitting(schema.get("additionalProperties") or {}, root, depth + 1)
+                    )
             return made
         case "array":
             places = schema.get("prefixItems")

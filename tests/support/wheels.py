@@ -15,7 +15,9 @@ def make_wheel(folder: Path, name: str, source: str, version: str = "1.0") -> No
     files = {
         f"{name}.py": source,
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
     }
     record = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
@@ -24,7 +26,9 @@ def make_wheel(folder: Path, name: str, source: str, version: str = "1.0") -> No
 
 
 def offline(folder: Path) -> dict[str, str]:
-    """Return an environment in which uv finds only the wheels in *folder* / `wheels`; its cache is in *folder*."""
+    """Return an environment in which uv finds only the wheels in *folder* / `wheels`; its cache is
+    in *folder*.
+    """
     path = os.pathsep.join([os.path.dirname(sys.executable), "/usr/bin", "/bin"])
     return {
         "PATH": path,

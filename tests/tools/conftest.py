@@ -13,6 +13,10 @@ def own_actions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """A test knows the actions of its module, not those that other modules and tests define."""
     module: ModuleType = request.module
     known = metaclass.classes.items()
-    own = {name: cls for name, cls in known if cls.__module__.startswith(("toolwire_tools.", module.__name__))}
+    own = {
+        name: cls
+        for name, cls in known
+        if cls.__module__.startswith(("toolwire_tools.", module.__name__))
+    }
     for user in (metaclass, registry):
         monkeypatch.setattr(user, "classes", own)

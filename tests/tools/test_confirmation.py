@@ -1,4 +1,6 @@
-"""`confirm`: a tool that asks first never runs without the user's consent, and a question cannot be forged."""
+"""`confirm`: a tool that asks first never runs without the user's consent, and a question cannot be
+forged.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +129,9 @@ def forms(folder: Path) -> Iterator[tuple[str, Tool]]:
         REMOVED.append(path)
         return "removed"
 
-    @tool_api(confirm="Really remove {path}?", input_schema={"type": "object", "properties": {"path": {}}})
+    @tool_api(
+        confirm="Really remove {path}?", input_schema={"type": "object", "properties": {"path": {}}}
+    )
     def by_schema(**arguments: Any) -> str:
         REMOVED.append(arguments["path"])
         return "removed"
@@ -159,8 +163,25 @@ def run(tool: Tool, caller: RecordingCaller, arguments: dict[str, Any]) -> dict[
 
 
 FORMS = (
-    *("remove", "remove_async", "remove_slowly", "remove_slowly_async", "by_place", "by_schema", "partial", "renamed"),
-    *("toolkit", "action", "action with its own call", "async action", "hooks", "async hooks", "command"),
+    *(
+        "remove",
+        "remove_async",
+        "remove_slowly",
+        "remove_slowly_async",
+        "by_place",
+        "by_schema",
+        "partial",
+        "renamed",
+    ),
+    *(
+        "toolkit",
+        "action",
+        "action with its own call",
+        "async action",
+        "hooks",
+        "async hooks",
+        "command",
+    ),
 )
 
 
@@ -186,9 +207,15 @@ def test_without_consent_no_form_of_a_tool_runs_and_the_error_says_so(
 
 
 @pytest.mark.parametrize(
-    "form", [pytest.param(form, marks=[pytest.mark.process] if form == "command" else []) for form in FORMS]
+    "form",
+    [
+        pytest.param(form, marks=[pytest.mark.process] if form == "command" else [])
+        for form in FORMS
+    ],
 )
-def test_with_consent_every_form_of_a_tool_runs_once_and_asks_once(tmp_path: Path, form: str) -> None:
+def test_with_consent_every_form_of_a_tool_runs_once_and_asks_once(
+    tmp_path: Path, form: str
+) -> None:
     tool, caller = dict(forms(tmp_path))[form], RecordingCaller()
     caller.answers = [YES]
 
@@ -200,7 +227,9 @@ def test_with_consent_every_form_of_a_tool_runs_once_and_asks_once(tmp_path: Pat
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_arguments_that_do_not_fit_are_refused_before_the_user_is_asked(tmp_path: Path, form: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_before_the_user_is_asked(
+    tmp_path: Path, form: str
+) -> None:
     tool, caller = dict(forms(tmp_path))[form], RecordingCaller()
     if form == "by_schema":
         return  # its schema takes anything
@@ -284,7 +313,15 @@ def test_no_text_can_end_its_quotes_or_its_line_or_hide(text: str) -> None:
     shown = show(text)
     value, end = json.JSONDecoder().raw_decode(shown)
     assert value == text if end == len(shown) else text.startswith(value) and len(text) > 50
-    assert not {unicodedata.category(letter) for letter in shown} & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    assert not {unicodedata.category(letter) for letter in shown} & {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Co",
+        "Cn",
+        "Zl",
+        "Zp",
+    }
     assert len(shown) <= 12 * MAX_VALUE // 2 + 100
 
 
@@ -301,7 +338,10 @@ def asked(tool: Tool, arguments: dict[str, Any]) -> str:
 
 
 def test_defaults_that_the_caller_leaves_out_are_shown() -> None:
-    @tool_api(confirm="Remove {path} with {recursive}, {level}, {at}, {extra} {{so}}?", exclude_arguments="hidden")
+    @tool_api(
+        confirm="Remove {path} with {recursive}, {level}, {at}, {extra} {{so}}?",
+        exclude_arguments="hidden",
+    )
     def remove(
         path: Path,
         /,
@@ -387,7 +427,9 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("confirm", "problem"), REFUSED)
-def test_a_question_that_cannot_be_asked_is_refused_when_the_tool_is_made(confirm: Any, problem: str) -> None:
+def test_a_question_that_cannot_be_asked_is_refused_when_the_tool_is_made(
+    confirm: Any, problem: str
+) -> None:
     @tool_api(confirm=confirm, exclude_arguments="hidden")
     def remove(path: Annotated[str, "a file"], context: Context, hidden: str = "") -> None: ...
 
@@ -406,7 +448,10 @@ def test_a_question_of_another_type_is_refused_by_the_decorator(confirm: Any) ->
 def test_resources_and_prompts_have_no_question() -> None:
     from toolwire_tools import prompt, resource
 
-    ways: list[Callable[[], Any]] = [lambda: resource("a://b", confirm="?"), lambda: prompt(confirm="?")]  # type: ignore[call-overload, call-arg]
+    ways: list[Callable[[], Any]] = [
+        lambda: resource("a://b", confirm="?"),
+        lambda: prompt(confirm="?"),
+    ]  # type: ignore[call-overload, call-arg]
     for way in ways:
         with pytest.raises(TypeError, match="no option 'confirm'"):
             way()

@@ -27,7 +27,12 @@ def test_a_decorated_function_is_the_function_itself() -> None:
 
 
 def test_every_option_reaches_the_description() -> None:
-    icon = {"src": "https://example.org/a.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
+    icon = {
+        "src": "https://example.org/a.png",
+        "mimeType": "image/png",
+        "sizes": ["48x48"],
+        "theme": "dark",
+    }
 
     @tool_api(
         name="plus",
@@ -112,7 +117,9 @@ def test_an_unknown_option_is_answered_with_the_closest_one() -> None:
         {"returns_named_value": "yes"},
     ],
 )
-def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dict[str, Any]) -> None:
+def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(
+    options: dict[str, Any],
+) -> None:
     with pytest.raises(TypeError, match=f"tool_api: {next(iter(options))}"):
         tool_api(**options)
 
@@ -156,7 +163,10 @@ ICON = {"src": "https://example.org/a.png"}
         ({"title": 3}, "title: Expected `str | null`, got `int`"),
         ({"read_only": "yes"}, "read_only: Expected `bool | null`, got `str`"),
         ({"timeout_seconds": -1}, "timeout_seconds: Expected `float` > 0.0"),
-        ({"runs_in": "a thread"}, "runs_in must be 'process', another name or an executor, not 'a thread'"),
+        (
+            {"runs_in": "a thread"},
+            "runs_in must be 'process', another name or an executor, not 'a thread'",
+        ),
         ({"runs_in": 3}, "runs_in must be 'process', another name or an executor, not 3"),
         ({"memory_limit": 1.5}, "memory_limit: Expected `int | null`, got `float`"),
         ({"tags": "files"}, "tags: Expected `array`, got `str`"),
@@ -166,8 +176,14 @@ ICON = {"src": "https://example.org/a.png"}
         ({"icons": [3]}, "icons[0]: Expected `object`, got `int`"),
         ({"icons": [ICON, {}]}, "icons[1]: Object missing required field `src`"),
         ({"icons": [ICON | {"size": 1}]}, "icons[0]: Object contains unknown field `size`"),
-        ({"icons": [{"src": "a.png"}]}, "icons[0]: src must be an https:, http: or data: URI, not 'a.png'"),
-        ({"icons": [ICON | {"mimeType": "x"}]}, "icons[0]: mimeType must be like \"image/png\", not 'x'"),
+        (
+            {"icons": [{"src": "a.png"}]},
+            "icons[0]: src must be an https:, http: or data: URI, not 'a.png'",
+        ),
+        (
+            {"icons": [ICON | {"mimeType": "x"}]},
+            "icons[0]: mimeType must be like \"image/png\", not 'x'",
+        ),
         ({"icons": [ICON | {"sizes": "4x4"}]}, "icons[0].sizes: Expected `array`, got `str`"),
         ({"icons": [ICON | {"sizes": [4]}]}, "icons[0].sizes[0]: Expected `str`, got `int`"),
         ({"icons": [ICON | {"theme": "x"}]}, "icons[0].theme: Invalid enum value 'x'"),
@@ -175,13 +191,17 @@ ICON = {"src": "https://example.org/a.png"}
         ({"exclude_arguments": ["a", 3]}, "exclude_arguments[1]: Expected `str`, got `int`"),
     ],
 )
-def test_a_refused_option_says_where_and_what_it_takes(options: dict[str, Any], message: str) -> None:
+def test_a_refused_option_says_where_and_what_it_takes(
+    options: dict[str, Any], message: str
+) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         tool_api(**options)
     assert str(caught.value) == f"tool_api: {message}"
 
 
-@pytest.mark.parametrize("tags", [["a"], ("a",), {"a"}, frozenset("a"), {"a": 1}.keys(), deque("a")])
+@pytest.mark.parametrize(
+    "tags", [["a"], ("a",), {"a"}, frozenset("a"), {"a": 1}.keys(), deque("a")]
+)
 def test_tags_are_any_collection_of_strings(tags: Any) -> None:
     assert Tool(tool_api(tags=tags)(lambda: None), name="x").tags == {"a"}
 
@@ -193,9 +213,17 @@ def test_a_time_limit_may_be_of_a_subclass_of_float() -> None:
 
 def test_memory_is_in_bytes_or_in_units() -> None:
     def limit_of(memory_limit: int | str) -> int | None:
-        return Tool(tool_api(runs_in="process", memory_limit=memory_limit)(lambda: None), name="x").memory_limit
+        return Tool(
+            tool_api(runs_in="process", memory_limit=memory_limit)(lambda: None), name="x"
+        ).memory_limit
 
-    assert [limit_of(limit) for limit in (5, "5", "2KiB", "512 MiB", "1GiB")] == [5, 5, 2048, 512 * 1024**2, 1024**3]
+    assert [limit_of(limit) for limit in (5, "5", "2KiB", "512 MiB", "1GiB")] == [
+        5,
+        5,
+        2048,
+        512 * 1024**2,
+        1024**3,
+    ]
 
 
 def test_none_means_not_said() -> None:
@@ -203,7 +231,10 @@ def test_none_means_not_said() -> None:
     def plain() -> str:
         return ""
 
-    assert Tool(plain).describe() == {"name": "plain", "inputSchema": Tool(plain).describe()["inputSchema"]}
+    assert Tool(plain).describe() == {
+        "name": "plain",
+        "inputSchema": Tool(plain).describe()["inputSchema"],
+    }
 
 
 def test_decorating_twice_keeps_what_was_said_last() -> None:
@@ -216,7 +247,9 @@ def test_decorating_twice_keeps_what_was_said_last() -> None:
     assert Tool(function).name == "outer"
 
 
-@pytest.mark.parametrize("thing", [type("Kit", (), {}), "add", 3, property(repr), str.upper, [].__len__])
+@pytest.mark.parametrize(
+    "thing", [type("Kit", (), {}), "add", 3, property(repr), str.upper, [].__len__]
+)
 def test_what_cannot_be_marked_is_refused_with_the_remedy(thing: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
         tool_api(thing)
@@ -226,10 +259,17 @@ def test_what_cannot_be_marked_is_refused_with_the_remedy(thing: Any) -> None:
 def test_a_builtin_function_becomes_a_tool() -> None:
     length = tool_api(len)
     assert length([1, 2]) == 2
-    assert length.api_description["parameters"] == [{"name": "obj", "type": "STRING", "description": ""}]
+    assert length.api_description["parameters"] == [
+        {"name": "obj", "type": "STRING", "description": ""}
+    ]
     tool = Tool(length)
-    assert (tool.name, tool.describe()["description"]) == ("len", "Return the number of items in a container.")
-    assert tool.call({"obj": [1, 2]}, RecordingCaller())["content"] == [{"type": "text", "text": "2"}]
+    assert (tool.name, tool.describe()["description"]) == (
+        "len",
+        "Return the number of items in a container.",
+    )
+    assert tool.call({"obj": [1, 2]}, RecordingCaller())["content"] == [
+        {"type": "text", "text": "2"}
+    ]
     assert not hasattr(len, "api_description")
 
 
@@ -266,15 +306,25 @@ def test_static_and_class_methods_are_marked_from_either_side() -> None:
         def class_below(cls) -> str:
             return cls.__name__
 
-    assert [Kit.above(), Kit.below(), Kit.class_above(), Kit.class_below()] == ["a", "b", "Kit", "Kit"]
-    names = [Tool(method).name for method in (Kit.above, Kit.below, Kit.class_above, Kit.class_below)]
+    assert [Kit.above(), Kit.below(), Kit.class_above(), Kit.class_below()] == [
+        "a",
+        "b",
+        "Kit",
+        "Kit",
+    ]
+    names = [
+        Tool(method).name for method in (Kit.above, Kit.below, Kit.class_above, Kit.class_below)
+    ]
     assert names == ["a", "b", "c", "d"]
 
 
 def test_a_partial_can_be_marked_and_else_takes_over_the_options() -> None:
     marked = tool_api(name="increment")(partial(add, b=1))
     assert Tool(marked).name == "increment"
-    assert Tool(partial(tool_api(title="Sum")(lambda a: a), 1), name="one").describe()["title"] == "Sum"
+    assert (
+        Tool(partial(tool_api(title="Sum")(lambda a: a), 1), name="one").describe()["title"]
+        == "Sum"
+    )
 
 
 def test_a_bound_method_is_not_marked_behind_the_back_of_its_class() -> None:

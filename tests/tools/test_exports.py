@@ -80,7 +80,11 @@ def test_bundled_tools_are_shown_with_the_rest() -> None:
 def test_everything_shown_is_documented() -> None:
     for name in toolwire_tools.__all__:
         shown = getattr(toolwire_tools, name)
-        members = {key: member for key, member in vars(shown).items() if callable(member) and not key.startswith("_")}
+        members = {
+            key: member
+            for key, member in vars(shown).items()
+            if callable(member) and not key.startswith("_")
+        }
         bare = [key for key in members if not inspect.getdoc(getattr(shown, key))]
         assert shown.__doc__, f"{name} has no docstring"
         assert bare == [], f"{name} has members without docstrings"

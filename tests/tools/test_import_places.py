@@ -1,4 +1,6 @@
-"""Where names are imported from: one place for each system, and elsewhere an error that tells it."""
+"""Where names are imported from: one place for each system, and elsewhere an error that tells
+it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ from lagent.schema import ActionReturn, ActionStatusCode, ActionValidCode, Agent
 def later():
 	from lagent.schema import AgentStatusCode
     # from lagent.schema import Commented
-""".replace("    # ", "\t# ")
+""".replace("    # ", "\t# ")  # noqa: E501
 
 
 @pytest.mark.process
@@ -45,17 +47,18 @@ def test_the_command_of_the_page_leads_to_imports_that_work(tmp_path: Path) -> N
     file.write_text(OF_LAGENT + "later()\n", "utf-8")
     command = [sys.executable, "-m", "toolwire", "migrate", str(file), "--write"]
     subprocess.run(command, check=True, timeout=60)
-    assert "lagent." not in file.read_text("utf-8").replace("toolwire_tools.lagent", "").replace("# from lagent.", "")
+    assert "lagent." not in file.read_text("utf-8").replace("toolwire_tools.lagent", "").replace(
+        "# from lagent.", ""
+    )
     subprocess.run([sys.executable, "-W", "error", str(file)], check=True, timeout=60)
 
 
 @pytest.mark.process
 def test_groots_names_come_from_one_place() -> None:
     script = (
-        "from toolwire_client.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI, DoubaoProtocol, Env\n"
-        "from toolwire_client.groot import PythonInterpreter, ReAct, State, WebSearch, tool_api\n"
-        "import toolwire_tools\n"
-        "assert Env is toolwire_tools.Env\n"
+        "from toolwire_client.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI,"
+        " DoubaoProtocol, Env\nfrom toolwire_client.groot import PythonInterpreter, ReAct, State,"
+        " WebSearch, tool_api\nimport toolwire_tools\nassert Env is toolwire_tools.Env\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 
@@ -87,6 +90,8 @@ def test_a_name_looked_for_elsewhere_is_told_with_its_place(statement: str, told
         exec(statement, {})
 
 
-@pytest.mark.parametrize("module", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_client.groot"])
+@pytest.mark.parametrize(
+    "module", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_client.groot"]
+)
 def test_a_name_that_is_nowhere_is_no_attribute(module: str) -> None:
     assert not hasattr(importlib.import_module(module), "Nonsense")

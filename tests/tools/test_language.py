@@ -16,7 +16,15 @@ from support.tools_page import MADE_WITH
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import chinese as sentences
 from toolwire_schemas.language import language, say, set_language
-from toolwire_tools import ActionExecutor, BaseAction, InvalidAction, JsonParser, TupleParser, get_tool, tools_of
+from toolwire_tools import (
+    ActionExecutor,
+    BaseAction,
+    InvalidAction,
+    JsonParser,
+    TupleParser,
+    get_tool,
+    tools_of,
+)
 from toolwire_tools.bundled import BUNDLED, chinese, class_of
 from toolwire_tools.schema import constraints
 
@@ -51,18 +59,28 @@ def texts(described: Any) -> list[str]:
 EXEMPT = {".", "{name}"}
 NOUNS = {"action", "API", "theme"}  # of names that a model writes
 OF_PYTHONS_DECODER = {
-    text for text in SENTENCES if text.startswith(("Expecting", "Illegal", "Extra", "Untermin", "Invalid"))
+    text
+    for text in SENTENCES
+    if text.startswith(("Expecting", "Illegal", "Extra", "Untermin", "Invalid"))
 }
 
 
 def constants(node: ast.AST) -> set[str]:
-    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+    return {
+        each.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    }
 
 
 def said_in(tree: ast.AST) -> set[str]:
-    """The templates that are said within *tree*, also by way of a name that is assigned in the same function."""
+    """The templates that are said within *tree*, also by way of a name that is assigned in the same
+    function.
+    """
     found = set()
-    for scope in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda | ast.Dict)]:
+    for scope in [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda | ast.Dict)
+    ]:
         assigned = {
             target.id: constants(node.value)
             for node in ast.walk(scope)
@@ -71,16 +89,26 @@ def said_in(tree: ast.AST) -> set[str]:
             if isinstance(target, ast.Name)
         }
         for node in ast.walk(scope):
-            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            name = (
+                node.func.id
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                else ""
+            )
             if name == "say":
                 template = node.args[0]  # type: ignore[attr-defined]
-                found |= assigned.get(template.id, set()) if isinstance(template, ast.Name) else constants(template)
+                found |= (
+                    assigned.get(template.id, set())
+                    if isinstance(template, ast.Name)
+                    else constants(template)
+                )
     return found
 
 
 def sources() -> list[ast.AST]:
     files = [*(ROOT / "schemas").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
-    return [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.name != "chinese.py"]
+    return [
+        ast.parse(file.read_text(encoding="utf-8")) for file in files if file.name != "chinese.py"
+    ]
 
 
 def test_each_sentence_that_is_said_has_a_translation_and_each_translation_is_said() -> None:
@@ -101,7 +129,9 @@ def test_each_sentence_that_is_said_has_a_translation_and_each_translation_is_sa
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_translation_has_the_same_values_in_it(sentence: str) -> None:
     def values(template: str) -> list[Any]:
-        return sorted((name, form, how) for _, name, form, how in string.Formatter().parse(template) if name)
+        return sorted(
+            (name, form, how) for _, name, form, how in string.Formatter().parse(template) if name
+        )
 
     assert values(SENTENCES[sentence]) == values(sentence)
 
@@ -123,23 +153,37 @@ def test_every_description_of_a_bundled_action_is_chinese(name: str) -> None:
 
 
 def test_no_translation_is_of_what_is_no_more() -> None:
-    classes = {cls.__name__: cls for kind in (InvalidAction, *map(class_of, BUNDLED)) for cls in kind.__mro__}
+    classes = {
+        cls.__name__: cls
+        for kind in (InvalidAction, *map(class_of, BUNDLED))
+        for cls in kind.__mro__
+    }
     for key, api in chinese.APIS.items():
         owner, _, method = key.partition(".")
         cls = classes[owner]
         assert method in vars(cls), key
         described = cls.__tool_description__
         name = next(name for name, own in cls.__toolwire_methods__.items() if own == method)
-        english = next(each for each in described.get("api_list", [described]) if name in (each["name"], "run"))
+        english = next(
+            each for each in described.get("api_list", [described]) if name in (each["name"], "run")
+        )
         assert set(api.parameters) == {each["name"] for each in english["parameters"]}, key
         assert set(api.result) == {each["name"] for each in english.get("return_data", [])}, key
     served = [tool.describe() for name in BUNDLED for tool in tools_of(made(name))]
-    assert set(chinese.RESULTS) == {text for each in served for text in texts(each.get("outputSchema"))} - members()
+    assert (
+        set(chinese.RESULTS)
+        == {text for each in served for text in texts(each.get("outputSchema"))} - members()
+    )
 
 
 def members() -> set[str]:
     """What members of results are described by, besides."""
-    return {entry["description"] for name in BUNDLED for api in apis(name) for entry in api.get("return_data", [])}
+    return {
+        entry["description"]
+        for name in BUNDLED
+        for api in apis(name)
+        for entry in api.get("return_data", [])
+    }
 
 
 def apis(name: str) -> list[dict[str, Any]]:
@@ -172,28 +216,39 @@ def test_each_kind_of_fault_is_told_in_chinese() -> None:
 
     order, by_tuple = Order(lang="zh"), Order(lang="zh", parser=TupleParser)
 
-    assert order('{"count": "three", "itm": "tea"}').errmsg == (
-        'arguments.count: "three" 不是整数\n'
+    assert (
+        order('{"count": "three", "itm": "tea"}').errmsg == 'arguments.count: "three" 不是整数\n'
         "arguments.item: 缺少\n"
         "arguments.itm: 未知；是否想用 item？此处可用：item, count, notes"
     )
-    assert order('{"item": "tea", "count": 1, "notes": 5}').errmsg == "arguments.notes: 5 不是数组，也不是 null"
+    assert (
+        order('{"item": "tea", "count": 1, "notes": 5}').errmsg
+        == "arguments.notes: 5 不是数组，也不是 null"
+    )
     assert (
         order("[1]").errmsg
-        == 'JSON 格式无效：这是数组；请传入一个 JSON 对象，形如 {"item": ..., "count": ..., "notes": ...}'
+        == 'JSON 格式无效：这是数组；请传入一个 JSON 对象，形如 {"item": ..., "count": ...,'
+        ' "notes": ...}'
     )
     assert (
         by_tuple("('tea',)").errmsg
         == "API 需要 2 个必需的位置参数，但给出了 1 个；请传入一个元组，形如 (item, count, notes)"
     )
-    assert order("{}", "rnu").errmsg == "无效的 API：rnu；Order 没有名为 'rnu' 的 API，是否想用 'run'？可用的有：run"
+    assert (
+        order("{}", "rnu").errmsg
+        == "无效的 API：rnu；Order 没有名为 'rnu' 的 API，是否想用 'run'？可用的有：run"
+    )
 
 
-def test_a_name_that_an_executor_does_not_know_is_told_in_the_language_of_its_invalid_action() -> None:
+def test_a_name_that_an_executor_does_not_know_is_told_in_the_language_of_its_invalid_action() -> (
+    None
+):
     executor = ActionExecutor([made("Calculator")], invalid_action=InvalidAction(lang="zh"))
 
-    assert executor("calculator", "{}").errmsg == (
-        "动作无效，请检查动作名称。 没有名为 'calculator' 的动作，是否想用 'Calculator'？可用的有：Calculator"
+    assert (
+        executor("calculator", "{}").errmsg
+        == "动作无效，请检查动作名称。 没有名为 'calculator' 的动作，是否想用"
+        " 'Calculator'？可用的有：Calculator"
     )
 
 
@@ -209,14 +264,20 @@ def test_a_description_of_ones_own_is_not_translated() -> None:
 
     described = Sums(lang="zh").description
 
-    assert (described["description"], described["parameters"][0]["description"]) == ("Add up.", "what to add")
+    assert (described["description"], described["parameters"][0]["description"]) == (
+        "Add up.",
+        "what to add",
+    )
 
 
 def test_a_parser_that_says_how_to_pass_arguments_in_one_language_says_it_in_each() -> None:
     class Plain(JsonParser):
         PARAMETER_DESCRIPTION = "As JSON, please."
 
-    assert made("Calculator", parser=Plain, lang="zh").description["parameter_description"] == "As JSON, please."
+    assert (
+        made("Calculator", parser=Plain, lang="zh").description["parameter_description"]
+        == "As JSON, please."
+    )
 
 
 # --- of the process ---
@@ -232,9 +293,12 @@ def test_the_language_of_the_process_is_that_of_what_is_made_from_now_on() -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "spoken"), [("zh_CN.UTF-8", "zh"), ("ZH", "zh"), ("en-GB", "en"), ("fr", "en"), ("", "en")]
+    ("said", "spoken"),
+    [("zh_CN.UTF-8", "zh"), ("ZH", "zh"), ("en-GB", "en"), ("fr", "en"), ("", "en")],
 )
-def test_the_environment_says_it_as_locales_do(monkeypatch: pytest.MonkeyPatch, said: str, spoken: str) -> None:
+def test_the_environment_says_it_as_locales_do(
+    monkeypatch: pytest.MonkeyPatch, said: str, spoken: str
+) -> None:
     monkeypatch.setenv("TOOLWIRE_LANG", said)
     assert language() == spoken
 
@@ -322,12 +386,14 @@ executor = ActionExecutor(actions=[ArxivSearch(), IPythonInterpreter()])
 for info in executor.get_actions_info():
     print(info['name'], [(each['name'], each['type']) for each in info['parameters']], info['required'])
     print(info['parameter_description'])
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.process
 def test_the_examples_of_the_document_print_what_it_shows_with_only_their_imports_changed() -> None:
-    """The document has ArxivSearch and IPythonInterpreter described in English; here they are in Chinese."""
+    """The document has ArxivSearch and IPythonInterpreter described in English; here they are in
+    Chinese.
+    """
     done = subprocess.run(
         [sys.executable, "-c", PRINTED],
         env={**os.environ, "TOOLWIRE_LANG": "zh", "PYTHONIOENCODING": "utf-8"},
@@ -339,12 +405,18 @@ def test_the_examples_of_the_document_print_what_it_shows_with_only_their_import
     how = f"'parameter_description': '{IN_JSON}'"
 
     assert done.stdout.splitlines() == [
-        "{'name': 'bold', 'description': 'a function used to make text bold', 'parameters': [{'name': 'text', "
-        f"'type': 'STRING', 'description': 'input content'}}], 'required': ['text'], {how}}}",
-        "{'name': 'PhraseEmphasis', 'description': 'a toolkit which provides different styles of text emphasis', "
-        f"'api_list': [{{'name': 'bold', 'description': 'make text bold', 'parameters': {text}, 'required': ['text'], "
-        f"{how}}}, {{'name': 'italic', 'description': 'make text italic', 'parameters': {text}, 'required': ['text'], "
-        f"{how}}}]}}",
+        (
+            "{'name': 'bold', 'description': 'a function used to make text bold', 'parameters':"
+            " [{'name': 'text', 'type': 'STRING', 'description': 'input content'}], 'required':"
+            f" ['text'], {how}}}"
+        ),
+        (
+            "{'name': 'PhraseEmphasis', 'description': 'a toolkit which provides different styles"
+            " of text emphasis', 'api_list': [{'name': 'bold', 'description': 'make text bold',"
+            f" 'parameters': {text}, 'required': ['text'], {how}}}, {{'name': 'italic',"
+            f" 'description': 'make text italic', 'parameters': {text}, 'required': ['text'],"
+            f" {how}}}]}}"
+        ),
         "ArxivSearch.get_arxiv_article_information [('query', 'STRING')] ['query']",
         IN_JSON,
         # The document has NUMBER: Lagent's types call a float so, which this one may be.

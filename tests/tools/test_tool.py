@@ -83,9 +83,15 @@ def number(result: dict[str, Any]) -> Any:
     return result["structuredContent"]["result"]
 
 
-def run(tool: Tool, arguments: dict[str, Any], caller: RecordingCaller | None = None) -> dict[str, Any]:
+def run(
+    tool: Tool, arguments: dict[str, Any], caller: RecordingCaller | None = None
+) -> dict[str, Any]:
     caller = caller or RecordingCaller()
-    return asyncio.run(tool.call_async(arguments, caller)) if tool.is_async else tool.call(arguments, caller)
+    return (
+        asyncio.run(tool.call_async(arguments, caller))
+        if tool.is_async
+        else tool.call(arguments, caller)
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +190,10 @@ def test_a_wrapper_runs_where_it_may_wait_as_it_does(function: Any, elsewhere: b
 
 
 def test_a_wrapper_that_waits_itself_does_not_notice_that_its_call_is_cancelled() -> None:
-    assert [Tool(function).notices_cancellation for function in (where, finished(where))] == [True, False]
+    assert [Tool(function).notices_cancellation for function in (where, finished(where))] == [
+        True,
+        False,
+    ]
 
 
 def test_what_waits_for_the_coroutines_it_makes_is_synchronous() -> None:
@@ -221,7 +230,9 @@ def test_a_lambda_needs_a_name() -> None:
         Tool(lambda a: a)
     assert "tool_api(name=" in caught.value.remedy
     assert Tool(tool_api(name="same")(lambda a: a)).name == "same"
-    assert Tool(lambda a: a, name="same").call({"a": 1}, RecordingCaller())["structuredContent"] == {"result": 1}
+    assert Tool(lambda a: a, name="same").call({"a": 1}, RecordingCaller())[
+        "structuredContent"
+    ] == {"result": 1}
 
 
 @pytest.mark.parametrize("thing", [Adder, int, 3, "add", None])
@@ -279,7 +290,9 @@ def test_a_renamed_tool_tells_its_context_the_new_name() -> None:
     def who(context: Context) -> str:
         return context.tool
 
-    assert Tool(who).renamed("whoever").call({}, RecordingCaller())["content"][0]["text"] == "whoever"
+    assert (
+        Tool(who).renamed("whoever").call({}, RecordingCaller())["content"][0]["text"] == "whoever"
+    )
 
 
 def test_a_pattern_that_hosts_cannot_compile_is_refused_at_registration() -> None:
@@ -318,7 +331,9 @@ def test_stringified_arguments_are_read_unless_they_have_to_be_strict() -> None:
     assert number(Tool(total).call({"numbers": "[1,2]"}, RecordingCaller())) == 3
 
 
-@pytest.mark.parametrize("error", [ToolError("no"), ValueError("x"), KeyboardInterrupt(), Cancelled()])
+@pytest.mark.parametrize(
+    "error", [ToolError("no"), ValueError("x"), KeyboardInterrupt(), Cancelled()]
+)
 def test_whatever_a_tool_raises_is_passed_on(error: BaseException) -> None:
     def fail() -> None:
         raise error
@@ -334,7 +349,9 @@ def test_whatever_a_tool_raises_is_passed_on(error: BaseException) -> None:
 
 
 def _step(coroutine: Any) -> None:
-    """Run a coroutine that waits for nothing, without an event loop to meddle with what it raises."""
+    """Run a coroutine that waits for nothing, without an event loop to meddle with what it
+    raises.
+    """
     coroutine.send(None)
 
 
@@ -368,7 +385,10 @@ def test_items_that_are_no_text_are_told_as_json_and_answered_as_a_list() -> Non
 
     caller = RecordingCaller()
     tool = Tool(squares)
-    assert tool.describe()["outputSchema"]["properties"]["result"] == {"type": "array", "items": {"type": "integer"}}
+    assert tool.describe()["outputSchema"]["properties"]["result"] == {
+        "type": "array",
+        "items": {"type": "integer"},
+    }
     assert number(tool.call({"count": 3}, caller)) == [0, 1, 4]
     assert caller.told == [(1, None, "0"), (2, None, "1"), (3, None, "4")]
     assert number(tool.call({"count": 0}, caller)) == []

@@ -136,12 +136,16 @@ _LATER = {
     ".resources.prompt": "Message Prompt",
     ".resources.resource": "Resource ResourceNotFound",
     ".steps.executor": "Executor",
-    ".steps.instructions": "InstructionError available_skills_and_tools instruction_prompt parse_instruction",
+    ".steps.instructions": (
+        "InstructionError available_skills_and_tools instruction_prompt parse_instruction"
+    ),
     ".steps.steps": "AgentStep StepError StepState",
     ".toolconfig.files": "load_tool_config load_tool_configs",
     ".toolconfig.model": "ConfigError ToolConfig",
 }
-"""The public names, by their module. Each is imported at its first use: a server starts without most of them."""
+"""The public names, by their module. Each is imported at its first use: a server starts without
+most of them.
+"""
 _MODULES = {name: module for module, names in _LATER.items() for name in names.split()}
 __all__ = sorted(_MODULES)
 

@@ -21,29 +21,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STRING = "STRING"
-_NAMES = {"boolean": "BOOLEAN", "integer": "NUMBER", "number": "FLOAT", "array": "Array", "object": "", "null": ""}
+_NAMES = {
+    "boolean": "BOOLEAN",
+    "integer": "NUMBER",
+    "number": "FLOAT",
+    "array": "Array",
+    "object": "",
+    "null": "",
+}
 """The names of JSON Schema's types; objects and null have none."""
 
 
 def description_of(
     function: Callable[..., Any], options: Options | None = None, *, name: str | None = None
 ) -> dict[str, Any]:
-    """The `api_description` of *function*: `name`, `description`, `parameters`, `required`, perhaps `return_data`.
+    """The `api_description` of *function*: `name`, `description`, `parameters`, `required`, perhaps
+    `return_data`.
 
-    *options* and *name* win over what the decorator said. A first parameter called `self`, or `cls` in a class, the
-    context, `*args` and `**kwargs` are left out. Nothing is raised: a hint that cannot be read yet is a STRING.
+    *options* and *name* win over what the decorator said. A first parameter called `self`, or `cls`
+    in a class, the context, `*args` and `**kwargs` are left out. Nothing is raised: a hint that
+    cannot be read yet is a STRING.
     """
     options = options or options_for(function)
     doc = docstrings.of(function)
     described = {
         "name": name or options.name or name_of(function),
         "description": doc.description if options.explode_param else docstrings.text_of(function),
-        **(_parameters(function, options) if options.input_schema is None else _of_schema(options.input_schema)),
+        **(
+            _parameters(function, options)
+            if options.input_schema is None
+            else _of_schema(options.input_schema)
+        ),
     }
     if options.description is not None:
         described["description"] = options.description
     if not options.explode_param:
-        described["parameters"] = [{"name": parameter["name"]} for parameter in described["parameters"]]
+        described["parameters"] = [
+            {"name": parameter["name"]} for parameter in described["parameters"]
+        ]
     if returned := return_data(function, options):
         described["return_data"] = returned
     return described
@@ -52,8 +67,9 @@ def description_of(
 def type_name(hint: Any, names: Names) -> str:
     """Lagent's name for a type: STRING, NUMBER (a whole one), FLOAT, BOOLEAN or Array.
 
-    Objects have none, and are called STRING as they always were: agents and prompts know these five. A union is
-    called by one of its members, so that a value of the type that the name suggests is accepted.
+    Objects have none, and are called STRING as they always were: agents and prompts know these
+    five. A union is called by one of its members, so that a value of the type that the name
+    suggests is accepted.
     """
     try:
         types = Types("input", names)
@@ -80,7 +96,9 @@ def _is_receiver(first: str, function: Any) -> bool:
     """True if the first parameter, called *first*, is not for callers."""
     scope = getattr(function, "__qualname__", "").rpartition(".")[0]
     in_class = not scope.endswith("<locals>") and scope != ""
-    return not isinstance(function, MethodType) and (first == "self" or (first == "cls" and in_class))
+    return not isinstance(function, MethodType) and (
+        first == "self" or (first == "cls" and in_class)
+    )
 
 
 def _parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
@@ -100,24 +118,35 @@ def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
         }
         for name, member in properties.items()
     ]
-    return {"parameters": named, "required": [name for name in schema.get("required", []) if name in properties]}
+    return {
+        "parameters": named,
+        "required": [name for name in schema.get("required", []) if name in properties],
+    }
 
 
 def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
-    """Return the members of the result by the docstring of *function*, as far as *options* ask for them."""
+    """Return the members of the result by the docstring of *function*, as far as *options* ask for
+    them.
+    """
     doc = docstrings.of(function)
     if options.explode_return:
         return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
     return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
 
 
-def with_members(schema: dict[str, Any], members: list[dict[str, Any]], *, is_tuple: bool) -> dict[str, Any]:
-    """Return an output *schema* with the names and texts of *members*, if it says nothing of them itself.
+def with_members(
+    schema: dict[str, Any], members: list[dict[str, Any]], *, is_tuple: bool
+) -> dict[str, Any]:
+    """Return an output *schema* with the names and texts of *members*, if it says nothing of them
+    itself.
 
-    Their types are left out: nothing but a docstring vouches for them. (A promise that a tool does not keep makes an
-    error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's own BINGMap.)
+    Their types are left out: nothing but a docstring vouches for them. (A promise that a tool does
+    not keep makes an error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's
+    own BINGMap.)
     """
-    named = [(member["name"], member.get("description", "")) for member in members if member.get("name")]
+    named = [
+        (member["name"], member.get("description", "")) for member in members if member.get("name")
+    ]
     if not named:
         return schema
     if schema == {"type": "object"}:
@@ -126,19 +155,24 @@ def with_members(schema: dict[str, Any], members: list[dict[str, Any]], *, is_tu
         result = schema["properties"]["result"]
         places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
         if len(places) == len(named):
-            texts = [{"title": name, **({"description": text} if text else {})} for name, text in named]
+            texts = [
+                {"title": name, **({"description": text} if text else {})} for name, text in named
+            ]
             told = [{**place, **text} for place, text in zip(places, texts, strict=True)]
             return {**schema, "properties": {"result": {**result, "prefixItems": told}}}
     return schema
 
 
 def bulleted(text: str) -> list[DocEntry]:
-    """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
+    """The entries in the list below the first line of *text*, nested ones among them:
+    `- name (type): text`.
 
     Bullets may be missing. A line that begins no entry goes on with the one above.
     """
     first, *rest = text.split("\n")
-    lines = [line for line in (rest if unbulleted(first) is None else [first, *rest]) if line.strip()]
+    lines = [
+        line for line in (rest if unbulleted(first) is None else [first, *rest]) if line.strip()
+    ]
     has_bullets = any(unbulleted(line) is not None for line in lines)
     found: list[str] = []
     for line in lines:
@@ -152,7 +186,9 @@ def bulleted(text: str) -> list[DocEntry]:
 
 
 def _begins(line: str, has_bullets: bool) -> bool:
-    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one above."""
+    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one
+    above.
+    """
     word, type_, _ = cut(line) or ("", "", "")
     return bool(word) and (not has_bullets or hint_of(type_) is not None)
 

@@ -6,7 +6,9 @@ _UNITS = (("KiB", 1024), ("MiB", 1024**2), ("GiB", 1024**3))
 
 
 def size(text: str) -> int:
-    """Return a number of bytes, as in `500000` or `64 MiB`; raises a ValueError that says what was expected."""
+    """Return a number of bytes, as in `500000` or `64 MiB`; raises a ValueError that says what was
+    expected.
+    """
     number, factor = text, 1
     for unit, bytes_ in _UNITS:
         if text.endswith(unit):

@@ -1,9 +1,11 @@
-"""The question that a tool with the option `confirm` asks before each call. Imported for the first such tool.
+"""The question that a tool with the option `confirm` asks before each call. Imported for the first
+such tool.
 
-Strategy. All ways of calling a tool end in `Tool`, which asks after the arguments are bound and before the function
-runs: so the question shows the values that the function gets. A template is read when the tool is made, and has no
-more than names in braces: a format such as `{path!r:>{width}}` could do more than show a value. A value is shown as
-JSON, so an argument can end neither its quotes nor its line.
+Strategy. All ways of calling a tool end in `Tool`, which asks after the arguments are bound and
+before the function runs: so the question shows the values that the function gets. A template is
+read when the tool is made, and has no more than names in braces: a format such as
+`{path!r:>{width}}` could do more than show a value. A value is shown as JSON, so an argument can
+end neither its quotes nor its line.
 """
 
 from __future__ import annotations
@@ -33,10 +35,14 @@ if TYPE_CHECKING:
     from .signature.second_reading import Bound
 
 MAX_VALUE = 200
-"""Characters of a value in a question: a long path fits. Of a longer one, the user sees both ends and the length."""
+"""Characters of a value in a question: a long path fits. Of a longer one, the user sees both ends
+and the length.
+"""
 
 MAX_QUESTION = 2000
-"""Characters of a template, or of the text that a function returns: more than a dialog shows, and nothing is hidden."""
+"""Characters of a template, or of the text that a function returns: more than a dialog shows, and
+nothing is hidden.
+"""
 
 _INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols that have no ink."""
@@ -46,14 +52,20 @@ _approved: ContextVar[str | None] = ContextVar("approved", default=None)
 
 
 class Confirmation:
-    """Asks the user of a call of *tool*: by *confirm*, a template or a function over the arguments of its *signature*.
+    """Asks the user of a call of *tool*: by *confirm*, a template or a function over the arguments
+    of its *signature*.
 
     Raises:
-        RegistrationError: if a template has something else than those names in braces, or a function takes others.
+        RegistrationError: if a template has something else than those names in braces, or a
+            function takes others.
     """
 
     def __init__(
-        self, confirm: str | Callable[..., str], tool: str, function: Callable[..., Any], signature: Signature
+        self,
+        confirm: str | Callable[..., str],
+        tool: str,
+        function: Callable[..., Any],
+        signature: Signature,
     ) -> None:
         self._tool = tool
         self._declared = [one for one in parameters_of(function).every if one.kind not in OPEN]
@@ -67,17 +79,21 @@ class Confirmation:
             self._wanted = self._parameters_of(confirm)
 
     def by(self, bind: Callable[[dict[str, Any]], Bound]) -> Confirmation:
-        """Return the same question for a tool that takes arguments by name, as they came; *bind* reads them."""
+        """Return the same question for a tool that takes arguments by name, as they came; *bind*
+        reads them.
+        """
         twin = object.__new__(Confirmation)
         vars(twin).update(vars(self))
         twin._bind = bind
         return twin
 
     def ask(self, bound: Bound, caller: Caller, tool: str) -> None:
-        """Return if the user agrees to a call of *tool*, as it is called there, with the *bound* arguments.
+        """Return if the user agrees to a call of *tool*, as it is called there, with the *bound*
+        arguments.
 
         Raises:
-            NotAnswered: or `CannotAsk`, `Declined` or `Dismissed`, if not. The text says that the tool has not run.
+            NotAnswered: or `CannotAsk`, `Declined` or `Dismissed`, if not. The text says that the
+                tool has not run.
             Cancelled: if the call is cancelled before the answer.
         """
         question = self.question(bound)
@@ -104,7 +120,9 @@ class Confirmation:
 
     @contextmanager
     def approved(self, arguments: dict[str, Any]) -> Iterator[None]:
-        """Do not ask again, inside the `with` block, what the user was asked for a call with these *arguments*."""
+        """Do not ask again, inside the `with` block, what the user was asked for a call with these
+        *arguments*.
+        """
         token = _approved.set(self.question(((), arguments)))
         try:
             yield
@@ -123,11 +141,16 @@ class Confirmation:
             bound = self._bind(arguments)
         values = self._values(bound)
         if self._function is None:
-            return "".join(part if name is None else show(values.get(name, EMPTY)) for part, name in self._parts)
+            return "".join(
+                part if name is None else show(values.get(name, EMPTY))
+                for part, name in self._parts
+            )
         text = self._function(**{name: values[name] for name in self._wanted if name in values})
         if not isinstance(text, str) or not text.strip():
             problem = "an empty text" if isinstance(text, str) else type(text).__name__
-            raise TypeError(f"{self._tool}: the function of confirm returned {problem} instead of a question")
+            raise TypeError(
+                f"{self._tool}: the function of confirm returned {problem} instead of a question"
+            )
         text = printable(text)
         return text if len(text) <= MAX_QUESTION else _both_ends(text, MAX_QUESTION)
 
@@ -142,20 +165,28 @@ class Confirmation:
     # What the author wrote
 
     def _parts_of(self, template: str) -> list[tuple[str, str | None]]:
-        """Return the pieces of *template*: a text and None, or an empty one and the name of an argument."""
+        """Return the pieces of *template*: a text and None, or an empty one and the name of an
+        argument.
+        """
         if len(template) > MAX_QUESTION or not template.strip():
-            self._fail(f"it has {len(template)} characters", f"write a question of 1 to {MAX_QUESTION}")
+            self._fail(
+                f"it has {len(template)} characters", f"write a question of 1 to {MAX_QUESTION}"
+            )
         try:
             found = list(Formatter().parse(template))
         except ValueError as error:
-            self._fail(f"it is no template: {error}", "double the braces that are to be shown: {{ and }}")
+            self._fail(
+                f"it is no template: {error}", "double the braces that are to be shown: {{ and }}"
+            )
         parts: list[tuple[str, str | None]] = []
         for text, name, form, conversion in found:
             parts.append((printable(text), None))
             if name is None:
                 continue
             if form or conversion:
-                self._fail(f"{{{name}}} has a format", f"write {{{name}}}: values are shown as JSON")
+                self._fail(
+                    f"{{{name}}} has a format", f"write {{{name}}}: values are shown as JSON"
+                )
             self._check(name)
             parts.append(("", name))
         return parts
@@ -170,7 +201,10 @@ class Confirmation:
         wanted = []
         for parameter in found:
             if parameter.kind in OPEN:
-                self._fail(f"its function has *{parameter.name}", "name the arguments that the question is about")
+                self._fail(
+                    f"its function has *{parameter.name}",
+                    "name the arguments that the question is about",
+                )
             if parameter.kind == POSITIONAL_ONLY:
                 self._fail(f"its function takes {parameter.name} by position", "take it by name")
             self._check(parameter.name)
@@ -182,15 +216,22 @@ class Confirmation:
             return
         plain = name.partition(".")[0].partition("[")[0]
         if plain in self._names:
-            self._fail(f"{{{name}}} is a part of an argument", f"write {{{plain}}}, or a function of the arguments")
-        self._fail(f"it has {unknown_name('argument', name, self._names)}", "name an argument that callers give")
+            self._fail(
+                f"{{{name}}} is a part of an argument",
+                f"write {{{plain}}}, or a function of the arguments",
+            )
+        self._fail(
+            f"it has {unknown_name('argument', name, self._names)}",
+            "name an argument that callers give",
+        )
 
     def _fail(self, problem: str, remedy: str) -> Any:
         raise RegistrationError(problem, tool=self._tool, parameter="option confirm", remedy=remedy)
 
 
 def show(value: Any) -> str:
-    """Return *value*, an argument, for a question: one line of JSON without anything invisible, and never long.
+    """Return *value*, an argument, for a question: one line of JSON without anything invisible, and
+    never long.
 
     Bytes are shown by their number, and members of an Enum by their names.
     """
@@ -226,7 +267,9 @@ def _visible(text: str) -> str:
 
 def _letter(letter: str) -> str:
     is_invisible = letter in _INVISIBLE or ord(letter) in _VARIATION_SELECTORS
-    if letter == " " or (letter.isprintable() and not is_invisible and unicodedata.category(letter) != "Zs"):
+    if letter == " " or (
+        letter.isprintable() and not is_invisible and unicodedata.category(letter) != "Zs"
+    ):
         return letter
     return json.dumps(letter)[1:-1]
 

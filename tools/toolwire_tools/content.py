@@ -60,8 +60,12 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
         name, audience, priority = type(self).__name__, self.audience, self.priority
         listed = [audience] if isinstance(audience, str) else audience
         is_list = isinstance(listed, Sequence) and listed
-        if audience is not None and not (is_list and all(one in _AUDIENCES for one in listed or ())):
-            raise ValueError(f'{name}: audience must be "user", "assistant" or both, not {audience!r}')
+        if audience is not None and not (
+            is_list and all(one in _AUDIENCES for one in listed or ())
+        ):
+            raise ValueError(
+                f'{name}: audience must be "user", "assistant" or both, not {audience!r}'
+            )
         is_number = isinstance(priority, int | float) and not isinstance(priority, bool)
         if priority is not None and not (is_number and 0 <= priority <= 1):
             raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
@@ -112,9 +116,14 @@ class _Media(Content, frozen=True):
         data = _read(name, self.data, self.path)
         media_type = self.media_type or media_type_of(data) or media_type_of_path(self.path)
         if media_type is None:
-            raise ValueError(f'{name}: the format is not recognised; set media_type="{self.family}/..."')
+            raise ValueError(
+                f'{name}: the format is not recognised; set media_type="{self.family}/..."'
+            )
         if not media_type.startswith(f"{self.family}/") or not is_media_type(media_type):
-            raise ValueError(f'{name}: {media_type!r} is not of type {self.family}; set media_type="{self.family}/..."')
+            raise ValueError(
+                f"{name}: {media_type!r} is not of type {self.family}; set"
+                f' media_type="{self.family}/..."'
+            )
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
 
@@ -127,13 +136,17 @@ class _Media(Content, frozen=True):
 
 
 class Image(_Media, frozen=True):
-    """A picture: `Image(data)` or `Image(path="plot.png")`; its media type is seen from the bytes or given."""
+    """A picture: `Image(data)` or `Image(path="plot.png")`; its media type is seen from the bytes
+    or given.
+    """
 
     family: ClassVar[str] = "image"
 
 
 class Audio(_Media, frozen=True):
-    """A sound: `Audio(data)` or `Audio(path="speech.wav")`; its media type is seen from the bytes or given."""
+    """A sound: `Audio(data)` or `Audio(path="speech.wav")`; its media type is seen from the bytes
+    or given.
+    """
 
     family: ClassVar[str] = "audio"
 
@@ -141,8 +154,8 @@ class Audio(_Media, frozen=True):
 class File(Content, frozen=True):
     """A file inside the answer: `File(path="report.pdf")` or `File(data, name="report.pdf")`.
 
-    A str travels as text, bytes as a blob; a file that is read travels as text when its media type is textual
-    and it is UTF-8. *uri* defaults to the path's, or to `attachment:///` and the name.
+    A str travels as text, bytes as a blob; a file that is read travels as text when its media type
+    is textual and it is UTF-8. *uri* defaults to the path's, or to `attachment:///` and the name.
 
     Raises:
         OSError: if the file cannot be read.
@@ -156,7 +169,9 @@ class File(Content, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        data: bytes | str = self.data if isinstance(self.data, str) else _read("File", self.data, self.path)
+        data: bytes | str = (
+            self.data if isinstance(self.data, str) else _read("File", self.data, self.path)
+        )
         if isinstance(self.data, str) and self.path is not None:
             raise TypeError("File: give data or path, not both")
         media_type = self.media_type or media_type_of_path(self.name or self.path)
@@ -166,7 +181,9 @@ class File(Content, frozen=True):
                 with suppress(UnicodeDecodeError):
                     data = data.decode("utf-8")
         if media_type is not None and not is_media_type(media_type):
-            raise ValueError(f'File: {media_type!r} is not a media type; write it like "application/pdf"')
+            raise ValueError(
+                f'File: {media_type!r} is not a media type; write it like "application/pdf"'
+            )
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
         force_setattr(self, "uri", _checked_uri("File", self.uri or _uri_of(self.path, self.name)))
@@ -177,8 +194,14 @@ class File(Content, frozen=True):
 
     def block(self) -> dict[str, Any]:
         media_type = {} if self.media_type is None else {"mimeType": self.media_type}
-        data = {"text": self.data} if isinstance(self.data, str) else {"blob": base64_of(self.data or b"")}
-        return self._annotated({"type": "resource", "resource": {"uri": self.uri, **media_type, **data}})
+        data = (
+            {"text": self.data}
+            if isinstance(self.data, str)
+            else {"blob": base64_of(self.data or b"")}
+        )
+        return self._annotated(
+            {"type": "resource", "resource": {"uri": self.uri, **media_type, **data}}
+        )
 
 
 class ResourceLink(Content, frozen=True):
@@ -198,7 +221,10 @@ class ResourceLink(Content, frozen=True):
         super().__post_init__()
         _checked_uri("ResourceLink", self.uri)
         if self.media_type is not None and not is_media_type(self.media_type):
-            raise ValueError(f'ResourceLink: {self.media_type!r} is not a media type; write it like "application/pdf"')
+            raise ValueError(
+                f"ResourceLink: {self.media_type!r} is not a media type; write it like"
+                ' "application/pdf"'
+            )
         if self.size is not None and (type(self.size) is not int or self.size < 0):
             raise ValueError(f"ResourceLink: size must be a number of bytes, not {self.size!r}")
 
@@ -217,14 +243,18 @@ def base64_of(data: bytes) -> str:
 
 
 def _read(name: str, data: object, path: str | os.PathLike[str] | None) -> bytes:
-    """The bytes, or those of the file: read now, since the tool may delete it before the answer goes out."""
+    """The bytes, or those of the file: read now, since the tool may delete it before the answer
+    goes out.
+    """
     if (data is None) == (path is None):
         raise TypeError(f"{name}: give data or path" + (", not both" if data is not None else ""))
     if path is not None:
         with open(path, "rb") as file:
             return file.read()
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"{name}: data must be bytes, not {type(data).__name__}; a file's name goes to path=")
+        raise TypeError(
+            f"{name}: data must be bytes, not {type(data).__name__}; a file's name goes to path="
+        )
     return bytes(data)
 
 
@@ -242,7 +272,10 @@ def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
 
 def _checked_uri(name: str, uri: str) -> str:
     if not isinstance(uri, str) or not re.fullmatch(_URI, uri):
-        raise ValueError(f"{name}: {uri!r} is not a URI; write it with its scheme, like https://... or file:///...")
+        raise ValueError(
+            f"{name}: {uri!r} is not a URI; write it with its scheme, like https://... or"
+            " file:///..."
+        )
     return uri
 
 
@@ -254,7 +287,9 @@ def as_image(value: Any) -> Image | None:
     buffer = BytesIO()
     if callable(getattr(kind, "savefig", None)):
         value.savefig(buffer, format="png")
-    elif callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size"):
+    elif (
+        callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size")
+    ):
         try:
             value.save(buffer, format="PNG")
         except OSError:  # PNG knows no CMYK, YCbCr, LAB or HSV
@@ -265,7 +300,8 @@ def as_image(value: Any) -> Image | None:
     return Image(buffer.getvalue(), media_type="image/png")
 
 
-# What dataclasses, Structs, attrs classes and pydantic models have: those are data, whatever their fields are called.
+# What dataclasses, Structs, attrs classes and pydantic models have: those are data, whatever their
+# fields are called.
 _RECORDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
 
 

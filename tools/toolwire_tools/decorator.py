@@ -32,9 +32,21 @@ if TYPE_CHECKING:
         meta: dict[str, Any] | None
 
 
-_SHARED = ("name", "title", "description", "timeout_seconds", "runs_in", "memory_limit", "tags", "icons", "meta")
+_SHARED = (
+    "name",
+    "title",
+    "description",
+    "timeout_seconds",
+    "runs_in",
+    "memory_limit",
+    "tags",
+    "icons",
+    "meta",
+)
 
-Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
+Function = TypeVar(
+    "Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]"
+)
 
 
 @overload
@@ -65,10 +77,11 @@ def tool_api(
 def tool_api(function: Any = None, /, **options: Any) -> Any:
     """The function itself, marked as a tool: `@tool_api` or `@tool_api(read_only=True)`.
 
-    It stays a plain function; one that is written in C becomes a partial of itself. On a method it makes the class a
-    toolkit; `@staticmethod` and `@classmethod` go above or below it. Its `api_description` is a dict that describes it
-    as Lagent does: `name`, `description`, `parameters`, `required` and, if one of the last two options asks for it,
-    `return_data`. It is made when it is read: for orjson and msgspec, which do not call the methods of a dict, write
+    It stays a plain function; one that is written in C becomes a partial of itself. On a method it
+    makes the class a toolkit; `@staticmethod` and `@classmethod` go above or below it. Its
+    `api_description` is a dict that describes it as Lagent does: `name`, `description`,
+    `parameters`, `required` and, if one of the last two options asks for it, `return_data`. It is
+    made when it is read: for orjson and msgspec, which do not call the methods of a dict, write
     `dict(function.api_description)`.
 
     Args:
@@ -80,36 +93,47 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         idempotent: calling it again with the same arguments changes nothing more.
         open_world: it reaches beyond this machine.
         timeout_seconds: when a call is given up, instead of the server's limit.
-        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call. An executor, or
-            a name that `serve --run-on` gives an engine such as a Dask cluster, starts that process there.
-        memory_limit: what that process may use beyond what loading the tools takes, in bytes or like `"512 MiB"`.
+        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed
+            call. An executor, or a name that `serve --run-on` gives an engine such as a Dask
+            cluster, starts that process there.
+        memory_limit: what that process may use beyond what loading the tools takes, in bytes or
+            like `"512 MiB"`.
         tags: words to choose tools by, as in `--include tag:billing`.
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
         input_schema: JSON Schema of the arguments, instead of the one made from the type hints.
         output_schema: JSON Schema of the result, instead of the one made from the type hints.
-        structured: False publishes no output schema and sends no structured content, only text and other content: for
-            hosts that pass both to the model. Results are checked all the same.
-        max_result_bytes: how large a result may be, instead of the server's limit, in bytes or like `"64 KiB"`.
+        structured: False publishes no output schema and sends no structured content, only text and
+            other content: for hosts that pass both to the model. Results are checked all the same.
+        max_result_bytes: how large a result may be, instead of the server's limit, in bytes or like
+            `"64 KiB"`.
         meta: the tool's `_meta`, for hosts that read it.
-        confirm: the question that the user has to agree to before each call: a template over the arguments such as
-            `"Really remove {path}?"`, or a function that takes some of the arguments by name and returns the text. If
-            the user says no, or cannot be asked, the function does not run, and the call fails.
-        include_arguments: the parameters that callers see and give; the others keep their defaults, whatever
-            `exclude_arguments` says.
+        confirm: the question that the user has to agree to before each call: a template over the
+            arguments such as `"Really remove {path}?"`, or a function that takes some of the
+            arguments by name and returns the text. If the user says no, or cannot be asked, the
+            function does not run, and the call fails.
+        include_arguments: the parameters that callers see and give; the others keep their defaults,
+            whatever `exclude_arguments` says.
         exclude_arguments: parameters that callers neither see nor give; they keep their defaults.
-        explode_param: False leaves the parameters in `api_description` to the docstring: all of it becomes the
-            `description`, and they have nothing but names. The served tool and its arguments stay the same.
-        explode_return: the list in the docstring's Returns, `- name (type): text`, becomes `return_data`.
-        returns_named_value: so do the results themselves, `name (type): text`. The list wins if both are asked for.
+        explode_param: False leaves the parameters in `api_description` to the docstring: all of it
+            becomes the `description`, and they have nothing but names. The served tool and its
+            arguments stay the same.
+        explode_return: the list in the docstring's Returns, `- name (type): text`, becomes
+            `return_data`.
+        returns_named_value: so do the results themselves, `name (type): text`. The list wins if
+            both are asked for.
 
     Raises:
         TypeError: for an option that does not exist, or a value of the wrong type.
         ValueError: for a value out of range.
-        RegistrationError: for something that cannot be marked, such as a class, or that has not the arguments to be
-            included or excluded.
+        RegistrationError: for something that cannot be marked, such as a class, or that has not the
+            arguments to be included or excluded.
     """
     said = checked(options)
-    return _marked(function, said) if function is not None else lambda function: _marked(function, said)
+    return (
+        _marked(function, said)
+        if function is not None
+        else lambda function: _marked(function, said)
+    )
 
 
 def resource(
@@ -121,22 +145,25 @@ def resource(
     any_path: bool = False,
     **options: Unpack[_Shared],
 ) -> Callable[[Function], Function]:
-    """The function itself, marked as a resource: `@resource("config://app")` or `@resource("notes://{name}")`.
+    """The function itself, marked as a resource: `@resource("config://app")` or
+    `@resource("notes://{name}")`.
 
-    Clients read its value under *uri*. The variables of a template are its parameters: `{name}` matches up to the next
-    slash, `{path*}` across slashes, and `{?a,b}` at the end are members of the query, whose parameters have defaults.
-    They arrive as the types of their hints. A str is served as text, bytes as a blob, other data as JSON, `File` and
-    `Image` as what they hold, a list of those as several contents. None means that there is no such resource.
+    Clients read its value under *uri*. The variables of a template are its parameters: `{name}`
+    matches up to the next slash, `{path*}` across slashes, and `{?a,b}` at the end are members of
+    the query, whose parameters have defaults. They arrive as the types of their hints. A str is
+    served as text, bytes as a blob, other data as JSON, `File` and `Image` as what they hold, a
+    list of those as several contents. None means that there is no such resource.
 
     Args:
         uri: the URI, or the template of all URIs.
         name: what people see; the function's name by default.
         title: what people see instead of the name.
         description: what it holds; the docstring by default.
-        media_type: such as `"text/markdown"`; by default it follows from the value and the ending of the URI.
+        media_type: such as `"text/markdown"`; by default it follows from the value and the ending
+            of the URI.
         annotations: MCP's `audience`, `priority` and `lastModified`.
-        any_path: the function checks paths itself. By default there is no resource whose variable is an absolute path,
-            leaves its folder (`../`, however it is encoded) or has a NUL.
+        any_path: the function checks paths itself. By default there is no resource whose variable
+            is an absolute path, leaves its folder (`../`, however it is encoded) or has a NUL.
         icons: as for `tool_api`, like the other options.
 
     Raises:
@@ -146,11 +173,15 @@ def resource(
     """
     if not isinstance(uri, str):
         named = getattr(uri, "__name__", "resource")
-        raise RegistrationError("it has no URI", tool=named, remedy='write @resource("notes://{name}") or the like')
+        raise RegistrationError(
+            "it has no URI", tool=named, remedy='write @resource("notes://{name}") or the like'
+        )
     from .resources.resource import ResourceOptions
 
     own = {"uri": uri, "media_type": media_type, "annotations": annotations, "any_path": any_path}
-    return partial(_marked, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED)))
+    return partial(
+        _marked, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED))
+    )
 
 
 @overload
@@ -169,14 +200,21 @@ def prompt(
 def prompt(function: Any = None, /, **options: Any) -> Any:
     """The function itself, marked as a prompt: `@prompt` or `@prompt(title="Review code")`.
 
-    Users of a client choose prompts by name, and give the arguments as text, which arrives as the types of the hints.
-    The function returns a text, a `Message`, content such as `Image` or `File`, or a list of these; what is in no
-    `Message` is a message of the user. The options are those of `tool_api`. Raises what `tool_api` raises.
+    Users of a client choose prompts by name, and give the arguments as text, which arrives as the
+    types of the hints. The function returns a text, a `Message`, content such as `Image` or `File`,
+    or a list of these; what is in no `Message` is a message of the user. The options are those of
+    `tool_api`. Raises what `tool_api` raises.
     """
     from .resources.prompt import PromptOptions
 
-    said = checked(options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments"))
-    return _marked(function, said) if function is not None else lambda function: _marked(function, said)
+    said = checked(
+        options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments")
+    )
+    return (
+        _marked(function, said)
+        if function is not None
+        else lambda function: _marked(function, said)
+    )
 
 
 def _marked(thing: Any, options: Options) -> Any:
@@ -192,13 +230,17 @@ def _marked(thing: Any, options: Options) -> Any:
     before = marked(target)
     if before is not None and before.made_by != options.made_by:
         remedy = "let a second function call it, and decorate that"
-        raise RegistrationError("a function cannot be two of a tool, a resource and a prompt", tool=name, remedy=remedy)
+        raise RegistrationError(
+            "a function cannot be two of a tool, a resource and a prompt", tool=name, remedy=remedy
+        )
     try:
         setattr(target, ATTRIBUTE, options)
         thing.api_description = target.api_description = _ApiDescription(target, options)
     except (AttributeError, TypeError):
         remedy = "decorate a function that calls it, or the method in its class"
-        raise RegistrationError(f"a {type(target).__name__} cannot have options", tool=name, remedy=remedy) from None
+        raise RegistrationError(
+            f"a {type(target).__name__} cannot have options", tool=name, remedy=remedy
+        ) from None
     return thing
 
 
@@ -210,8 +252,9 @@ class _ApiDescription(dict[str, Any]):
     """Lagent's description of a function, made when it is first read: servers never read it."""
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
-        # Not empty, since `json.dumps` does not read an empty dict, and nothing that orjson and msgspec could encode:
-        # they do not call the methods of a dict, so they raise a TypeError unless the description was read before.
+        # Not empty, since `json.dumps` does not read an empty dict, and nothing that orjson and
+        # msgspec could encode: they do not call the methods of a dict, so they raise a TypeError
+        # unless the description was read before.
         super().__init__(name=_Unread())
         self._made_from: tuple[Callable[..., Any], Options] | None = function, options
 
@@ -241,15 +284,38 @@ def _making(name: str) -> Any:
 
 
 for _name in (
-    *("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__reversed__", "__len__"),
-    *("__eq__", "__ne__", "__or__", "__ror__", "__ior__", "__repr__", "get", "keys", "values", "items"),
+    *(
+        "__getitem__",
+        "__setitem__",
+        "__delitem__",
+        "__contains__",
+        "__iter__",
+        "__reversed__",
+        "__len__",
+    ),
+    *(
+        "__eq__",
+        "__ne__",
+        "__or__",
+        "__ror__",
+        "__ior__",
+        "__repr__",
+        "get",
+        "keys",
+        "values",
+        "items",
+    ),
     *("copy", "pop", "popitem", "setdefault", "update", "clear"),
 ):
     setattr(_ApiDescription, _name, _making(_name))
 
 
 def _check_names(function: Any, tool: str, options: Options) -> None:
-    wanted = options.exclude_arguments if options.include_arguments is None else options.include_arguments
+    wanted = (
+        options.exclude_arguments
+        if options.include_arguments is None
+        else options.include_arguments
+    )
     if not wanted:
         return
     from toolwire_schemas.signatures import signature_of  # as in `signature`
@@ -261,11 +327,16 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     for name in sorted(wanted - {"self", "cls", *known}):
         from toolwire_schemas.did_you_mean import unknown_name
 
-        raise RegistrationError(f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has")
+        raise RegistrationError(
+            f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has"
+        )
 
 
 def checked(
-    given: Mapping[str, Any], kind: type[Options] = Options, of: str = "tool_api", known: Iterable[str] = ()
+    given: Mapping[str, Any],
+    kind: type[Options] = Options,
+    of: str = "tool_api",
+    known: Iterable[str] = (),
 ) -> Options:
     """The options of the decorator *of*, which has the *known* ones, or all fields of *kind*.
 
@@ -277,14 +348,20 @@ def checked(
             from toolwire_schemas.did_you_mean import unknown_name
 
             raise TypeError(f"{of}: {unknown_name('option', option, known)}")
-    values = {option: _prepared(option, value, of) for option, value in given.items() if value is not None}
+    values = {
+        option: _prepared(option, value, of) for option, value in given.items() if value is not None
+    }
     try:
         options = msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         refused = refusal(error)
-        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in refused.path)
+        where = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in refused.path
+        )
         is_type = "`, got `" in refused.sentence or "unknown field" in refused.sentence
-        raise (TypeError if is_type else ValueError)(f"{of}: {where[1:]}: {refused.sentence}") from None
+        raise (TypeError if is_type else ValueError)(
+            f"{of}: {where[1:]}: {refused.sentence}"
+        ) from None
     _check_together(options, values, of)
     return options
 
@@ -300,9 +377,15 @@ def _prepared(option: str, value: Any, of: str) -> Any:
             raise ValueError(f"{of}: {option} must be {error}, not {value!r}") from None
     if option in ("include_arguments", "exclude_arguments") and isinstance(value, str):
         return (value,)
-    if option in _COLLECTIONS and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+    if (
+        option in _COLLECTIONS
+        and isinstance(value, Iterable)
+        and not isinstance(value, str | bytes | Mapping)
+    ):
         return tuple(value)
-    return float(value) if isinstance(value, float) else value  # msgspec takes no subclass, such as numpy's
+    return (
+        float(value) if isinstance(value, float) else value
+    )  # msgspec takes no subclass, such as numpy's
 
 
 _COLLECTIONS = ("tags", "include_arguments", "exclude_arguments")
@@ -313,17 +396,32 @@ def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None
     for option, texts in {"name": given.keys() & {"name"} and [options.name], **words}.items():
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
-                raise ValueError(f"{of}: {option}: must be printable, without spaces around it, not {text!r}")
+                raise ValueError(
+                    f"{of}: {option}: must be printable, without spaces around it, not {text!r}"
+                )
     place = options.runs_in
-    if not (place.isidentifier() if isinstance(place, str) else place is None or hasattr(place, "submit")):
+    if not (
+        place.isidentifier()
+        if isinstance(place, str)
+        else place is None or hasattr(place, "submit")
+    ):
         wrong = ValueError if isinstance(place, str) else TypeError
         raise wrong(f"{of}: runs_in must be 'process', another name or an executor, not {place!r}")
     question = options.confirm
-    if not (question is None or isinstance(question, str) or (callable(question) and not isinstance(question, type))):
-        raise TypeError(f"{of}: confirm must be a text or a function that returns one, not {question!r}")
+    if not (
+        question is None
+        or isinstance(question, str)
+        or (callable(question) and not isinstance(question, type))
+    ):
+        raise TypeError(
+            f"{of}: confirm must be a text or a function that returns one, not {question!r}"
+        )
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError(f'{of}: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:
         for option in ("include_arguments", "exclude_arguments"):
             if option in given:
-                raise ValueError(f"tool_api: {option} has no use with input_schema, which lists the arguments itself")
+                raise ValueError(
+                    f"tool_api: {option} has no use with input_schema, which lists the arguments"
+                    " itself"
+                )

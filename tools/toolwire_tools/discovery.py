@@ -2,8 +2,8 @@
 
 A *toolkit* is a class whose decorated methods are tools that share an object.
 
-Strategy. A module is read without asking its objects anything: lazy proxies and mocks answer every question
-about attributes, and some raise. Only types, and what objects really hold, are looked at.
+Strategy. A module is read without asking its objects anything: lazy proxies and mocks answer every
+question about attributes, and some raise. Only types, and what objects really hold, are looked at.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 def tools_of(thing: Any) -> list[Tool]:
     """Return the tools of *thing*.
 
-    It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object, a toolkit
-    (a class that is made without arguments, or an object), an action, its class, an executor or an environment of
-    actions, an agent (an object with a method `run`), or a list or tuple of these.
+    It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object,
+    a toolkit (a class that is made without arguments, or an object), an action, its class, an
+    executor or an environment of actions, an agent (an object with a method `run`), or a list or
+    tuple of these.
 
     Raises:
         NotOffered: for an action that is not enabled, abstract, only described, or cannot be made.
-        RegistrationError: if it is of another kind, cannot be described, or if two tools have one name.
+        RegistrationError: if it is of another kind, cannot be described, or if two tools have one
+            name.
     """
     if isinstance(thing, Tool):
         return [thing]
@@ -70,17 +72,25 @@ def _made(
 
 
 def _agent(agent: Any) -> Tool:
-    """Return the tool that gives *agent* a task: it has the agent's name and takes what `run` takes."""
+    """Return the tool that gives *agent* a task: it has the agent's name and takes what `run`
+    takes.
+    """
     import inspect
 
     name, said = getattr(agent, "name", None), getattr(agent, "description", None)
     written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
     options = Options(description=said if isinstance(said, str) and said else written)
-    return Tool(agent.run, name=name if isinstance(name, str) and name else type(agent).__name__, options=options)
+    return Tool(
+        agent.run,
+        name=name if isinstance(name, str) and name else type(agent).__name__,
+        options=options,
+    )
 
 
 def is_of_fastmcp(thing: Any) -> bool:
-    """Return whether *thing* is a server or tool object of FastMCP, or of a server class of MCP's Python SDK."""
+    """Return whether *thing* is a server or tool object of FastMCP, or of a server class of MCP's
+    Python SDK.
+    """
     return any(str(base.__module__).startswith(_FASTMCP) for base in type(thing).__mro__)
 
 
@@ -95,14 +105,18 @@ def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
     """
     for base in kind.__mro__:
         path = _FINDERS.get((base.__module__, base.__name__))
-        found: Callable[[Any], list[Tool]] | None = named_by(path) if path else vars(base).get("__toolwire_tools__")
+        found: Callable[[Any], list[Tool]] | None = (
+            named_by(path) if path else vars(base).get("__toolwire_tools__")
+        )
         if found:
             return found
     return None
 
 
 def named_by(path: str) -> Any:
-    """Return the object at *path*, which reads `module:name`: for what is in a room above that of the user."""
+    """Return the object at *path*, which reads `module:name`: for what is in a room above that of
+    the user.
+    """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
@@ -110,15 +124,26 @@ def named_by(path: str) -> Any:
 # Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
 _FINDERS = {
     ("toolwire_tools.actions.base", "BaseAction"): "toolwire_tools.actions.serving:tools_of_action",
-    ("toolwire_tools.actions.executor", "ActionExecutor"): "toolwire_tools.actions.serving:tools_of_executor",
+    (
+        "toolwire_tools.actions.executor",
+        "ActionExecutor",
+    ): "toolwire_tools.actions.serving:tools_of_executor",
     ("toolwire_tools.env.env", "Env"): "toolwire_tools.env.env:tools_of_env",
-    ("toolwire_tools.steps.executor", "Executor"): "toolwire_tools.steps.step_tool:tools_of_executor",
-    ("toolwire_tools.toolconfig.model", "ToolConfig"): "toolwire_tools.steps.step_tool:tools_of_config",
+    (
+        "toolwire_tools.steps.executor",
+        "Executor",
+    ): "toolwire_tools.steps.step_tool:tools_of_executor",
+    (
+        "toolwire_tools.toolconfig.model",
+        "ToolConfig",
+    ): "toolwire_tools.steps.step_tool:tools_of_config",
 }
 
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:
-    """The tools, each once; raises a RegistrationError if two that call different things have one name."""
+    """The tools, each once; raises a RegistrationError if two that call different things have one
+    name.
+    """
     known: dict[tuple[str, str], Tool] = {}
     for tool in tools:
         first = known.setdefault((tool.kind, tool.name_with(".")), tool)
@@ -131,10 +156,11 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
 
 
 def decorated(kind: type) -> dict[str, Options]:
-    """The methods of *kind* that are tools, with their options: bases first, in the order of definition.
+    """The methods of *kind* that are tools, with their options: bases first, in the order of
+    definition.
 
-    A method that overrides a tool is a tool with the same options, unless it is decorated itself. One that is
-    overridden by something that cannot be called (None, say) is a tool no more.
+    A method that overrides a tool is a tool with the same options, unless it is decorated itself.
+    One that is overridden by something that cannot be called (None, say) is a tool no more.
     """
     found: dict[str, Options] = {}
     for base in reversed(kind.__mro__):
@@ -151,20 +177,27 @@ def decorated(kind: type) -> dict[str, Options]:
 def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
     """A tool named `Toolkit_method` for each decorated method of a class or object.
 
-    A class is constructed, once, if one of its tools needs an object. An object whose decorated method is
-    `__call__` alone is a single tool named after its class.
+    A class is constructed, once, if one of its tools needs an object. An object whose decorated
+    method is `__call__` alone is a single tool named after its class.
 
     Raises:
-        RegistrationError: if the class cannot be constructed without arguments, or a method cannot be a tool.
+        RegistrationError: if the class cannot be constructed without arguments, or a method cannot
+            be a tool.
     """
     kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
     options = decorated(kind)
     import inspect
 
-    needs_object = not all(isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options)
+    needs_object = not all(
+        isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options
+    )
     target = constructed(kind) if needs_object and toolkit is kind else toolkit
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
-    return [_tool(kind, target, name, said) for name, said in public.items()] if public else [_made(target)]
+    return (
+        [_tool(kind, target, name, said) for name, said in public.items()]
+        if public
+        else [_made(target)]
+    )
 
 
 def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
@@ -186,7 +219,9 @@ def constructed(kind: type) -> Any:
 
     if inspect.isabstract(kind):
         problem = "an abstract class cannot be instantiated"
-        raise RegistrationError(problem, tool=kind.__name__, remedy="serve a subclass that implements it")
+        raise RegistrationError(
+            problem, tool=kind.__name__, remedy="serve a subclass that implements it"
+        )
     try:
         parameters = list(signature_of(kind).parameters.values())
     except (ValueError, TypeError):  # written in C: trying is the only way to know
@@ -195,7 +230,9 @@ def constructed(kind: type) -> Any:
     if needed := [p.name for p in parameters if p.default is p.empty and p.kind not in optional]:
         example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
         remedy = f"create the object yourself and list it: __tools__ = [{example}]"
-        raise RegistrationError(f"it cannot be created without {', '.join(needed)}", tool=kind.__name__, remedy=remedy)
+        raise RegistrationError(
+            f"it cannot be created without {', '.join(needed)}", tool=kind.__name__, remedy=remedy
+        )
     return kind()
 
 
@@ -216,27 +253,37 @@ class Offer(msgspec.Struct, frozen=True):
 def tools_in(module: ModuleType) -> Offer:
     """The tools that *module* offers, and the names it had to leave out.
 
-    `__tools__ = [...]` says it exactly (objects, or names of the module). Without it, the decorated functions
-    and toolkits, and the objects made of toolkits, are offered; likewise actions, and what holds them. If there are
-    none, the public functions defined in the module are. Imported names are not offered, unless
-    `__all__` names it.
+    `__tools__ = [...]` says it exactly (objects, or names of the module). Without it, the decorated
+    functions and toolkits, and the objects made of toolkits, are offered; likewise actions, and
+    what holds them. Without any of these, the public functions defined in the module are. Imported
+    names are not offered, unless `__all__` names them.
 
     Raises:
-        RegistrationError: if something decorated or listed cannot be a tool, or if two tools have one name.
+        RegistrationError: if something decorated or listed cannot be a tool, or if two tools have
+            one name.
     """
     if "__tools__" in vars(module):
         return _offer(_once(_listed(module, vars(module)["__tools__"])), [], drop_classes=False)
-    marks = _once({name: value for name, value in vars(module).items() if _is_marked(module, name, value)})
+    marks = _once(
+        {name: value for name, value in vars(module).items() if _is_marked(module, name, value)}
+    )
     reasons = {name: _withheld(module, name, value) for name, value in marks.items()}
     skipped = [Skipped(name, reason) for name, reason in reasons.items() if reason is not None]
     offered = {name: value for name, value in marks.items() if reasons[name] is None}
     if offered:
         offer = _offer(offered, skipped)
-        served = {id(type(_owner(tool))) for tool in offer.tools}  # a class is no loss if an object of it is offered
-        return Offer(offer.tools, [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served])
+        served = {
+            id(type(_owner(tool))) for tool in offer.tools
+        }  # a class is no loss if an object of it is offered
+        return Offer(
+            offer.tools,
+            [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served],
+        )
     if is_made_for_fastmcp(module):
         raise MadeForFastMCP(module.__name__)
-    own = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
+    own = _once(
+        {name: value for name, value in vars(module).items() if _is_own(module, name, value)}
+    )
     tools = []
     for name, function in own.items():
         try:
@@ -247,12 +294,16 @@ def tools_in(module: ModuleType) -> Offer:
 
 
 def is_made_for_fastmcp(module: ModuleType) -> bool:
-    """Return whether *module* holds a server or tools of FastMCP, which may offer any of its functions."""
+    """Return whether *module* holds a server or tools of FastMCP, which may offer any of its
+    functions.
+    """
     return any(is_of_fastmcp(value) for value in list(vars(module).values()))
 
 
 def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool = True) -> Offer:
-    """The tools of *things*. With *drop_classes*, an object replaces its class, also inside of another object."""
+    """The tools of *things*. With *drop_classes*, an object replaces its class, also inside of
+    another object.
+    """
     found: dict[str, list[Tool]] = {}
     made: set[type] = set()
     for name, thing in sorted(things.items(), key=lambda item: _is_class(item[1])):
@@ -274,7 +325,9 @@ def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
     """The things in `__tools__`, by their places."""
     if not isinstance(listed, list | tuple):
         problem = f"__tools__ is of type {type(listed).__name__}"
-        raise RegistrationError(problem, tool=module.__name__, remedy="make it a list: __tools__ = [...]")
+        raise RegistrationError(
+            problem, tool=module.__name__, remedy="make it a list: __tools__ = [...]"
+        )
     held = vars(module)
     for name in listed:
         if isinstance(name, str) and name not in held:
@@ -283,7 +336,10 @@ def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
             known = [other for other in held if not other.startswith("_")]
             problem = f"__tools__ lists {unknown_name('name', name, known)}"
             raise RegistrationError(problem, tool=module.__name__, remedy="define it in the module")
-    return {f"__tools__[{n}]": held[item] if isinstance(item, str) else item for n, item in enumerate(listed)}
+    return {
+        f"__tools__[{n}]": held[item] if isinstance(item, str) else item
+        for n, item in enumerate(listed)
+    }
 
 
 def _once(members: dict[str, Any]) -> dict[str, Any]:
@@ -298,16 +354,21 @@ def _once(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
-    """True for decorated functions, tools, toolkits, actions and the like and their objects; not for private ones.
+    """True for decorated functions, tools, toolkits, actions and the like and their objects; not
+    for private ones.
 
     Toolwire's classes are base classes, and every module that uses them imports them.
     """
     if marked(value) is not None:
         return True
     kind = value if _is_class(value) else type(value)
-    if name.startswith("_") or not (issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None):
+    if name.startswith("_") or not (
+        issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None
+    ):
         return False
-    return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
+    return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(
+        module
+    )
 
 
 _OURS = "toolwire_tools."

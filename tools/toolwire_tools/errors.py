@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 class RegistrationError(TypeError):
     """A tool that cannot be offered, with the parameter at fault and what to do about it."""
 
-    def __init__(self, problem: str, *, tool: str, parameter: str | None = None, remedy: str = "") -> None:
+    def __init__(
+        self, problem: str, *, tool: str, parameter: str | None = None, remedy: str = ""
+    ) -> None:
         self.problem = problem
         self.tool = tool
         self.parameter = parameter
@@ -39,7 +41,9 @@ class RegistrationError(TypeError):
 
 @contextmanager
 def naming(noun: str) -> Iterator[None]:
-    """Make a `RegistrationError` that is raised here one about a thing of this *noun*: a resource or a prompt."""
+    """Make a `RegistrationError` that is raised here one about a thing of this *noun*: a resource
+    or a prompt.
+    """
     try:
         yield
     except RegistrationError as error:
@@ -50,14 +54,19 @@ def naming(noun: str) -> Iterator[None]:
 
 
 class NotOffered(RegistrationError):
-    """An action that is no tool as it is: not enabled, abstract, only described, or not to be made without more."""
+    """An action that is no tool as it is: not enabled, abstract, only described, or not to be made
+    without more.
+    """
 
 
 class MadeForFastMCP(RegistrationError):
     """A server, tool or module made for FastMCP or MCP's Python SDK."""
 
     PROBLEM = "made for FastMCP, and that package is installed; Toolwire does not serve its objects"
-    REMEDY = "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of toolwire_tools.fastmcp)"
+    REMEDY = (
+        "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of"
+        " toolwire_tools.fastmcp)"
+    )
 
     def __init__(self, name: str) -> None:
         super().__init__(f"it is {self.PROBLEM}", tool=name, remedy=self.REMEDY)
@@ -70,8 +79,9 @@ class ToolError(Exception):
 class ArgumentsError(ToolError):
     """Arguments that a tool does not take.
 
-    *faults* holds a pair for each one: the place (`arguments.items[2].count`) and a sentence. *private* says that the
-    sentences are messages of exceptions raised by the tool author's code, such as a dataclass's `__post_init__`.
+    *faults* holds a pair for each one: the place (`arguments.items[2].count`) and a sentence.
+    *private* says that the sentences are messages of exceptions raised by the tool author's code,
+    such as a dataclass's `__post_init__`.
     """
 
     def __init__(self, faults: Iterable[tuple[str, str]], *, private: bool = False) -> None:
@@ -113,8 +123,9 @@ class Cancelled(BaseException):
     Raised by `Context.check`; let it pass, and clean up in `finally`.
     """
 
-    # A BaseException, as KeyboardInterrupt and asyncio.CancelledError are: a tool's own `except Exception`,
-    # written to survive one bad item of many, must not swallow the order to stop.
+    # A BaseException, as KeyboardInterrupt and asyncio.CancelledError are: a tool's own
+    # `except Exception`, written to survive one bad item of many, must not swallow the order to
+    # stop.
 
 
 def in_sentences(faults: Iterable[tuple[str, str]]) -> str:
@@ -123,16 +134,22 @@ def in_sentences(faults: Iterable[tuple[str, str]]) -> str:
 
 
 MAX_TEXT = 8192
-"""Characters of an exception's text that travel: enough for what people read, and a model pays for each."""
+"""Characters of an exception's text that travel: enough for what people read, and a model pays for
+each.
+"""
 
 
 def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
     """The answer to a call that ended in *exception*: an MCP result with `isError`.
 
-    A `ToolError` speaks for itself, word for word. Of anything else the type and the message are given, or
-    with *mask* only that the tool failed, or which argument it refused. Never the traceback.
+    A `ToolError` speaks for itself, word for word. Of anything else the type and the message are
+    given, or with *mask* only that the tool failed, or which argument it refused. Never the
+    traceback.
     """
-    return {"content": [{"type": "text", "text": failure_text(exception, mask, f"The tool {tool}")}], "isError": True}
+    return {
+        "content": [{"type": "text", "text": failure_text(exception, mask, f"The tool {tool}")}],
+        "isError": True,
+    }
 
 
 def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
@@ -146,7 +163,11 @@ def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
         return _bounded("\n".join([_named(exception), *(f"- {text}" for text in texts)]))
     if isinstance(exception, ArgumentsError):
         if mask and exception.private:
-            return _bounded(in_sentences((place, "the tool refuses this value") for place, _ in exception.faults))
+            return _bounded(
+                in_sentences(
+                    (place, "the tool refuses this value") for place, _ in exception.faults
+                )
+            )
         return _bounded(text_of(exception)) or masked
     if isinstance(exception, ToolError):
         return text_of(exception) or masked
@@ -166,7 +187,9 @@ def text_of(exception: BaseException) -> str:
     """The message of *exception*, also if that cannot be shown."""
     try:
         return str(exception)
-    except BaseException as error:  # the tool author's __str__, which may do anything: an outer edge
+    except (
+        BaseException
+    ) as error:  # the tool author's __str__, which may do anything: an outer edge
         return f"(its message cannot be shown: {type(error).__name__} in __str__)"
 
 

@@ -23,7 +23,9 @@ __all__ = sorted(_NAMES - _NEW | {"tool_api"})
 
 
 class _Replacement(msgspec.Struct, frozen=True):
-    """Names of Lagent without a counterpart, and what is used in their place; `{twin}` is a name without Async."""
+    """Names of Lagent without a counterpart, and what is used in their place; `{twin}` is a name
+    without Async.
+    """
 
     instead: str
     names: list[str]
@@ -47,7 +49,9 @@ def place_of(name: str) -> str | None:
 
 
 def remedy_for(name: str) -> str | None:
-    """Return what to use instead of Lagent's *name*, as in "use PPT"; None if it is not known or has a place."""
+    """Return what to use instead of Lagent's *name*, as in "use PPT"; None if it is not known or
+    has a place.
+    """
     for replacement in _names().replaced:
         if name in replacement.names:
             return replacement.instead.replace("{twin}", name.removeprefix("Async"))
@@ -63,7 +67,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(__package__), name)
     place = place_of(name)
     if place is not None:
-        raise ImportError(f"{name} is not in {__name__}; write: from {place} import {name}", name=__name__)
+        raise ImportError(
+            f"{name} is not in {__name__}; write: from {place} import {name}", name=__name__
+        )
     remedy = remedy_for(name)
     if remedy is not None:
         raise ImportError(f"{name} of Lagent has no counterpart: {remedy}", name=__name__)

@@ -32,7 +32,9 @@ class Icon(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of `tool_api`; None means *not given*. The decorator checks them by these types."""
+    """The options of `tool_api`; None means *not given*. The decorator checks them by these
+    types.
+    """
 
     made_by: ClassVar[str | None] = None
     """The path of the class whose object is made of the function, if that is not `Tool`."""
@@ -62,7 +64,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     returns_named_value: bool = False
 
     def shown_meta(self) -> dict[str, Any]:
-        """Return the `_meta` that clients get: with the tags, and the template of the question, or true for another."""
+        """Return the `_meta` that clients get: with the tags, and the template of the question, or
+        true for another.
+        """
         shown: dict[str, Any] = {"toolwire/tags": sorted(self.tags)} if self.tags else {}
         shown |= self.meta or {}
         if self.confirm is not None:
@@ -71,7 +75,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def options_of(thing: object) -> Options | None:
-    """The options that a decorated function, method or partial of one carries; None if not decorated."""
+    """The options that a decorated function, method or partial of one carries; None if not
+    decorated.
+    """
     found = getattr(thing, ATTRIBUTE, None)
     if found is None and isinstance(thing, partial):  # which hides the attributes of what it wraps
         return options_of(thing.func)
@@ -84,7 +90,9 @@ def options_for(function: Callable[..., Any]) -> Options:
 
 
 def name_of(function: Any) -> str:
-    """The name a callable goes by: its own, that of what a partial calls, a callable object's `name` or class."""
+    """The name a callable goes by: its own, that of what a partial calls, a callable object's
+    `name` or class.
+    """
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__name__", None) or getattr(function, "name", None)
@@ -92,7 +100,9 @@ def name_of(function: Any) -> str:
 
 
 def held(thing: object) -> Mapping[str, Any]:
-    """What *thing* holds in its own `__dict__`, found without asking it: proxies and mocks answer anything."""
+    """What *thing* holds in its own `__dict__`, found without asking it: proxies and mocks answer
+    anything.
+    """
     try:
         found: Mapping[str, Any] = object.__getattribute__(thing, "__dict__")
     except AttributeError:

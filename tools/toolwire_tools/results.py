@@ -1,14 +1,16 @@
 """The value of a tool as the MCP result of its call.
 
-Strategy. A tool whose output schema is published answers with data: structured content, and the same as
-JSON text for hosts that show only text. Every other tool is judged by the value: a str is text, content
-blocks are themselves, bytes and pictures become blocks, and what remains is data as well. Data that is no
-object travels as `{"result": ...}`, in schema and answer alike, because MCP before 2026-07-28 allows only
-objects. The text is that of the bare value: `3`, `[1,2]`, `null`, and strings unquoted.
+Strategy. A tool whose output schema is published answers with data: structured content, and the
+same as JSON text for hosts that show only text. Every other tool is judged by the value: a str is
+text, content blocks are themselves, bytes and pictures become blocks, and what remains is data as
+well. Data that is no object travels as `{"result": ...}`, in schema and answer alike, because MCP
+before 2026-07-28 allows only objects. The text is that of the bare value: `3`, `[1,2]`, `null`, and
+strings unquoted.
 
-A dict counts as a content block only if the tool published no output schema and the dict has a known
-`type`, all members that type requires, of the right types, and no member that MCP does not know. One
-member more and it is data: data shown wrongly can be corrected by returning `Text(...)`, lost data cannot.
+A dict counts as a content block only if the tool published no output schema and the dict has a
+known `type`, all members that type requires, of the right types, and no member that MCP does not
+know. One member more and it is data: data shown wrongly can be corrected by returning `Text(...)`,
+lost data cannot.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ Result = dict[str, Any]
 
 
 def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
-    """Return the MCP result for the value of a tool without an output schema; *builtins* makes data of it."""
+    """Return the MCP result for the value of a tool without an output schema; *builtins* makes data
+    of it.
+    """
     if type(value) is str:
         return {"content": [{"type": "text", "text": value}], "isError": False}
     if _shows_itself(value):
@@ -42,13 +46,17 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     if blocks is not None:
         return {"content": blocks, "isError": False}
     data = builtins(value)
-    if isinstance(data, str) and isinstance(value, str):  # a subclass of str: markup, a member of a StrEnum
+    if isinstance(data, str) and isinstance(
+        value, str
+    ):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
     return object_result(data) if isinstance(data, dict) else wrapped_result(data)
 
 
 def blocks_in(value: Any) -> list[Block] | None:
-    """Return the content blocks that *value* consists of; None if it is plain data. Raises `OutputError`."""
+    """Return the content blocks that *value* consists of; None if it is plain data. Raises
+    `OutputError`.
+    """
     return _blocks(value, plain_result)
 
 
@@ -56,14 +64,18 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     """Return the content blocks in *value*; None if it is plain data."""
     if type(value) not in (list, tuple):
         return _blocks_of(value, builtins)
-    if set(map(type, value)) <= _PLAIN:  # checked at the speed of C, since a list of data may be long
+    if (
+        set(map(type, value)) <= _PLAIN
+    ):  # checked at the speed of C, since a list of data may be long
         return None
     found = [_blocks_of(item, builtins) for item in value]
     if all(blocks is None for blocks in found):
         return None
     blocks: list[Block] = []
     for item, of_item in zip(value, found, strict=True):
-        blocks += of_item if of_item is not None else [{"type": "text", "text": as_text(builtins(item))}]
+        blocks += (
+            of_item if of_item is not None else [{"type": "text", "text": as_text(builtins(item))}]
+        )
     return blocks
 
 
@@ -98,7 +110,8 @@ def _media(data: bytes) -> Block:
     return File(data, media_type=media_type).block()
 
 
-# MCP's content blocks: the members each must have, and those it may have in addition to `annotations` and `_meta`.
+# MCP's content blocks: the members each must have, and those it may have in addition to
+# `annotations` and `_meta`.
 _MUST: dict[str, dict[str, type]] = {
     "text": {"text": str},
     "image": {"data": str, "mimeType": str},
@@ -107,13 +120,21 @@ _MUST: dict[str, dict[str, type]] = {
     "resource_link": {"uri": str, "name": str},
 }
 _MAY: dict[str, dict[str, type]] = {
-    "resource_link": {"title": str, "description": str, "mimeType": str, "size": int, "icons": list},
+    "resource_link": {
+        "title": str,
+        "description": str,
+        "mimeType": str,
+        "size": int,
+        "icons": list,
+    },
 }
 _ALWAYS: dict[str, type] = {"type": str, "annotations": dict, "_meta": dict}
 
 
 def is_block(value: Block) -> bool:
-    """True for a dict that can only be meant as an MCP content block, and that every client takes."""
+    """True for a dict that can only be meant as an MCP content block, and that every client
+    takes.
+    """
     kind = value.get("type")
     if not isinstance(kind, str) or kind not in _MUST:
         return False
@@ -125,7 +146,11 @@ def is_block(value: Block) -> bool:
         all(isinstance(member, known[name]) for name, member in value.items())
         and _is_base64(value.get("data", ""))
         and isinstance(resource.get("uri"), str)
-        and (isinstance(resource["text"], str) if "text" in resource else _is_base64(resource.get("blob")))
+        and (
+            isinstance(resource["text"], str)
+            if "text" in resource
+            else _is_base64(resource.get("blob"))
+        )
         and _are_annotations(value.get("annotations", {}))
     )
 
@@ -150,7 +175,9 @@ def _are_annotations(given: dict[str, Any]) -> bool:
 
 
 def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
-    """The answer of a generator: its non-None return value, else its items (strings joined if *joins*)."""
+    """The answer of a generator: its non-None return value, else its items (strings joined if
+    *joins*).
+    """
     items_so_far: list[Any] = []
     try:
         while True:
@@ -195,4 +222,8 @@ def _message(item: Any) -> str | None:
 
 
 def _together(items_so_far: list[Any], joins: bool) -> Any:
-    return "".join(items_so_far) if joins and all(isinstance(item, str) for item in items_so_far) else items_so_far
+    return (
+        "".join(items_so_far)
+        if joins and all(isinstance(item, str) for item in items_so_far)
+        else items_so_far
+    )

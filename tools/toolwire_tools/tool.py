@@ -1,7 +1,8 @@
 """One tool: how it is described, and how it is called.
 
-Strategy. Everything that can be known of the function is settled when the tool is made: how arguments are
-bound, whether a context is wanted, how results are presented. A call is then four plain steps.
+Strategy. Everything that can be known of the function is settled when the tool is made: how
+arguments are bound, whether a context is wanted, how results are presented. A call is then four
+plain steps.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from .context.context import Caller
 
 SEPARATOR = "_"
-"""Stands between toolkit and method in the name of a tool. Several hosts and most models' APIs refuse a dot."""
+"""Stands between toolkit and method in the name of a tool. Several hosts and most models' APIs
+refuse a dot.
+"""
 
 # Types of values that a function can return before its result.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
@@ -45,10 +48,10 @@ HINTS = {
 class Tool:
     """A callable that programs can find out about and call: what a server serves.
 
-    *function* may be any function, bound method, partial or callable object, decorated or not. *name* and
-    *options* win over what the decorator said, and *return_data*, in Lagent's form, over what the docstring says of the
-    result's members. A method of a *toolkit*, which has a name, is called `Toolkit_method`. *returns* wins over the
-    hint of the result.
+    *function* may be any function, bound method, partial or callable object, decorated or not.
+    *name* and *options* win over what the decorator said, and *return_data*, in Lagent's form, over
+    what the docstring says of the result's members. A method of a *toolkit*, which has a name, is
+    called `Toolkit_method`. *returns* wins over the hint of the result.
 
     Raises:
         RegistrationError: if it cannot be described to callers; says what to change.
@@ -58,7 +61,9 @@ class Tool:
     """The list of MCP in which it is: `tools`, `resources`, `resourceTemplates` or `prompts`."""
     _describes_result = True
     _is_adopted = False
-    """True if its function is of another framework: its context is the same in `def` and `async def`."""
+    """True if its function is of another framework: its context is the same in `def` and
+    `async def`.
+    """
 
     def __init__(
         self,
@@ -71,7 +76,11 @@ class Tool:
         returns: Returns | None = None,
     ) -> None:
         if not callable(function) or isinstance(function, type):
-            kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
+            kind = (
+                "a class"
+                if isinstance(function, type)
+                else f"an object of type {type(function).__name__}"
+            )
             named = getattr(function, "__name__", repr(function))
             remedy = "give a function, or a toolkit: an object whose methods are decorated"
             raise RegistrationError(f"{kind} is not a tool", tool=named, remedy=remedy)
@@ -87,20 +96,25 @@ class Tool:
         self.runs_in: Any = options.runs_in
         """`"process"`, the name of an engine of the server, or an executor; None: in the server."""
         self.memory_limit = options.memory_limit
-        """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
+        """What that process may use beyond what loading the tools takes, in bytes; None leaves it
+        to the server.
+        """
         self.timeout_seconds = options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
         self.module: ModuleType | None = None
         """The module that offers it, if a server has loaded one."""
         self.lifespan: Callable[..., Any] | None = None
-        """Returns the context manager whose value is `context.state`; a server enters it before the first call.
+        """Returns the context manager whose value is `context.state`; a server enters it before the
+        first call.
 
         It takes nothing, or the `Server`. Tools with the same one share the value.
         """
         self.max_result_bytes = options.max_result_bytes
         """How large a result may be as JSON; None leaves it to the server."""
         self.gate: Any = None
-        """Limits how many of its calls a server runs at once: has `enter(call)`, `leave()`, `retire()`; none waits."""
+        """Limits how many of its calls a server runs at once: has `enter(call)`, `leave()`,
+        `retire()`; none waits.
+        """
         self._signature = read_signature(
             function,
             tool=self.name,
@@ -114,9 +128,11 @@ class Tool:
         self.findings = _lint(self.name, self._signature) if self._describes_result else []
         """Problems of the tool in some hosts; other hosts can use it."""
         self.is_async: bool = self._signature.is_async
-        """True if it is called by `call_async`: a coroutine function, an async generator, or a wrapper of one."""
-        # A plain wrapper of a coroutine function may return the coroutine, but may also run it to its end itself, which
-        # no event loop allows in its own thread.
+        """True if it is called by `call_async`: a coroutine function, an async generator, or a
+        wrapper of one.
+        """
+        # A plain wrapper of a coroutine function may return the coroutine, but may also run it to
+        # its end itself, which no event loop allows in its own thread.
         self._in_thread = self.is_async and not is_async(function)
         self._context = self._signature.context or ""
         self._new_context = _context_type(self.is_async) if self._context else None
@@ -124,7 +140,9 @@ class Tool:
         """True if it is a generator function, async or not."""
         awaits = self.is_async and not self._in_thread
         self.notices_cancellation = awaits or self.is_generator or self._new_context is not None
-        """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
+        """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to
+        ask.
+        """
         self._return_data = return_data
         self._bind: Callable[..., Any] = self._signature.arguments.bind
         self._confirmation: Confirmation | None = None
@@ -135,7 +153,8 @@ class Tool:
         self._present = _presenter(self._signature.returns)
         if not options.structured:
             self._present = partial(_content_only, self._present)
-        # A generator annotated as one of items promises a list, also when the items happen to be strings.
+        # A generator annotated as one of items promises a list, also when the items happen to be
+        # strings.
         self._joins = not self._signature.returns.wraps
         self._description: dict[str, Any] | None = None
 
@@ -174,7 +193,9 @@ class Tool:
         twin._parts = (name,)
         return twin
 
-    def with_lifespan(self, lifespan: Callable[..., Any] | None, module: ModuleType | None = None) -> Tool:
+    def with_lifespan(
+        self, lifespan: Callable[..., Any] | None, module: ModuleType | None = None
+    ) -> Tool:
         """The same tool with this *lifespan*, unless it has one, offered by *module*."""
         twin = self._twin(self.name)
         twin.lifespan, twin.module = self.lifespan or lifespan, self.module or module
@@ -185,18 +206,26 @@ class Tool:
         twin._become(self)
         if name != self.name:  # a resource is found by its URI, but described by another name
             twin.name = name
-            twin._description = None if self._description is None else {**self._description, "name": name}
+            twin._description = (
+                None if self._description is None else {**self._description, "name": name}
+            )
         return twin
 
     def _become(self, tool: Tool) -> None:
-        """Copy all attributes of *tool*; one by one, since CPython finds them slowly once `vars(self)` was used."""
+        """Copy all attributes of *tool*; one by one, since CPython finds them slowly once
+        `vars(self)` was used.
+        """
         for name, value in vars(tool).items():
             setattr(self, name, value)
 
     def without_structured(self) -> Tool:
-        """The same tool without an output schema in its description and structured content in its results."""
+        """The same tool without an output schema in its description and structured content in its
+        results.
+        """
         twin = self._twin(self.name)
-        twin._description = {member: value for member, value in self.describe().items() if member != "outputSchema"}
+        twin._description = {
+            member: value for member, value in self.describe().items() if member != "outputSchema"
+        }
         twin._present = partial(_content_only, self._present)
         return twin
 
@@ -211,30 +240,43 @@ class Tool:
         The same dict at every call: do not change it.
         """
         if self._description is None:
-            self._description = _described(self.name, self.options, self._signature, self._output_schema())
+            self._description = _described(
+                self.name, self.options, self._signature, self._output_schema()
+            )
         return self._description
 
     def _output_schema(self) -> dict[str, Any] | None:
-        """Return the output schema as it is shown: with what the author says of the result's members."""
+        """Return the output schema as it is shown: with what the author says of the result's
+        members.
+        """
         options, returns = self.options, self._signature.returns
         if not options.structured or returns.output_schema is None:
             return None
-        if self._return_data is None and not (options.explode_return or options.returns_named_value):
+        if self._return_data is None and not (
+            options.explode_return or options.returns_named_value
+        ):
             return returns.output_schema
         from .api_description import return_data, with_members
 
-        members = return_data(self.function, options) if self._return_data is None else self._return_data
+        members = (
+            return_data(self.function, options) if self._return_data is None else self._return_data
+        )
         return with_members(returns.output_schema, members, is_tuple=returns.is_tuple)
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """Run a synchronous tool and return the MCP result.
 
-        Unless *strict_arguments*, JSON in strings is decoded, and null is left out, where the schema takes neither.
+        Unless *strict_arguments*, JSON in strings is decoded, and null is left out, where the
+        schema takes neither.
 
         Raises:
             ArgumentsError: naming every fault of the arguments; the tool has not run.
-            NotAnswered: if the tool has a question (`confirm`), and the user did not agree; it has not run.
-            OutputError: if the tool returned something that cannot be sent or breaks its output schema.
+            NotAnswered: if the tool has a question (`confirm`), and the user did not agree; it has
+                not run.
+            OutputError: if the tool returned something that cannot be sent or breaks its output
+                schema.
             Cancelled: if the tool noticed that the call was cancelled.
             Exception: whatever the tool raised.
         """
@@ -258,7 +300,8 @@ class Tool:
         self._bind(arguments)
 
     def run(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
-        """Run a synchronous tool and return its value in Python's terms; of a generator, its answer.
+        """Run a synchronous tool and return its value in Python's terms; of a generator, its
+        answer.
 
         Raises:
             ArgumentsError, Cancelled, Exception: as `call` does.
@@ -275,15 +318,21 @@ class Tool:
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
-        """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
+        """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call`
+        raises.
+        """
         value = await self.run_async(arguments, caller, strict_arguments)
         try:
             return self._present(value)
         except OutputError:
             return self._presented_late(value, caller)
 
-    async def run_async(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> Any:
-        """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
+    async def run_async(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> Any:
+        """Run an asynchronous tool, on any event loop, and return its value. Raises what `run`
+        raises.
+        """
         positional, keywords = self._bind(arguments, strict_arguments, caller)
         if self._confirmation is not None:
             await self._confirmation.ask_async((positional, keywords), caller, self.name)
@@ -330,7 +379,9 @@ class Tool:
         return value
 
     def _presented_late(self, value: Any, caller: Caller) -> dict[str, Any]:
-        """The result of what turned out to be no data: map, zip and other iterators are generators in all but type."""
+        """The result of what turned out to be no data: map, zip and other iterators are generators
+        in all but type.
+        """
         if hasattr(type(value), "__next__"):
             value = self._consumed(value, caller)
         _refuse_unfinished(value)
@@ -361,7 +412,9 @@ def _content_only(present: Callable[[Any], dict[str, Any]], value: Any) -> dict[
 def _refuse_unfinished(value: Any) -> None:
     kind = type(value)  # which is asked, since proxies and mocks have whatever they are asked for
     if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):
-        problem = f"is of type {kind.__name__} and never awaited; write the tool itself with `async def`"
+        problem = (
+            f"is of type {kind.__name__} and never awaited; write the tool itself with `async def`"
+        )
         raise OutputError([("result", problem)])
 
 
@@ -373,11 +426,15 @@ def _lint(name: str, read: Signature) -> list[Finding]:
     findings = lint(name, read.arguments.input_schema, read.returns.output_schema)
     for finding in findings:
         if finding.severity == "error":
-            raise RegistrationError(finding.problem, tool=name, parameter=finding.where, remedy=finding.remedy)
+            raise RegistrationError(
+                finding.problem, tool=name, parameter=finding.where, remedy=finding.remedy
+            )
     return findings
 
 
-def _described(name: str, options: Options, read: Signature, output_schema: dict[str, Any] | None) -> dict[str, Any]:
+def _described(
+    name: str, options: Options, read: Signature, output_schema: dict[str, Any] | None
+) -> dict[str, Any]:
     hints = {hint: getattr(options, option) for hint, option in HINTS.items()}
     annotations = {hint: value for hint, value in hints.items() if value is not None}
     if options.title:
@@ -387,8 +444,12 @@ def _described(name: str, options: Options, read: Signature, output_schema: dict
     return entry({"name": name}, options, read, {**schemas, "annotations": annotations})
 
 
-def entry(names: dict[str, str], options: Options, read: Signature, own: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry of one of MCP's lists, with its *own* members after those that all have; without empty ones."""
+def entry(
+    names: dict[str, str], options: Options, read: Signature, own: dict[str, Any]
+) -> dict[str, Any]:
+    """Return an entry of one of MCP's lists, with its *own* members after those that all have;
+    without empty ones.
+    """
     members = {
         **names,
         "title": options.title,

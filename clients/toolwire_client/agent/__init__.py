@@ -1,4 +1,6 @@
-"""An agent answers a question with a language model and tools, and reports what happens as events."""
+"""An agent answers a question with a language model and tools, and reports what happens as
+events.
+"""
 
 from __future__ import annotations
 

@@ -42,24 +42,27 @@ TOOL_SECONDS = 300.0
 class Agent:
     """Answers questions with *model*, which uses *tools*.
 
-    *model* is anything that `as_model` takes, *tools* anything that a `Toolbox` takes, or a toolbox or client itself.
-    *protocol* defaults to the structured one in *language*, with *instructions* added to its prompt. *tool_seconds*
-    limits each call, or maps patterns of tool names to limits (the first match counts); `None` sets no limit.
+    *model* is anything that `as_model` takes, *tools* anything that a `Toolbox` takes, or a toolbox
+    or client itself. *protocol* defaults to the structured one in *language*, with *instructions*
+    added to its prompt. *tool_seconds* limits each call, or maps patterns of tool names to limits
+    (the first match counts); `None` sets no limit.
 
-    *approval* is called before a tool that may change something, or is an `Approvals`. Without it, functions of this
-    process run unless they are marked destructive, and tools of servers are refused. *on_ask* receives the model's
-    questions to the user as a `Question` and returns text, a dict with `answer`, or a `NoAnswer`, so the same function
-    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `no_user="continue"` the model learns
-    that there is no user.
+    *approval* is called before a tool that may change something, or is an `Approvals`. Without it,
+    functions of this process run unless they are marked destructive, and tools of servers are
+    refused. *on_ask* receives the model's questions to the user as a `Question` and returns text, a
+    dict with `answer`, or a `NoAnswer`, so the same function serves `connect(on_ask=)`. Without it
+    the run pauses (`needs_input`); with `no_user="continue"` the model learns that there is no
+    user.
 
-    *transcript* is a file to which each event is added, by one session at a time. *trim* receives the messages before
-    each request and returns those to send, for models with a short context. *name* and *description* describe the
-    agent as a tool.
+    *transcript* is a file to which each event is added, by one session at a time. *trim* receives
+    the messages before each request and returns those to send, for models with a short context.
+    *name* and *description* describe the agent as a tool.
 
     Raises:
         NotAModel: if *model* is not a model.
         TypeError: if one of *tools* is not a tool.
-        ValueError: if there are no prompts in *language*, or `trust_hints` names none of the *tools*.
+        ValueError: if there are no prompts in *language*, or `trust_hints` names none of the
+            *tools*.
     """
 
     def __init__(
@@ -89,10 +92,14 @@ class Agent:
         self._model = as_model(model)
         self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
         self._tools = tools
-        AsyncToolbox(tools)  # only to refuse wrong tools now: each session has a toolbox with its own user
+        AsyncToolbox(
+            tools
+        )  # only to refuse wrong tools now: each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
-        self._tool_seconds = tool_seconds if isinstance(tool_seconds, Mapping) else {"*": tool_seconds}
+        self._tool_seconds = (
+            tool_seconds if isinstance(tool_seconds, Mapping) else {"*": tool_seconds}
+        )
         if not (approval is None or isinstance(approval, Approvals) or callable(approval)):
             raise TypeError(f"approval must be a function or Approvals(…), not {approval!r}")
         self._approvals = approval if isinstance(approval, Approvals) else Approvals(ask=approval)
@@ -105,8 +112,12 @@ class Agent:
 
     # --- asking ---
 
-    def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncGenerator[Recorded, None]:
-        """Answer a question and yield the events, `Ended` last. *on_live* receives text and progress between them."""
+    def run(
+        self, question: str, *, on_live: OnLive | None = None
+    ) -> AsyncGenerator[Recorded, None]:
+        """Answer a question and yield the events, `Ended` last. *on_live* receives text and
+        progress between them.
+        """
         return self.session(on_live=on_live).run(question)
 
     @overload
@@ -114,13 +125,17 @@ class Agent:
         self, question: str, *, result_type: type[T] = ..., on_live: OnLive | None = None
     ) -> Outcome[T]: ...
     @overload
-    async def answer(self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None) -> Outcome[T]: ...
-    async def answer(self, question: str, *, result_type: object = str, on_live: OnLive | None = None) -> Outcome[Any]:
+    async def answer(
+        self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None
+    ) -> Outcome[T]: ...
+    async def answer(
+        self, question: str, *, result_type: object = str, on_live: OnLive | None = None
+    ) -> Outcome[Any]:
         """Return the outcome of a question.
 
-        *result_type* is the type of its `result`: any that an argument of a tool may have, such as a dataclass or
-        `list[int]`. The model receives its JSON Schema. An answer that does not fit is requested again, with what was
-        wrong.
+        *result_type* is the type of its `result`: any that an argument of a tool may have, such as
+        a dataclass or `list[int]`. The model receives its JSON Schema. An answer that does not fit
+        is requested again, with what was wrong.
 
         Raises:
             TypeError: if JSON has no form for the *result_type*.
@@ -132,7 +147,8 @@ class Agent:
 
     def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
         """Run `run` on an event loop in its own thread, for synchronous code."""
-        # An exception while waiting, such as Ctrl-C, leaves the portal's block, which cancels the run.
+        # An exception while waiting, such as Ctrl-C, leaves the portal's block, which cancels the
+        # run.
         with start_blocking_portal() as portal:
             events = self.run(question, on_live=on_live)
             try:
@@ -147,13 +163,21 @@ class Agent:
         self, question: str, *, result_type: type[T] = ..., on_live: OnLive | None = None
     ) -> Outcome[T]: ...
     @overload
-    def answer_sync(self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None) -> Outcome[T]: ...
-    def answer_sync(self, question: str, *, result_type: object = str, on_live: OnLive | None = None) -> Outcome[Any]:
+    def answer_sync(
+        self, question: str, *, result_type: TypeForm[T], on_live: OnLive | None = None
+    ) -> Outcome[T]: ...
+    def answer_sync(
+        self, question: str, *, result_type: object = str, on_live: OnLive | None = None
+    ) -> Outcome[Any]:
         """Run `answer` for synchronous code."""
-        return anyio.run(lambda: self.answer(question, result_type=cast("Any", result_type), on_live=on_live))
+        return anyio.run(
+            lambda: self.answer(question, result_type=cast("Any", result_type), on_live=on_live)
+        )
 
     def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
-        """Return a new session, in which each question remembers those before it. *on_ask* replaces the agent's own."""
+        """Return a new session, in which each question remembers those before it. *on_ask* replaces
+        the agent's own.
+        """
         return self._session((), on_live, on_ask)
 
     # --- transcripts ---
@@ -165,11 +189,13 @@ class Agent:
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
     ) -> Session:
-        """Return the session of *transcript*, a file or its events; its `go_on` continues where it stopped.
+        """Return the session of *transcript*, a file or its events; its `go_on` continues where it
+        stopped.
 
-        New events go to this agent's own transcript, which should be the same file. A pending question or approval is
-        asked again. An interrupted call may have taken effect: the model learns that, and this call and identical ones
-        need approval from then on, whatever the settings allow.
+        New events go to this agent's own transcript, which should be the same file. A pending
+        question or approval is asked again. An interrupted call may have taken effect: the model
+        learns that, and this call and identical ones need approval from then on, whatever the
+        settings allow.
 
         Raises:
             BrokenTranscript: if it is not a transcript.
@@ -178,9 +204,13 @@ class Agent:
         if not isinstance(transcript, str | os.PathLike):
             return self._session(transcript, on_live, on_ask)
         read = loaded(transcript)
-        is_ours = self._transcript is not None and os.path.realpath(self._transcript) == os.path.realpath(transcript)
+        is_ours = self._transcript is not None and os.path.realpath(
+            self._transcript
+        ) == os.path.realpath(transcript)
         names = [f"{transcript}, line {number}" for number in read.lines]
-        return self._session(read.events, on_live, on_ask, names=names, end=read.end if is_ours else None)
+        return self._session(
+            read.events, on_live, on_ask, names=names, end=read.end if is_ours else None
+        )
 
     def fork(
         self,
@@ -190,12 +220,14 @@ class Agent:
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
     ) -> Session:
-        """Return a session that begins as *transcript* does, and goes on with this agent's model and instructions.
+        """Return a session that begins as *transcript* does, and goes on with this agent's model
+        and instructions.
 
-        *at* is the last line of the file, or the number of events, that it shares; by default all. A call that has
-        started is shared with its end. `go_on` continues the question that is open there. This agent's own transcript
-        has to be another file, which gets a copy of the shared events. Later calls of *transcript* are not known: the
-        fork may make them again, with the approval that any call needs.
+        *at* is the last line of the file, or the number of events, that it shares; by default all.
+        A call that has started is shared with its end. `go_on` continues the question that is open
+        there. This agent's own transcript has to be another file, which gets a copy of the shared
+        events. Later calls of *transcript* are not known: the fork may make them again, with the
+        approval that any call needs.
 
         Raises:
             ValueError: if there is no line *at*, or the transcripts are the same file.
@@ -204,9 +236,15 @@ class Agent:
         shared = shared_with_fork(transcript, at)
         origin, names = ForkOf(events=len(shared.events)), []
         if isinstance(transcript, str | os.PathLike):
-            if self._transcript is not None and os.path.realpath(self._transcript) == os.path.realpath(transcript):
-                raise ValueError(f"a fork needs a transcript of its own, and {transcript} is what it comes from")
-            origin = ForkOf(events=len(shared.events), transcript=os.fspath(transcript), line=shared.lines[-1])
+            if self._transcript is not None and os.path.realpath(
+                self._transcript
+            ) == os.path.realpath(transcript):
+                raise ValueError(
+                    f"a fork needs a transcript of its own, and {transcript} is what it comes from"
+                )
+            origin = ForkOf(
+                events=len(shared.events), transcript=os.fspath(transcript), line=shared.lines[-1]
+            )
             names = [f"{transcript}, line {number}" for number in shared.lines]
         return self._session(shared.events, on_live, on_ask, names=names, fork_of=origin)
 
@@ -226,8 +264,11 @@ class Agent:
         """
         return anyio.run(self.resume(transcript, on_live=on_live, on_ask=on_ask).answer, question)
 
-    async def replay(self, transcript: str | os.PathLike[str] | Sequence[Recorded]) -> AsyncGenerator[Recorded, None]:
-        """Repeat a recorded session without model, tools and user, and yield its events, secrets hidden.
+    async def replay(
+        self, transcript: str | os.PathLike[str] | Sequence[Recorded]
+    ) -> AsyncGenerator[Recorded, None]:
+        """Repeat a recorded session without model, tools and user, and yield its events, secrets
+        hidden.
 
         The agent must have the same settings as when it was recorded.
 
@@ -243,7 +284,9 @@ class Agent:
     # --- agents for agents ---
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> AgentTool:
-        """Return this agent as a tool with one argument, `question`, for a `Toolbox`, an `Env` or `toolwire serve`."""
+        """Return this agent as a tool with one argument, `question`, for a `Toolbox`, an `Env` or
+        `toolwire serve`.
+        """
         return AgentTool(self, name or self.name, description or self.description)
 
     def _session(
@@ -279,7 +322,13 @@ class Agent:
             fork_of=fork_of,
         )
         return Session(
-            self._new_state(), effects, begin=begin, events=events, names=names, record=record, clock=self._clock
+            self._new_state(),
+            effects,
+            begin=begin,
+            events=events,
+            names=names,
+            record=record,
+            clock=self._clock,
         )
 
     def _new_state(self) -> RunState:
@@ -299,8 +348,8 @@ class NoAnswerFound(Exception):
 class AgentTool:
     """Makes *agent* a tool (see `ToolLike`), and an async function of one question.
 
-    Calling it needs no approval; the agent's own approvals decide about its tools. Without an `on_ask` of its own, its
-    questions go to the user of the calling agent.
+    Calling it needs no approval; the agent's own approvals decide about its tools. Without an
+    `on_ask` of its own, its questions go to the user of the calling agent.
     """
 
     is_async = True
@@ -349,7 +398,10 @@ class AgentTool:
         outcome = await self._agent.session(on_ask=self._agent.on_ask or ask).answer(question)
         if outcome.status not in ("answered", "unsolvable"):
             return {"content": [{"type": "text", "text": _failure(outcome)}], "isError": True}
-        return {"content": [{"type": "text", "text": outcome.result or ""}], "isError": outcome.status == "unsolvable"}
+        return {
+            "content": [{"type": "text", "text": outcome.result or ""}],
+            "isError": outcome.status == "unsolvable",
+        }
 
 
 _QUESTION = "The task or question, with all necessary details."
@@ -357,18 +409,25 @@ _QUESTION = "The task or question, with all necessary details."
 
 def _failure(outcome: Outcome) -> str:
     result = f": {outcome.result}" if outcome.result else ""
-    return f"There is no answer ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"
+    return (
+        "There is no answer"
+        f" ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"
+    )
 
 
 def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
     # Only the keys that the user chose count: a server could take the name of another one.
     known = tools if isinstance(tools, Mapping) else ()
     if not isinstance(names, bool) and (strange := [name for name in names if name not in known]):
-        raise ValueError(f"trust_hints names {strange[0]!r}: give the agent's tools as a dict with that key")
+        raise ValueError(
+            f"trust_hints names {strange[0]!r}: give the agent's tools as a dict with that key"
+        )
 
 
 def _model_name(model: object) -> str:
-    """Return a model's `name`, by which `model_from_name` makes it, or its type; never an address in memory."""
+    """Return a model's `name`, by which `model_from_name` makes it, or its type; never an address
+    in memory.
+    """
     if isinstance(name := getattr(model, "name", None), str):
         return name
     kind, of = type(model).__name__, getattr(model, "model", None)

@@ -1,9 +1,9 @@
 """Which calls need approval, and what the user may decide.
 
-Strategy. A tool's description of itself (MCP's hints) is only as good as its source. Functions of this process are the
-user's own: they run unless they are marked destructive, or approval is available and they are not marked harmless.
-Hints of a server give no permission by themselves: its tool is a read only if it says so, does not reach the outside
-world, and its hints are trusted.
+Strategy. A tool's description of itself (MCP's hints) is only as good as its source. Functions of
+this process are the user's own: they run unless they are marked destructive, or approval is
+available and they are not marked harmless. Hints of a server give no permission by themselves: its
+tool is a read only if it says so, does not reach the outside world, and its hints are trusted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import msgspec
 class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A call that needs approval.
 
-    `reason` says why. An `interrupted` call, or an identical one, was started before without a recorded end: it may
-    have taken effect already. `thought` is the model's, `description` the tool's entry of `tools/list`.
+    `reason` says why. An `interrupted` call, or an identical one, was started before without a
+    recorded end: it may have taken effect already. `thought` is the model's, `description` the
+    tool's entry of `tools/list`.
     """
 
     tool: str
@@ -52,21 +53,23 @@ OnApproval = Callable[[ApprovalRequest], Verdict | bool | Awaitable[Verdict | bo
 
 
 Trust = Literal["function", "hints"]
-"""Why a tool may run without approval: it is a function of this process, or its server's hints are trusted."""
+"""Why a tool may run without approval: it is a function of this process, or its server's hints are
+trusted.
+"""
 
 
 class Approvals(msgspec.Struct, frozen=True, kw_only=True):
     """Who approves which calls.
 
-    Calls that need approval are passed to `ask`. `deny` and `allow` are shell patterns of tool names that are never
-    called, or called without approval; `deny` wins. Without `ask`, calls that need approval are refused, or with
-    `no_user="pause"` wait for `Agent.resume`.
+    Calls that need approval are passed to `ask`. `deny` and `allow` are shell patterns of tool
+    names that are never called, or called without approval; `deny` wins. Without `ask`, calls that
+    need approval are refused, or with `no_user="pause"` wait for `Agent.resume`.
 
-    Functions of this process run unless they are marked destructive. With `ask` or `no_user="pause"` those need
-    approval too that are marked neither read-only nor non-destructive.
+    Functions of this process run unless they are marked destructive. With `ask` or
+    `no_user="pause"` those need approval too that are marked neither read-only nor non-destructive.
 
-    `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`; `True` trusts all
-    servers. With `False` every call needs approval, also of functions.
+    `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`;
+    `True` trusts all servers. With `False` every call needs approval, also of functions.
 
     Raises:
         TypeError: if `trust_hints` is text.
@@ -80,17 +83,23 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.trust_hints, str):
-            raise TypeError(f"trust_hints must be a tuple of names, such as ({self.trust_hints!r},), or a bool")
+            raise TypeError(
+                f"trust_hints must be a tuple of names, such as ({self.trust_hints!r},), or a bool"
+            )
 
     def trust(self, source: str, *, is_local: bool) -> Trust | None:
-        """Return how far tools of *source* are trusted; *is_local* for functions of this process."""
+        """Return how far tools of *source* are trusted; *is_local* for functions of this
+        process.
+        """
         if self.trust_hints is False:
             return None
         if is_local:
             return "function"
         return "hints" if self.trust_hints is True or source in self.trust_hints else None
 
-    def judge(self, tool: str, annotations: dict[str, Any], trust: Trust | None) -> Allow | Refuse | str:
+    def judge(
+        self, tool: str, annotations: dict[str, Any], trust: Trust | None
+    ) -> Allow | Refuse | str:
         """Return whether *tool* may be called, or the reason why it needs approval."""
         if any(fnmatchcase(tool, pattern) for pattern in self.deny):
             return Refuse()
@@ -99,9 +108,14 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
         if annotations.get("destructiveHint") is True:
             return "it may destroy something"
         if trust == "function":
-            says = annotations.get("readOnlyHint") is True or annotations.get("destructiveHint") is False
+            says = (
+                annotations.get("readOnlyHint") is True
+                or annotations.get("destructiveHint") is False
+            )
             is_unattended = self.ask is None and self.no_user == "refuse"
-            return Allow() if says or is_unattended else "it does not say whether it changes anything"
+            return (
+                Allow() if says or is_unattended else "it does not say whether it changes anything"
+            )
         if annotations.get("readOnlyHint") is not True:
             return "it does not say that it only reads"
         if trust is None:

@@ -1,4 +1,6 @@
-"""The outside world of a run: the model, the tools and the user. Each wait returns the event of its result."""
+"""The outside world of a run: the model, the tools and the user. Each wait returns the event of its
+result.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ LIST_SECONDS = 60.0
 
 
 class Effects(msgspec.Struct, kw_only=True, eq=False):
-    """Does what a `RunState` asks for. `None` instead of an event: there is no decision now, so the run pauses."""
+    """Does what a `RunState` asks for. `None` instead of an event: there is no decision now, so the
+    run pauses.
+    """
 
     model: Model
     toolbox: AsyncToolbox
@@ -70,7 +74,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         self._warn_of_many(entries)
         box = self.toolbox
         trusts = {
-            name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name)) for name in self._entries
+            name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name))
+            for name in self._entries
         }
         return events.ToolsListed(
             tools=entries,
@@ -79,7 +84,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         )
 
     def _warn_of_many(self, entries: list[dict[str, Any]]) -> None:
-        """Log once for each list of another length that it is long: lists are read again before each question."""
+        """Log once for each list of another length that it is long: lists are read again before
+        each question.
+        """
         if len(entries) == self._last_count:
             return
         self._last_count = len(entries)
@@ -94,7 +101,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             return begin
         drops = facts.takes_tools is False and isinstance(protocol, NativeProtocol)
         warnings = [protocol.language.say("drops_tools")] if drops else []
-        return msgspec.structs.replace(begin, context_tokens=facts.context_tokens, warnings=warnings)
+        return msgspec.structs.replace(
+            begin, context_tokens=facts.context_tokens, warnings=warnings
+        )
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""
@@ -122,9 +131,13 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         )
         try:
             with anyio.move_on_after(step.seconds):
-                return events.ModelReplied(reply=reply_from(await ask(), f"the model {type(self.model).__name__}"))
+                return events.ModelReplied(
+                    reply=reply_from(await ask(), f"the model {type(self.model).__name__}")
+                )
         except ModelError as error:
-            return events.ModelFailed(reason=str(error), too_long=isinstance(error, ContextExceeded))
+            return events.ModelFailed(
+                reason=str(error), too_long=isinstance(error, ContextExceeded)
+            )
         except Exception as error:  # a model may be any user's code
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
         return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)
@@ -143,7 +156,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         if self.approvals.ask is None:
             if self.approvals.no_user == "pause":
                 return None
-            return events.Refused(reason=state.undone("no_approver", tool=action.tool), by_user=False)
+            return events.Refused(
+                reason=state.undone("no_approver", tool=action.tool), by_user=False
+            )
         misfit = ""
         for _ in range(_MOST_MISFITS):
             verdict = self.approvals.ask(request)
@@ -158,30 +173,45 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                     if not faults:
                         return events.Approved(params=fitted)
                     misfit = join_errors(faults)
-                    request = msgspec.structs.replace(request, reason=f"the changed parameters do not fit: {misfit}")
+                    request = msgspec.structs.replace(
+                        request, reason=f"the changed parameters do not fit: {misfit}"
+                    )
                 case False:
                     return events.Refused(reason="")
                 case Refuse(reason=reason):
                     return events.Refused(reason=reason)
                 case _:
-                    raise TypeError(f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}")
+                    raise TypeError(
+                        f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}"
+                    )
         return events.Refused(reason=state.undone("misfit", faults=misfit), by_user=False)
 
-    async def call(self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]) -> Recorded:
+    async def call(
+        self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
+    ) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         tool = step.action.tool
-        of_tool = next((limit for pattern, limit in self.tool_seconds.items() if fnmatchcase(tool, pattern)), None)
-        seconds = min((limit for limit in (of_tool, step.seconds) if limit is not None), default=None)
+        of_tool = next(
+            (limit for pattern, limit in self.tool_seconds.items() if fnmatchcase(tool, pattern)),
+            None,
+        )
+        seconds = min(
+            (limit for limit in (of_tool, step.seconds) if limit is not None), default=None
+        )
         report = self._live_reporter(partial(events.ToolProgress, tool))
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
-            result = await self.toolbox.call_tool(tool, step.action.params, timeout_seconds=seconds, on_progress=report)
+            result = await self.toolbox.call_tool(
+                tool, step.action.params, timeout_seconds=seconds, on_progress=report
+            )
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:
             failure = state.words("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
         except ServerGone as error:
-            failure = state.words("gone", reason=error.reason)  # without the server's stderr, which is for people
+            failure = state.words(
+                "gone", reason=error.reason
+            )  # without the server's stderr, which is for people
         except ClientError as error:
             failure = str(error)
         finally:
@@ -193,7 +223,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         return None if report is None else _TextReporter(report, protocol)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
-        """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""
+        """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without
+        `on_live`.
+        """
         if self.on_live is None:
             return None
         report = here(self.on_live)
@@ -232,7 +264,9 @@ class _Witness(ElicitationObserver):
         self._tell = tell
 
     def asked(self, question: Question) -> None:
-        self._tell(events.ToolAsked(tool=question.tool, message=question.message, form=question.schema))
+        self._tell(
+            events.ToolAsked(tool=question.tool, message=question.message, form=question.schema)
+        )
 
     def answered(self, reply: dict[str, Any]) -> None:
         self._tell(events.FormAnswered(action=reply["action"], content=reply.get("content", {})))
@@ -244,7 +278,9 @@ _MOST_MISFITS = 3
 def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     """Return the value and the note that the model receives for a result."""
     value = result.text if result.is_error or result.structured is None else result.structured
-    if isinstance(value, dict) and value.keys() == {"result"}:  # MCP servers wrap values that are no objects
+    if isinstance(value, dict) and value.keys() == {
+        "result"
+    }:  # MCP servers wrap values that are no objects
         value = value["result"]
     # One character less than the conversation's own limit, so that it does not cut again.
     value, remarks = shown(value, state.conversation.limits.max_result_chars - 1)

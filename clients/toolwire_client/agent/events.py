@@ -1,8 +1,8 @@
 """The events of a run: what an agent yields, and what a transcript holds.
 
-Strategy. The events alone describe a run. Those from outside (question, reply, result, the user's answer) suffice to
-restore the state of a session; the others show readers what followed. So the same list serves to watch, resume and
-repeat a run.
+Strategy. The events alone describe a run. Those from outside (question, reply, result, the user's
+answer) suffice to restore the state of a session; the others show readers what followed. So the
+same list serves to watch, resume and repeat a run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ else:
 
 Params = dict[str, Any]
 
-Status = Literal["answered", "unsolvable", "needs_input", "turn_limit", "budget", "model_error", "cancelled"]
+Status = Literal[
+    "answered", "unsolvable", "needs_input", "turn_limit", "budget", "model_error", "cancelled"
+]
 """How a run ended.
 
-`answered` and `unsolvable` are the model's own verdicts. `needs_input` waits for the user and can be resumed.
-`turn_limit` ran out of turns or repeated a call, `budget` ran out of tokens or time. `model_error` got no reply, or no
-usable one. `cancelled` was ended from outside.
+`answered` and `unsolvable` are the model's own verdicts. `needs_input` waits for the user and can
+be resumed. `turn_limit` ran out of turns or repeated a call, `budget` ran out of tokens or time.
+`model_error` got no reply, or no usable one. `cancelled` was ended from outside.
 """
 
 
@@ -47,7 +49,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ForkOf(msgspec.Struct, frozen=True, kw_only=True):
-    """The origin of a fork: its first *events* are a copy of a session up to *line* of the file *transcript*."""
+    """The origin of a fork: its first *events* are a copy of a session up to *line* of the file
+    *transcript*.
+    """
 
     events: int
     transcript: str | None = None
@@ -55,10 +59,12 @@ class ForkOf(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Started(Event, frozen=True, kw_only=True):
-    """A session starts. `version` is that of these events; `instructions` are those added to the protocol's prompt.
+    """A session starts. `version` is that of these events; `instructions` are those added to the
+    protocol's prompt.
 
     A fork has the model, protocol and instructions with which it goes on after the copied events.
-    `context_tokens` is the size of the model's context, if it is known: longer histories are trimmed to it.
+    `context_tokens` is the size of the model's context, if it is known: longer histories are
+    trimmed to it.
     """
 
     version: Literal[1] = 1
@@ -77,8 +83,8 @@ class Resumed(Event, frozen=True, kw_only=True):
 class ToolsListed(Event, frozen=True, kw_only=True):
     """The tools offered to the model from here on: entries of `tools/list`.
 
-    `missing` gives the reason for each source that could not list its tools. `trust` says which tools are functions of
-    the agent's own process, and which have trusted hints.
+    `missing` gives the reason for each source that could not list its tools. `trust` says which
+    tools are functions of the agent's own process, and which have trusted hints.
     """
 
     tools: list[dict[str, Any]]
@@ -87,14 +93,18 @@ class ToolsListed(Event, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):
-    """The user asks a question. `result_schema` is the JSON Schema of the answer, if it is more than text."""
+    """The user asks a question. `result_schema` is the JSON Schema of the answer, if it is more
+    than text.
+    """
 
     content: str
     result_schema: dict[str, Any] | None = None
 
 
 class ModelAsked(Event, frozen=True, kw_only=True):
-    """A request to the model: the first `kept` messages of the previous request, then `messages`."""
+    """A request to the model: the first `kept` messages of the previous request, then
+    `messages`.
+    """
 
     kept: int
     messages: list[dict[str, Any]]
@@ -107,7 +117,9 @@ class ModelReplied(Event, frozen=True, kw_only=True):
 
 
 class ModelFailed(Event, frozen=True, kw_only=True):
-    """The model gave no reply: `out_of_time` is the time limit, `too_long` what the messages are for the model."""
+    """The model gave no reply: `out_of_time` is the time limit, `too_long` what the messages are
+    for the model.
+    """
 
     reason: str
     out_of_time: bool = False
@@ -117,8 +129,9 @@ class ModelFailed(Event, frozen=True, kw_only=True):
 class ReplyRefused(Event, frozen=True, kw_only=True):
     """The reply is unusable, and the model receives the reason.
 
-    `action` is set if only that was refused. It may also be an answer that does not have the requested type. `said` is
-    the beginning of a reply without a readable action, for people; `reason` is written for the model.
+    `action` is set if only that was refused. It may also be an answer that does not have the
+    requested type. `said` is the beginning of a reply without a readable action, for people;
+    `reason` is written for the model.
     """
 
     reason: str
@@ -127,7 +140,9 @@ class ReplyRefused(Event, frozen=True, kw_only=True):
 
 
 class ActionChosen(Event, frozen=True, kw_only=True):
-    """The model requests a tool call, the `call`th of its reply, from 0. `warnings` name oddities of the reply."""
+    """The model requests a tool call, the `call`th of its reply, from 0. `warnings` name oddities
+    of the reply.
+    """
 
     call: int = 0
     thought: str
@@ -137,7 +152,9 @@ class ActionChosen(Event, frozen=True, kw_only=True):
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True):
-    """The call needs approval, for `reason`. `interrupted`: it was started before and may have taken effect."""
+    """The call needs approval, for `reason`. `interrupted`: it was started before and may have
+    taken effect.
+    """
 
     tool: str
     params: Params
@@ -167,7 +184,8 @@ class CallStarted(Event, frozen=True, kw_only=True):
 
 
 class ToolAsked(Event, frozen=True, kw_only=True):
-    """A running tool asks the user to fill in a form. `tool` is `None` where the server does not say.
+    """A running tool asks the user to fill in a form. `tool` is `None` where the server does not
+    say.
 
     It is recorded at once and yielded after the call.
     """
@@ -210,14 +228,18 @@ class UserAnswered(Event, frozen=True, kw_only=True):
 
 
 class FinalForced(Event, frozen=True, kw_only=True):
-    """The model learns that its next reply is the last, and why. Without an answer the run ends with `status`."""
+    """The model learns that its next reply is the last, and why. Without an answer the run ends
+    with `status`.
+    """
 
     reason: str
     status: Literal["turn_limit", "budget", "model_error"]
 
 
 class Ended(Event, frozen=True, kw_only=True):
-    """The run is over. `result` is the model's answer, or its explanation; `reason` says why the run ended so."""
+    """The run is over. `result` is the model's answer, or its explanation; `reason` says why the
+    run ended so.
+    """
 
     status: Status
     result: str | None = None
@@ -255,7 +277,8 @@ Recorded = (
 class TextArrived(msgspec.Struct, frozen=True):
     """A piece of a reply in progress, which may turn out to be invalid.
 
-    `answer` is the text of the final answer in it, decoded, and `thought` what the model has thought before.
+    `answer` is the text of the final answer in it, decoded, and `thought` what the model has
+    thought before.
     """
 
     text: str
@@ -273,7 +296,9 @@ class ToolProgress(msgspec.Struct, frozen=True):
 
 
 Live = TextArrived | ToolProgress
-"""Updates between two events. They are not recorded, since `ModelReplied` and `CallFinished` say the same."""
+"""Updates between two events. They are not recorded, since `ModelReplied` and `CallFinished` say
+the same.
+"""
 
 OnLive = Callable[[Live], object]
 
@@ -281,10 +306,11 @@ OnLive = Callable[[Live], object]
 class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """How a run ended.
 
-    `result` is the model's answer or explanation; `None` if it gave neither: nothing is made up. With a `result_type`
-    it is a value of that type or `None`, and `reason` has the explanation. `reason` says why the run ended, where that
-    is not obvious. `turns` and `usage` count the model's replies and reported tokens since the
-    question. `transcript` holds all events, and is left out of the repr.
+    `result` is the model's answer or explanation; `None` if it gave neither: nothing is made up.
+    With a `result_type` it is a value of that type or `None`, and `reason` has the explanation.
+    `reason` says why the run ended, where that is not obvious. `turns` and `usage` count the
+    model's replies and reported tokens since the question. `transcript` holds all events, and is
+    left out of the repr.
     """
 
     status: Status
@@ -296,8 +322,9 @@ class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return (
-            f"Outcome(status={self.status!r}, result={self.result!r}, reason={self.reason!r}, turns={self.turns}, "
-            f"usage={self.usage!r}, transcript=<{len(self.transcript)} events>)"
+            f"Outcome(status={self.status!r}, result={self.result!r}, reason={self.reason!r},"
+            f" turns={self.turns}, usage={self.usage!r}, transcript=<{len(self.transcript)}"
+            " events>)"
         )
 
     @property
@@ -310,11 +337,17 @@ class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
         """The question or approval that a `needs_input` run waits for."""
         if self.status != "needs_input":
             return None
-        waiting = (event for event in reversed(self.transcript) if isinstance(event, UserAsked | ApprovalAsked))
+        waiting = (
+            event
+            for event in reversed(self.transcript)
+            if isinstance(event, UserAsked | ApprovalAsked)
+        )
         return next(waiting, None)
 
 
 def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
     """Return the outcome of a run that ended with *ended*."""
-    shared = {name: getattr(ended, name) for name in ("status", "result", "reason", "turns", "usage")}
+    shared = {
+        name: getattr(ended, name) for name in ("status", "result", "reason", "turns", "usage")
+    }
     return Outcome(**shared, transcript=tuple(transcript))

@@ -1,4 +1,6 @@
-"""Estimates what the descriptions of all tools take of a model's context, which each turn sends again."""
+"""Estimates what the descriptions of all tools take of a model's context, which each turn sends
+again.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def many_tools_warning(entries: Sequence[dict[str, Any]]) -> str:
 
 
 def estimate_tokens(entries: Sequence[dict[str, Any]]) -> int:
-    """Return about how many tokens a model reads of *entries*: four ASCII characters each, or one other."""
+    """Return about how many tokens a model reads of *entries*: four ASCII characters each, or one
+    other.
+    """
     sent = [{name: entry[name] for name in _SENT if name in entry} for entry in entries]
     text = json.dumps(sent, ensure_ascii=False)
     ascii_characters = len(text.encode("ascii", "ignore"))

@@ -1,4 +1,6 @@
-"""Repeats a recorded session: decisions are made again, and the record supplies everything from outside."""
+"""Repeats a recorded session: decisions are made again, and the record supplies everything from
+outside.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class ReplayMissed(Exception):
     """A repeated run differs from its record. The text says where and how."""
 
 
-def replayed(state: RunState, record: Sequence[events.Recorded], *, trims: bool) -> Iterator[events.Recorded]:
+def replayed(
+    state: RunState, record: Sequence[events.Recorded], *, trims: bool
+) -> Iterator[events.Recorded]:
     """Repeat *record* from a new *state* and yield its events, secrets hidden.
 
     With *trims*, the messages to the model are those of the record.
@@ -43,7 +47,9 @@ def replayed(state: RunState, record: Sequence[events.Recorded], *, trims: bool)
             continue
         now = _expected(state, before, event, trims=trims) if may_follow(before, event) else None
         if now is None or hidden(msgspec.structs.replace(now, at=event.at)) != event:
-            raise ReplayMissed(f"event {number} of the record is\n  {event!r}\nand now it is\n  {now!r}")
+            raise ReplayMissed(
+                f"event {number} of the record is\n  {event!r}\nand now it is\n  {now!r}"
+            )
         state.apply(event)
         yield event
         before = event
@@ -52,7 +58,9 @@ def replayed(state: RunState, record: Sequence[events.Recorded], *, trims: bool)
 def _expected(
     state: RunState, before: events.Recorded | None, event: events.Recorded, *, trims: bool
 ) -> events.Recorded | None:
-    """Return what *state* leads to in place of *event*: an event from outside itself, `None` if nothing follows."""
+    """Return what *state* leads to in place of *event*: an event from outside itself, `None` if
+    nothing follows.
+    """
     is_awaited = isinstance(before, _WAITS)
     match event:
         case events.Ended(status="cancelled", reason=reason):
@@ -65,9 +73,11 @@ def _expected(
             due.event, events.Ended
         ):
             return event  # the requested type refused the answer
-        case events.ToolAsked(call=call) | events.FormAnswered(call=call) | events.CallFinished(call=call) if (
-            call in state.open
-        ):
+        case (
+            events.ToolAsked(call=call)
+            | events.FormAnswered(call=call)
+            | events.CallFinished(call=call)
+        ) if call in state.open:
             return event
         case _ if is_awaited or isinstance(event, _FROM_OUTSIDE):
             return event
@@ -77,4 +87,8 @@ def _expected(
     if isinstance(step, RecordEvent):
         return step.event
     expected = state.announcement(step, state.conversation.messages)
-    return event if trims and isinstance(event, events.ModelAsked) and type(expected) is type(event) else expected
+    return (
+        event
+        if trims and isinstance(event, events.ModelAsked) and type(expected) is type(event)
+        else expected
+    )

@@ -1,4 +1,6 @@
-"""Typed final answers: the text of an answer, read as a value of any type that an argument of a tool may have."""
+"""Typed final answers: the text of an answer, read as a value of any type that an argument of a
+tool may have.
+"""
 
 from __future__ import annotations
 
@@ -44,20 +46,30 @@ class ResultType:
         self.schema: dict[str, Any] = {**described["properties"]["result"], **definitions}
 
     def fault(self, text: str) -> str:
-        """Return what is wrong with the answer *text*; empty if it is a value of the type, which is kept."""
+        """Return what is wrong with the answer *text*; empty if it is a value of the type, which is
+        kept.
+        """
         faults = []
         for value in _readings(whole(text)):
             try:
                 self._tool.call({"result": value}, None)
             except Exception as error:  # a type may be any user's code
-                found = getattr(error, "faults", None) or [("result", f"{type(error).__name__}: {error}")]
-                faults.append("; ".join(f"{place.removeprefix('arguments.')}: {wrong}" for place, wrong in found))
+                found = getattr(error, "faults", None) or [
+                    ("result", f"{type(error).__name__}: {error}")
+                ]
+                faults.append(
+                    "; ".join(
+                        f"{place.removeprefix('arguments.')}: {wrong}" for place, wrong in found
+                    )
+                )
             else:
                 return ""
         return faults[0]
 
     def outcome(self, outcome: Outcome[str]) -> Outcome[Any]:
-        """Return *outcome* with the value of the type as its result; an explanation becomes a part of the reason."""
+        """Return *outcome* with the value of the type as its result; an explanation becomes a part
+        of the reason.
+        """
         if outcome.ok:
             return msgspec.structs.replace(outcome, result=self._value)
         reason = ": ".join(filter(None, (outcome.reason, outcome.result)))
@@ -65,7 +77,9 @@ class ResultType:
 
 
 def _readings(text: str) -> Iterator[Any]:
-    """Return what *text* may mean, the most likely first: JSON, an object within prose, text, a plain value."""
+    """Return what *text* may mean, the most likely first: JSON, an object within prose, text, a
+    plain value.
+    """
     if not text:
         yield from ("", None)
         return

@@ -1,7 +1,7 @@
 """The state of a run and its next step. No I/O, and no clock but the time of the last event.
 
-Strategy. Only `apply` changes the state, and `next` only reads it. Runs, resumed runs and repeated runs apply the same
-events, and so reach the same state.
+Strategy. Only `apply` changes the state, and `next` only reads it. Runs, resumed runs and repeated
+runs apply the same events, and so reach the same state.
 """
 
 from __future__ import annotations
@@ -68,13 +68,16 @@ Step = RecordEvent | AskModel | AskUser | AskApproval | CallTools
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one question; `None` sets no limit. At a limit the model has one more turn, for its final answer.
+    """The limits of one question; `None` sets no limit. At a limit the model has one more turn, for
+    its final answer.
 
-    `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
-    model does not report them). `seconds` is the time since the question, without waits for the user; the first
-    question of a session includes the listing of the tools. The run ends after `final_seconds` more, which are kept for
-    the last turn; the first reply may use them too. A reply has at most `reply_tokens`, or what is left of `tokens`.
-    Messages name `user_seconds` as the limit, if it is given: the one that the user knows; `seconds` is a part of it.
+    `turns` counts replies of the model, `tokens` its input and output (estimated at four characters
+    each where the model does not report them). `seconds` is the time since the question, without
+    waits for the user; the first question of a session includes the listing of the tools. The run
+    ends after `final_seconds` more, which are kept for the last turn; the first reply may use them
+    too. A reply has at most `reply_tokens`, or what is left of `tokens`. Messages name
+    `user_seconds` as the limit, if it is given: the one that the user knows; `seconds` is a part of
+    it.
     """
 
     turns: int | None = 20
@@ -116,7 +119,9 @@ class RunState:
         self._roles = roles
         self._turns = self._tokens = 0  # since the question
         self._usage = Usage()
-        self._since = events.NEVER  # the start of the question, moved forward by each wait for the user
+        self._since = (
+            events.NEVER
+        )  # the start of the question, moved forward by each wait for the user
         self._started_at: datetime | None = None
         self._due: events.Recorded | None = None
         self._forced: events.FinalForced | None = None
@@ -124,7 +129,9 @@ class RunState:
         self._trust: dict[str, Trust] = {}
         self._number = 0  # of the pending call in its reply
         self._is_allowed = False
-        self._ahead: dict[int, Action] = {}  # calls of the reply to be made before the others, by their numbers
+        self._ahead: dict[
+            int, Action
+        ] = {}  # calls of the reply to be made before the others, by their numbers
         self._chosen = 0  # the last call that was announced
         self.open: dict[int, Action] = {}
         """The calls that run."""
@@ -143,7 +150,9 @@ class RunState:
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
 
     def forget_start(self) -> None:
-        """Do not count the time before now for the next question: another process started the session."""
+        """Do not count the time before now for the next question: another process started the
+        session.
+        """
         self._started_at = None
 
     def words(self, kind: str, **details: str | int) -> str:
@@ -151,7 +160,9 @@ class RunState:
         return self.conversation.protocol.language.say(kind, **details)
 
     def undone(self, kind: str, **details: str | int) -> str:
-        """Return, for the model, why the pending call is not made, and whether it may have taken effect before."""
+        """Return, for the model, why the pending call is not made, and whether it may have taken
+        effect before.
+        """
         frame = "interrupted" if self._may_be_done(self.conversation.pending) else "undone"
         return self.words(frame, why=self.words(kind, **details))
 
@@ -160,7 +171,9 @@ class RunState:
     ) -> events.Ended:
         """Return the event that ends the run now."""
         turns, usage = self._turns, self._usage
-        return events.Ended(status=status, result=result, reason=reason, thought=thought, turns=turns, usage=usage)
+        return events.Ended(
+            status=status, result=result, reason=reason, thought=thought, turns=turns, usage=usage
+        )
 
     # --- what has happened ---
 
@@ -186,7 +199,11 @@ class RunState:
                 self._reply(event, self.conversation.reply(reply))
             case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
                 decision = self.conversation.refuse_answer(reason)
-                self._due = None if isinstance(decision, Retry) else self._consequence(decision, misfit=reason)
+                self._due = (
+                    None
+                    if isinstance(decision, Retry)
+                    else self._consequence(decision, misfit=reason)
+                )
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked():
@@ -208,14 +225,20 @@ class RunState:
             case events.Refused(reason=reason, by_user=by_user):
                 self._waited()
                 if by_user:
-                    reason = self.undone("refused_because", reason=reason) if reason else self.undone("refused")
+                    reason = (
+                        self.undone("refused_because", reason=reason)
+                        if reason
+                        else self.undone("refused")
+                    )
                 self.conversation.action_result(reason, success=False)
                 self._due = self._queued()
             case events.ReplyRefused():
                 self._due = self._queued()
             case events.ActionChosen(call=call):
                 self._chosen = call
-            case events.CallStarted(call=call) if isinstance(pending := self.conversation.pending, Action):
+            case events.CallStarted(call=call) if isinstance(
+                pending := self.conversation.pending, Action
+            ):
                 self.open[call] = self._ahead.pop(call, pending)
             case events.CallFinished(call=call):
                 self._forms.pop(call, None)
@@ -243,7 +266,9 @@ class RunState:
         )
         self.conversation.restore(known.snapshot())
         annotations = {tool["name"]: tool.get("annotations") for tool in tools}
-        self._annotations = {name: hints for name, hints in annotations.items() if isinstance(hints, dict)}
+        self._annotations = {
+            name: hints for name, hints in annotations.items() if isinstance(hints, dict)
+        }
 
     def _chars_within(self, context_tokens: int) -> int:
         """Return the length of messages that leave room for a reply in a context of this size."""
@@ -280,12 +305,18 @@ class RunState:
         self._number, self._is_allowed, self._is_again = self._number + 1, False, False
         if self._number in self._done:
             return self._reported()
-        return None if decision is None or self._number in self.open else self._consequence(decision)
+        return (
+            None if decision is None or self._number in self.open else self._consequence(decision)
+        )
 
     def _reported(self) -> events.Recorded | None:
-        """Report to the model the result of the pending call, and return what follows from the next one."""
+        """Report to the model the result of the pending call, and return what follows from the next
+        one.
+        """
         done = self._done.pop(self._number)
-        note = self.conversation.protocol.language.together(done.note, self.words("again") if self._is_again else "")
+        note = self.conversation.protocol.language.together(
+            done.note, self.words("again") if self._is_again else ""
+        )
         self.conversation.action_result(done.result, success=done.success, note=note)
         self._has_result |= done.success
         return self._queued()
@@ -295,19 +326,25 @@ class RunState:
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         is_allowed = isinstance(self._approvals.judge(action.tool, hints, trust), Allow)
         is_read = trust is not None and hints.get("readOnlyHint") is True
-        return is_allowed and is_read and not self._may_be_done(action) and not self._is_hidden(action)
+        return (
+            is_allowed and is_read and not self._may_be_done(action) and not self._is_hidden(action)
+        )
 
     def _is_hidden(self, action: Action) -> bool:
         """Whether a parameter is a secret, of which no transcript holds the value."""
         return self._is_resumed and HIDDEN in json.dumps(action.params)
 
     def _consequence(self, decision: Decision, misfit: str = "") -> events.Recorded:
-        """Return the event that *decision* leads to; *misfit* says why an answer does not have its type."""
+        """Return the event that *decision* leads to; *misfit* says why an answer does not have its
+        type.
+        """
         warnings = list(self.conversation.warnings)
         match decision:
             case Action(thought=thought, tool=tool, params=params):
                 call = self._number
-                return events.ActionChosen(call=call, thought=thought, tool=tool, params=params, warnings=warnings)
+                return events.ActionChosen(
+                    call=call, thought=thought, tool=tool, params=params, warnings=warnings
+                )
             case Ask(thought=thought, content=content):
                 return events.UserAsked(thought=thought, content=content, warnings=warnings)
             case Retry(message=message, action=action):
@@ -316,8 +353,12 @@ class RunState:
                 reason = message.msg if isinstance(message, Error) else str(message.result)
                 return events.ReplyRefused(reason=reason, action=action)
             case FinalAnswer(thought=thought, ok=ok, result=result):
-                status: events.Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
-                return self.ending(status, result, self._forced.reason if self._forced else "", thought)
+                status: events.Status = (
+                    "answered" if ok else self._forced.status if self._forced else "unsolvable"
+                )
+                return self.ending(
+                    status, result, self._forced.reason if self._forced else "", thought
+                )
             case Stop() if self._forced:
                 return self.ending(self._forced.status, reason=self._forced.reason)
             case Stop(reason="repeated_action"):
@@ -326,7 +367,11 @@ class RunState:
                 return events.FinalForced(reason=self.words("unusable"), status="model_error")
             case Stop():
                 said = self._excerpt_reply()
-                reason = self.words("no_type", faults=misfit) if misfit else self.words("no_form", said=said)
+                reason = (
+                    self.words("no_type", faults=misfit)
+                    if misfit
+                    else self.words("no_form", said=said)
+                )
                 return self.ending("model_error", reason=reason)
 
     def _excerpt_reply(self) -> str:
@@ -360,17 +405,23 @@ class RunState:
     def _may_be_done(self, action: Action | Ask | None) -> bool:
         """Whether the call was interrupted, or is identical to one that was."""
         return isinstance(action, Action) and any(
-            begun.tool == action.tool and stands_for(begun.params, action.params) for begun in self._interrupted
+            begun.tool == action.tool and stands_for(begun.params, action.params)
+            for begun in self._interrupted
         )
 
     # --- what is next ---
 
     def announcement(self, step: Step, messages: list[dict[str, Any]]) -> events.Recorded | None:
-        """Return the event to record before *step*, if any; *messages* are those that the model would receive."""
+        """Return the event to record before *step*, if any; *messages* are those that the model
+        would receive.
+        """
         match step:
             case AskModel():
                 pairs = enumerate(zip(self.sent, messages, strict=False))
-                kept = next((place for place, (sent, new) in pairs if sent != new), min(len(self.sent), len(messages)))
+                kept = next(
+                    (place for place, (sent, new) in pairs if sent != new),
+                    min(len(self.sent), len(messages)),
+                )
                 return events.ModelAsked(kept=kept, messages=messages[kept:])
             case AskApproval(asked=asked):
                 return asked
@@ -393,7 +444,8 @@ class RunState:
             return RecordEvent(self._ending_in_time())
         if not self._forced and (forced := self._exhausted()):
             return RecordEvent(forced)
-        # A model that has not replied has nothing to answer from in a last turn: its first reply may take all the time.
+        # A model that has not replied has nothing to answer from in a last turn: its first reply
+        # may take all the time.
         return AskModel(in_all if self._forced or not self._turns else left, self._reply_tokens)
 
     def _next_of_calls(self, pending: Action) -> Step:
@@ -403,7 +455,9 @@ class RunState:
             call, action = next(iter(self._ahead.items()))
             about: dict[str, Any] = {"call": call, "tool": action.tool, "params": action.params}
             is_new = call != self._chosen
-            return RecordEvent(events.ActionChosen(thought="", **about) if is_new else events.CallStarted(**about))
+            return RecordEvent(
+                events.ActionChosen(thought="", **about) if is_new else events.CallStarted(**about)
+            )
         if self.open:
             return CallTools({call: CallTool(action, left) for call, action in self.open.items()})
         if not has_time:
@@ -412,21 +466,30 @@ class RunState:
         return self._next_of_call(pending)
 
     def _next_of_call(self, action: Action) -> Step:
-        started = RecordEvent(events.CallStarted(call=self._number, tool=action.tool, params=action.params))
+        started = RecordEvent(
+            events.CallStarted(call=self._number, tool=action.tool, params=action.params)
+        )
         if self._is_hidden(action):
-            return RecordEvent(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
+            return RecordEvent(
+                events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False)
+            )
         if self._is_allowed:
             return started
         interrupted = self._may_be_done(action)
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
-            return RecordEvent(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
+            return RecordEvent(
+                events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False)
+            )
         if isinstance(verdict, Allow) and not interrupted:
             return started
         reason = _INTERRUPTED if interrupted else str(verdict)
         return AskApproval(
-            action, events.ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)
+            action,
+            events.ApprovalAsked(
+                tool=action.tool, params=action.params, reason=reason, interrupted=interrupted
+            ),
         )
 
     @property
@@ -445,16 +508,22 @@ class RunState:
     def _exhausted(self) -> events.FinalForced | None:
         budgets, left = self.budgets, self._left
         if budgets.turns is not None and self._turns >= budgets.turns:
-            return events.FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
+            return events.FinalForced(
+                reason=self.words("turns", limit=budgets.turns), status="turn_limit"
+            )
         if budgets.tokens is not None and self._tokens >= budgets.tokens:
-            return events.FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
+            return events.FinalForced(
+                reason=self.words("tokens", limit=budgets.tokens), status="budget"
+            )
         if left is not None and left <= 0 and self._turns:
             return self._forced_by_time()
         return None
 
     def _forced_by_time(self) -> events.FinalForced:
         limit = self.budgets.user_seconds or self.budgets.seconds
-        return events.FinalForced(reason=self.words("seconds", limit=f"{limit:.3g}"), status="budget")
+        return events.FinalForced(
+            reason=self.words("seconds", limit=f"{limit:.3g}"), status="budget"
+        )
 
     def _ending_in_time(self) -> events.Ended:
         forced = self._forced or self._forced_by_time()
@@ -464,7 +533,9 @@ class RunState:
 _MAX_EXCERPT = 1_000
 """Characters of an unusable reply that are shown: it may be an answer in prose, or a loop."""
 
-_INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
+_INTERRUPTED = (
+    "it was started before and interrupted: it may have taken effect, and would do so twice"
+)
 
 
 def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:

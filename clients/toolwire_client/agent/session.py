@@ -93,8 +93,14 @@ class Session:
             except Exception as error:  # a file may say anything
                 where = names[place] if names else f"event {place + 1}"
                 was = events[0].protocol if isinstance(events[0], Started) else ""
-                other = f" (it was written with {was}, and this is {begin.protocol})" if was != begin.protocol else ""
-                raise BrokenTranscript(f"{where}, does not fit what is before it: {error}{other}") from error
+                other = (
+                    f" (it was written with {was}, and this is {begin.protocol})"
+                    if was != begin.protocol
+                    else ""
+                )
+                raise BrokenTranscript(
+                    f"{where}, does not fit what is before it: {error}{other}"
+                ) from error
             if isinstance(event, ToolsListed):
                 self._tools = event
         state.forget_start()
@@ -111,7 +117,8 @@ class Session:
     # --- running ---
 
     def run(self, question: str, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
-        """Answer a question and yield the events, `Ended` last. An answer without the *result_type* is asked for again.
+        """Answer a question and yield the events, `Ended` last. An answer without the *result_type*
+        is asked for again.
 
         Raises:
             ValueError: if *question* is empty.
@@ -125,7 +132,8 @@ class Session:
         return self._effects.watched(self._events(asked, result))
 
     def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
-        """Continue the last question, which waited for the user or was interrupted; yields as `run`.
+        """Continue the last question, which waited for the user or was interrupted; yields as
+        `run`.
 
         Without the *result_type* of a typed question, its result is what JSON becomes in Python.
 
@@ -139,11 +147,19 @@ class Session:
         return self._effects.watched(self._events(Resumed(), result))
 
     @overload
-    async def answer(self, question: str | None = None, *, result_type: type[T] = ...) -> Outcome[T]: ...
+    async def answer(
+        self, question: str | None = None, *, result_type: type[T] = ...
+    ) -> Outcome[T]: ...
     @overload
-    async def answer(self, question: str | None = None, *, result_type: TypeForm[T]) -> Outcome[T]: ...
-    async def answer(self, question: str | None = None, *, result_type: object = str) -> Outcome[Any]:
-        """Return the outcome of *question*, by default of continuing the last one; see `Agent.answer`."""
+    async def answer(
+        self, question: str | None = None, *, result_type: TypeForm[T]
+    ) -> Outcome[T]: ...
+    async def answer(
+        self, question: str | None = None, *, result_type: object = str
+    ) -> Outcome[Any]:
+        """Return the outcome of *question*, by default of continuing the last one; see
+        `Agent.answer`.
+        """
         given = {"result_type": result_type}
         events = self.go_on(**given) if question is None else self.run(question, **given)
         async with aclosing(events):
@@ -162,7 +178,9 @@ class Session:
             self._scope.cancel()
 
     def cancel_call(self) -> bool:
-        """Cancel the running call and report that to the model. Return whether a call was running."""
+        """Cancel the running call and report that to the model. Return whether a call was
+        running.
+        """
         if self._call is None:
             return False
         self._call.cancel()
@@ -174,17 +192,23 @@ class Session:
         self, opening: QuestionAsked | Resumed, result: ResultType | None
     ) -> AsyncGenerator[Recorded, None]:
         if self._is_running:
-            raise RuntimeError("this session is answering a question; a second one needs a session of its own")
+            raise RuntimeError(
+                "this session is answering a question; a second one needs a session of its own"
+            )
         self._is_running, self._cancelled, self._result = True, None, result
         # Computed for each run: monotonic seconds may stop while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
             if not self._state.has_ended:  # the previous process ended without notice
-                self._note(self._state.ending("cancelled", reason="interrupted"), at=self._state.now)
+                self._note(
+                    self._state.ending("cancelled", reason="interrupted"), at=self._state.now
+                )
             if isinstance(opening, Resumed):
                 yield self._note(opening)
             elif not self.events:
-                yield self._note(await self._effects.begun(self._begin, self._state.conversation.protocol))
+                yield self._note(
+                    await self._effects.begun(self._begin, self._state.conversation.protocol)
+                )
             if listed := await self._listed():
                 yield self._note(listed)
             if isinstance(opening, QuestionAsked):
@@ -192,7 +216,11 @@ class Session:
             async with kept_open(self._effects.model):
                 while (step := self._next()) is not None:
                     is_for_model = isinstance(step, AskModel)
-                    messages = await self._effects.trimmed(self._state.conversation.messages) if is_for_model else []
+                    messages = (
+                        await self._effects.trimmed(self._state.conversation.messages)
+                        if is_for_model
+                        else []
+                    )
                     if announced := self._state.announcement(step, messages):
                         yield self._note(announced)
                     yielded = len(self.events)
@@ -200,7 +228,9 @@ class Session:
                         self._note(event)
                     for event in self.events[yielded:]:  # with the events during the step
                         yield event
-        except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
+        except (
+            BaseException
+        ) as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
             if not self._state.has_ended:
                 self._note(self._state.ending("cancelled", reason=type(error).__name__))
             raise
@@ -236,7 +266,9 @@ class Session:
         return ReplyRefused(reason=fault) if fault else event
 
     async def _called(self, step: CallTools) -> None:
-        """Call the tools, and record their results in the order of the calls, each as soon as those before it."""
+        """Call the tools, and record their results in the order of the calls, each as soon as those
+        before it.
+        """
         waiting, ended = dict(step.calls), dict[int, Recorded]()
 
         async def call(number: int, one: CallTool) -> None:
@@ -260,7 +292,9 @@ class Session:
             self._note(msgspec.structs.replace(ended.get(number, cancelled), call=number))
 
     async def _listed(self) -> ToolsListed | None:
-        """Return the tools if they have changed; nothing if the run is cancelled before all of them are known."""
+        """Return the tools if they have changed; nothing if the run is cancelled before all of them
+        are known.
+        """
         with anyio.CancelScope() as self._scope:
             tools = await self._effects.tools(self._state.budgets.seconds)
             if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
@@ -281,4 +315,7 @@ class Session:
         return event
 
 
-_WAITS: dict[type[Step], str] = {AskUser: "a question waits for the user", AskApproval: "a call waits for approval"}
+_WAITS: dict[type[Step], str] = {
+    AskUser: "a question waits for the user",
+    AskApproval: "a call waits for approval",
+}

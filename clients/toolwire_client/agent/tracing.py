@@ -1,6 +1,8 @@
-"""Spans of OpenTelemetry for a run, its requests to the model and its calls of tools: the extra `otel`.
+"""Spans of OpenTelemetry for a run, its requests to the model and its calls of tools: the extra
+`otel`.
 
-The names are those of OpenTelemetry's conventions for generative AI. No span holds messages, arguments or results.
+The names are those of OpenTelemetry's conventions for generative AI. No span holds messages,
+arguments or results.
 """
 
 from __future__ import annotations
@@ -23,48 +25,72 @@ if TYPE_CHECKING:
     from .events import Recorded
     from .run_state import AskModel, CallTool, RunState
 
-_PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "moonshot": "moonshot_ai", "xai": "x_ai"}
+_PROVIDERS = {
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "xai": "x_ai",
+}
 _FAILURES = ("model_error", "turn_limit", "budget")
 
 
 def traced(effects: Effects, agent: str, model: str) -> Effects:
-    """Return *effects* that make spans, if the environment asks for them; *agent* and *model* are names."""
+    """Return *effects* that make spans, if the environment asks for them; *agent* and *model* are
+    names.
+    """
     tracer = tracing.tracer("toolwire-agent", logging.getLogger("toolwire").warning)
     if tracer is None:
         return effects
     given = {name: getattr(effects, name) for name in Effects.__struct_fields__}
     provider, _, name = model.partition(":")
-    facts = {"gen_ai.provider.name": _PROVIDERS.get(provider, provider), "gen_ai.request.model": name or None}
+    facts = {
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": name or None,
+    }
     return TracedEffects(**given, tracer=tracer, agent=agent, about_model=facts)
 
 
 class TracedEffects(Effects, kw_only=True, eq=False):
-    """Effects with a span for each run and, within it, for each request to the model and each call of a tool."""
+    """Effects with a span for each run and, within it, for each request to the model and each call
+    of a tool.
+    """
 
     tracer: Tracer
     agent: str
     about_model: Mapping[str, Any]
     run: Any = None
 
-    async def watched(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
+    async def watched(
+        self, recorded: AsyncGenerator[Recorded, None]
+    ) -> AsyncGenerator[Recorded, None]:
         """As `Effects.watched`."""
         from opentelemetry.trace import set_span_in_context
 
         self.run = None
-        span = self._span("invoke_agent", self.agent, {"gen_ai.agent.name": self.agent, **self.about_model})
-        self.run = set_span_in_context(span)  # active in each step, but not in the caller's code between two events
+        span = self._span(
+            "invoke_agent", self.agent, {"gen_ai.agent.name": self.agent, **self.about_model}
+        )
+        self.run = set_span_in_context(
+            span
+        )  # active in each step, but not in the caller's code between two events
         try:
             async with aclosing(recorded):
                 async for event in recorded:
                     if isinstance(event, events.Ended):
                         failure = event.status if event.status in _FAILURES else None
-                        tracing.note(span, {"toolwire.outcome": event.status, **_tokens(event.usage)}, failure)
+                        tracing.note(
+                            span,
+                            {"toolwire.outcome": event.status, **_tokens(event.usage)},
+                            failure,
+                        )
                     yield event
         finally:
             span.end()
 
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
-        with self._step("chat", self.about_model["gen_ai.request.model"] or "", self.about_model) as span:
+        with self._step(
+            "chat", self.about_model["gen_ai.request.model"] or "", self.about_model
+        ) as span:
             event = await super()._ask_model(state, step)
             if isinstance(event, events.ModelReplied):
                 reason = event.reply.finish_reason
@@ -74,12 +100,20 @@ class TracedEffects(Effects, kw_only=True, eq=False):
                 tracing.note(span, {}, "timeout" if event.out_of_time else "model_error")
             return event
 
-    async def call(self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]) -> Recorded:
+    async def call(
+        self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
+    ) -> Recorded:
         """As `Effects.call`."""
-        with self._step("execute_tool", step.action.tool, {"gen_ai.tool.name": step.action.tool}) as span:
+        with self._step(
+            "execute_tool", step.action.tool, {"gen_ai.tool.name": step.action.tool}
+        ) as span:
             event = await super().call(state, step, aside)
             tracing.note(
-                span, {}, "tool_error" if isinstance(event, events.CallFinished) and not event.success else None
+                span,
+                {},
+                "tool_error"
+                if isinstance(event, events.CallFinished) and not event.success
+                else None,
             )
             return event
 
@@ -91,12 +125,20 @@ class TracedEffects(Effects, kw_only=True, eq=False):
         tracing.note(span, {"gen_ai.operation.name": operation, **facts})
         return span
 
-    def _step(self, operation: str, name: str, facts: Mapping[str, Any]) -> AbstractContextManager[Span]:
+    def _step(
+        self, operation: str, name: str, facts: Mapping[str, Any]
+    ) -> AbstractContextManager[Span]:
         from opentelemetry.trace import use_span
 
-        return use_span(self._span(operation, name, facts), end_on_exit=True, record_exception=False)
+        return use_span(
+            self._span(operation, name, facts), end_on_exit=True, record_exception=False
+        )
 
 
 def _tokens(usage: Any) -> dict[str, int | None]:
     names = ("input_tokens", "output_tokens")
-    return {} if usage is None else {f"gen_ai.usage.{name}": getattr(usage, name) or None for name in names}
+    return (
+        {}
+        if usage is None
+        else {f"gen_ai.usage.{name}": getattr(usage, name) or None for name in names}
+    )

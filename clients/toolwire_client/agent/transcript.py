@@ -2,9 +2,9 @@
 
 The published schema `transcript-event` describes the lines for other languages.
 
-Strategy. A file has one writer at a time: it is locked from the first event of a run to its `Ended`, and a session
-continues only where the file still ends as it left it. Reading finds the traces of two writers, or of edits by hand:
-each kind of event can follow only certain others.
+Strategy. A file has one writer at a time: it is locked from the first event of a run to its
+`Ended`, and a session continues only where the file still ends as it left it. Reading finds the
+traces of two writers, or of edits by hand: each kind of event can follow only certain others.
 """
 
 from __future__ import annotations
@@ -32,15 +32,20 @@ class BrokenTranscript(ValueError):
 
 
 class Transcript:
-    """The file *path*, to which events are added; created at the first event, readable only by its owner.
+    """The file *path*, to which events are added; created at the first event, readable only by its
+    owner.
 
-    A last line cut off by a crash is removed first. Secrets are hidden: keys, members named like `password`, and the
-    values of variables in *environ* named like `..._KEY`. *end* is the expected size of the file at the next event (see
-    `loaded`), `None` if it may have grown.
+    A last line cut off by a crash is removed first. Secrets are hidden: keys, members named like
+    `password`, and the values of variables in *environ* named like `..._KEY`. *end* is the expected
+    size of the file at the next event (see `loaded`), `None` if it may have grown.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, end: int | None = None, environ: Mapping[str, str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        end: int | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self._file: int | None = None
         self._path = Path(path)
@@ -75,13 +80,17 @@ class Transcript:
         self.close()
 
     def _opened(self) -> int:
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        file = os.open(
+            self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
+        )
         try:
             lock(file, self._path)
             if os.fstat(file).st_size != self._end:
                 _end_with_whole_line(file, self._path)
             if self._end not in (None, os.fstat(file).st_size):
-                raise BrokenTranscript(f"another run has written to {self._path} since this one read it")
+                raise BrokenTranscript(
+                    f"another run has written to {self._path} since this one read it"
+                )
         except BaseException:
             os.close(file)
             raise
@@ -97,7 +106,8 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
-    """Return the events of the last session in the file *path*, without a last line that was cut off.
+    """Return the events of the last session in the file *path*, without a last line that was cut
+    off.
 
     Raises:
         OSError: if it cannot be read.
@@ -107,7 +117,8 @@ def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
 
 
 def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
-    """As `load`, with what is needed to continue in the same file; with *at* the session of that line.
+    """As `load`, with what is needed to continue in the same file; with *at* the session of that
+    line.
 
     Raises:
         ValueError: if there is no line *at*.
@@ -141,7 +152,9 @@ def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded
             found.append(session)
         before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
-            raise BrokenTranscript(f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}")
+            raise BrokenTranscript(
+                f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}"
+            )
         if before is not None and not may_follow(before, event):
             raise BrokenTranscript(
                 f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "
@@ -154,10 +167,14 @@ def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded
     return found
 
 
-def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None) -> Loaded:
-    """Return the events of *transcript* up to line *at* of the file, or as many of a sequence, as a fork shares them.
+def shared_with_fork(
+    transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None
+) -> Loaded:
+    """Return the events of *transcript* up to line *at* of the file, or as many of a sequence, as a
+    fork shares them.
 
-    A call that has started is shared with its end, since its effect is. A last approval is not: it was for one call.
+    A call that has started is shared with its end, since its effect is. A last approval is not: it
+    was for one call.
 
     Raises:
         ValueError: if there is no line *at*.
@@ -178,9 +195,15 @@ def shared_with_fork(transcript: str | os.PathLike[str] | Sequence[events.Record
 
 
 def _has_open_call(record: list[events.Recorded]) -> bool:
-    since = [*takewhile(lambda event: not isinstance(event, events.ModelReplied | events.Ended), reversed(record))]
+    since = [
+        *takewhile(
+            lambda event: not isinstance(event, events.ModelReplied | events.Ended),
+            reversed(record),
+        )
+    ]
     started, ended = (
-        {event.call for event in since if isinstance(event, kind)} for kind in (events.CallStarted, events.CallFinished)
+        {event.call for event in since if isinstance(event, kind)}
+        for kind in (events.CallStarted, events.CallFinished)
     )
     return not started <= ended
 
@@ -210,7 +233,12 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Resumed: (events.ToolsListed, *_GOES_ON),
     events.QuestionAsked: _TURN,
     events.ModelAsked: (events.ModelReplied, events.ModelFailed),
-    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused, events.FinalForced),
+    events.ModelReplied: (
+        events.ActionChosen,
+        events.UserAsked,
+        events.ReplyRefused,
+        events.FinalForced,
+    ),
     events.ModelFailed: _TURN,
     events.ReplyRefused: _AFTER_CALL,
     events.ActionChosen: (*_CALL, events.ActionChosen),
@@ -249,7 +277,9 @@ def _end_with_whole_line(file: int, path: Path) -> None:
         BrokenTranscript: if the file is not a transcript; it stays unchanged.
     """
     data = path.read_bytes()
-    is_begun = b'{"type":"Started"'.startswith(data.strip())  # a crash at the very beginning left this, or nothing
+    is_begun = b'{"type":"Started"'.startswith(
+        data.strip()
+    )  # a crash at the very beginning left this, or nothing
     end = 0 if is_begun else loaded(path).end
     if end > len(data):
         os.write(file, b"\n")

@@ -1,4 +1,6 @@
-"""Shortens the messages of a request for models with a short context, without breaking tool calls apart."""
+"""Shortens the messages of a request for models with a short context, without breaking tool calls
+apart.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,20 @@ async def trimmed(messages: list[Message], trim: Trim) -> list[Message]:
     calls: set[str] = set()
     for message in kept:
         if "tool_call_id" in message and message["tool_call_id"] not in calls:
-            raise ValueError(f"trim removed the call {message['tool_call_id']!r}, but kept its result")
-        calls = {call["id"] for call in message.get("tool_calls", ())} | (calls if "tool_call_id" in message else set())
+            raise ValueError(
+                f"trim removed the call {message['tool_call_id']!r}, but kept its result"
+            )
+        calls = {call["id"] for call in message.get("tool_calls", ())} | (
+            calls if "tool_call_id" in message else set()
+        )
     return kept
 
 
 def keep_last(max_chars: int) -> Trim:
     """Return a `Trim` that keeps the system prompt and at most *max_chars* characters from the end.
 
-    The kept part starts with a user message, so that no call is separated from its result. The last message is always
-    kept.
+    The kept part starts with a user message, so that no call is separated from its result. The last
+    message is always kept.
     """
 
     def trim(messages: list[Message]) -> list[Message]:
@@ -43,7 +49,9 @@ def keep_last(max_chars: int) -> Trim:
         left = max_chars - sum(map(_size, system))
         sizes = list(accumulate(map(_size, reversed(rest))))[::-1]  # from each message to the last
         starts = [place for place, message in enumerate(rest) if message["role"] == "user"]
-        start = next((place for place in starts if sizes[place] <= left), starts[-1] if starts else 0)
+        start = next(
+            (place for place in starts if sizes[place] <= left), starts[-1] if starts else 0
+        )
         return [*system, *rest[start:]]
 
     return trim

@@ -28,12 +28,16 @@ _FORM = {"type": "object", "properties": {"answer": {"type": "string"}}, "requir
 
 
 class User(msgspec.Struct, frozen=True):
-    """Asks *on_ask*. Without it the run pauses, or with `no_user="continue"` the model learns that there is no user."""
+    """Asks *on_ask*. Without it the run pauses, or with `no_user="continue"` the model learns that
+    there is no user.
+    """
 
     on_ask: OnUser | None
     no_user: Literal["pause", "continue"]
     words: Callable[[str], str]
-    _lock: anyio.Lock = msgspec.field(default_factory=anyio.Lock)  # tools that run side by side may ask at once
+    _lock: anyio.Lock = msgspec.field(
+        default_factory=anyio.Lock
+    )  # tools that run side by side may ask at once
 
     async def answer(self, content: str) -> UserAnswered | None:
         """Ask the user a question of the model; `None` if it is not answered now."""
@@ -44,12 +48,16 @@ class User(msgspec.Struct, frozen=True):
             case None:
                 return None
             case NoAnswer():
-                return UserAnswered(content=self.words("declined" if reply is NoAnswer.DECLINED else "dismissed"))
+                return UserAnswered(
+                    content=self.words("declined" if reply is NoAnswer.DECLINED else "dismissed")
+                )
             case str():
                 return UserAnswered(content=reply)
         text = reply.get("answer")
         if not isinstance(text, str):
-            raise TypeError(f"on_ask must return text, {{'answer': text}} or a NoAnswer, not {reply!r}")
+            raise TypeError(
+                f"on_ask must return text, {{'answer': text}} or a NoAnswer, not {reply!r}"
+            )
         return UserAnswered(content=text)
 
     async def fill_in(self, question: Question) -> Answer:
@@ -62,7 +70,9 @@ class User(msgspec.Struct, frozen=True):
         if isinstance(reply, str):
             fields = question.schema.get("properties")
             if not isinstance(fields, dict) or len(fields) != 1:
-                raise TypeError(f"the form of {question.tool!r} has not one field: on_ask has to return a dict")
+                raise TypeError(
+                    f"the form of {question.tool!r} has not one field: on_ask has to return a dict"
+                )
             return dict.fromkeys(fields, _typed(reply, question))
         return reply
 
@@ -72,7 +82,10 @@ class User(msgspec.Struct, frozen=True):
             reply = self.on_ask(question)
             reply = await reply if inspect.isawaitable(reply) else reply
         if not isinstance(reply, dict | str | NoAnswer | None):
-            raise TypeError(f"on_ask must return text, a dict of the form's fields, a NoAnswer or None, not {reply!r}")
+            raise TypeError(
+                "on_ask must return text, a dict of the form's fields, a NoAnswer or None, not"
+                f" {reply!r}"
+            )
         return reply
 
 

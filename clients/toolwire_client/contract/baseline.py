@@ -1,4 +1,6 @@
-"""Read, write and apply baselines: files with the known gaps of a server, so that only new failures count."""
+"""Read, write and apply baselines: files with the known gaps of a server, so that only new failures
+count.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class BadBaseline(ValueError):
 
 
 class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A known gap: a case (or a pattern such as `malformed/*`), optionally in one revision or framing only."""
+    """A known gap: a case (or a pattern such as `malformed/*`), optionally in one revision or
+    framing only.
+    """
 
     case: str
     reason: str
@@ -51,7 +55,9 @@ def read(text: str) -> list[Gap]:
     try:
         gaps = msgspec.json.decode(text, type=_File).gaps
     except msgspec.DecodeError as error:
-        raise BadBaseline(f'{error}; write {{"gaps": [{{"case": "...", "reason": "..."}}]}}') from None
+        raise BadBaseline(
+            f'{error}; write {{"gaps": [{{"case": "...", "reason": "..."}}]}}'
+        ) from None
     for number, gap in enumerate(gaps):
         if not gap.reason.strip():
             raise BadBaseline(f"gaps[{number}] ({gap.case}) has no reason: say why it is known")
@@ -59,10 +65,16 @@ def read(text: str) -> list[Gap]:
 
 
 def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
-    """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are kept."""
+    """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are
+    kept.
+    """
     found = [verdict for verdict in verdicts if verdict.outcome in ("fail", "warn", "known gap")]
     kept = [gap for gap in known if any(map(gap.covers, found))]
-    unknown = [verdict for verdict in found if is_bad(verdict) and not any(gap.covers(verdict) for gap in kept)]
+    unknown = [
+        verdict
+        for verdict in found
+        if is_bad(verdict) and not any(gap.covers(verdict) for gap in kept)
+    ]
     new = {verdict.case: Gap(verdict.case, "not looked into yet") for verdict in unknown}
     gaps = msgspec.to_builtins([*kept, *new.values()])
     return json.dumps({"gaps": gaps}, indent=2, ensure_ascii=False) + "\n"
@@ -70,8 +82,12 @@ def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
 
 def apply(verdicts: Sequence[Verdict], gaps: Sequence[Gap]) -> tuple[list[Verdict], list[str]]:
     """Return *verdicts* with known gaps marked, and the gaps that are closed now."""
-    outcomes = [(gap, {verdict.outcome for verdict in verdicts if gap.covers(verdict)}) for gap in gaps]
-    closed = [str(gap) for gap, found in outcomes if "pass" in found and not found & {"fail", "warn"}]
+    outcomes = [
+        (gap, {verdict.outcome for verdict in verdicts if gap.covers(verdict)}) for gap in gaps
+    ]
+    closed = [
+        str(gap) for gap, found in outcomes if "pass" in found and not found & {"fail", "warn"}
+    ]
     return [_judged(verdict, gaps) for verdict in verdicts], closed
 
 

@@ -47,11 +47,18 @@ if TYPE_CHECKING:
 _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
 
-_MAX_SECONDS_OF_REPEATS = 120.0  # those that fail again; after that a server is known to be slow, not the machine
-_NOTE = "at first it failed, which may have been for lack of time; repeated alone, with longer limits, it passes"
+_MAX_SECONDS_OF_REPEATS = (
+    120.0  # those that fail again; after that a server is known to be slow, not the machine
+)
+_NOTE = (
+    "at first it failed, which may have been for lack of time; repeated alone, with longer limits,"
+    " it passes"
+)
 
 _LAST_EVENTS = 8  # shown with a breach of the whole run
-_MANY_EVENTS = 5_000  # then a process of generated calls is replaced, so that their noise is no flood
+_MANY_EVENTS = (
+    5_000  # then a process of generated calls is replaced, so that their noise is no flood
+)
 
 
 def check(
@@ -71,14 +78,16 @@ def check(
 ) -> Report:
     """Return a report on how the server that *command* starts meets the *cases* (default all).
 
-    It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
-    an expected message lasts at most *timeout_seconds*. A case that may have failed for lack of time is repeated at the
-    end, while nothing else of the check runs, with waits three times as long. *fuzzing* adds calls with generated
-    arguments. Known failures of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each
-    verdict, and the total number, as soon as it is decided; on any thread, one at a time.
+    It is started several times, up to *jobs* at once. *env* is its whole environment, by default
+    ours. Each wait for an expected message lasts at most *timeout_seconds*. A case that may have
+    failed for lack of time is repeated at the end, while nothing else of the check runs, with waits
+    three times as long. *fuzzing* adds calls with generated arguments. Known failures of its SDK
+    count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the
+    total number, as soon as it is decided; on any thread, one at a time.
 
-    *replays* reproduces a failure, even one that needs another case before it: the *cases* are played in sequence, in
-    one process where possible, with all messages. Expectations on the whole run and known gaps are not judged.
+    *replays* reproduces a failure, even one that needs another case before it: the *cases* are
+    played in sequence, in one process where possible, with all messages. Expectations on the whole
+    run and known gaps are not judged.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -105,7 +114,9 @@ def check(
     if facts.trouble:
         verdicts = untalkable(plays, facts.trouble, facts.events)
     else:
-        limits = Limits(timeout_seconds, settings.start_seconds, facts.start_seconds, slowest_calls(calls))
+        limits = Limits(
+            timeout_seconds, settings.start_seconds, facts.start_seconds, slowest_calls(calls)
+        )
         run = _Run(start, facts, settings, limits, on_verdict, replays, sdk)
         verdicts = run.verdicts(plays, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
@@ -137,7 +148,9 @@ class _Run:
     sdk: Sdk | None
     """The SDK whose failures are known gaps."""
 
-    def verdicts(self, plays: Sequence[Play], jobs: int | None, fuzzing: Fuzzing | None) -> list[Verdict]:
+    def verdicts(
+        self, plays: Sequence[Play], jobs: int | None, fuzzing: Fuzzing | None
+    ) -> list[Verdict]:
         """Return the verdicts on *plays*, in their order, and those of *fuzzing*."""
         self._announcing = threading.Lock()
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
@@ -158,7 +171,9 @@ class _Run:
             from .fuzz import fuzz
 
             with closing(_Sequence(self, is_fuzzed=True)) as sequence:
-                fuzzed += map(self._announced, fuzz(self.facts, fuzzing, self.settings, sequence.call))
+                fuzzed += map(
+                    self._announced, fuzz(self.facts, fuzzing, self.settings, sequence.call)
+                )
         for place, play in self._judged_last.items():
             found[place] = self._announced(self._broken.get(place) or judged(play, None, [], 0.0))
         return [*(found[place] for place in sorted(found)), *fuzzed]
@@ -176,7 +191,9 @@ class _Run:
         return found
 
     def _repeated(self) -> dict[int, Verdict]:
-        """Return the verdicts on the plays that may have failed for lack of time, now that nothing else runs."""
+        """Return the verdicts on the plays that may have failed for lack of time, now that nothing
+        else runs.
+        """
         found: dict[int, Verdict] = {}
         seconds_left = _MAX_SECONDS_OF_REPEATS
         for place, doubt in sorted(self._doubts.items(), key=_graver_first):
@@ -190,7 +207,9 @@ class _Run:
         return found
 
     def _repeat(self, doubt: _Doubt) -> Verdict:
-        """Return the verdict on a play that is played again, alone, and then after the plays that were before it."""
+        """Return the verdict on a play that is played again, alone, and then after the plays that
+        were before it.
+        """
         with closing(_Sequence(self, limits=self.limits.for_repeating())) as sequence:
             alone = sequence.play(doubt.play)
             if is_as_bad(alone, doubt.verdict):
@@ -209,23 +228,34 @@ class _Run:
                 self.on_verdict(verdict, self._total)
         return verdict
 
-    def judge(self, conversation: CaseConversation, revision: str, parts: Sequence[Part] | None = None) -> None:
-        """Judge a finished *conversation* by the rules for the whole run, so that it need not be kept.
+    def judge(
+        self, conversation: CaseConversation, revision: str, parts: Sequence[Part] | None = None
+    ) -> None:
+        """Judge a finished *conversation* by the rules for the whole run, so that it need not be
+        kept.
 
         *parts* are the cases played in it. If it is `None`, only the noise on stdout is judged.
         """
         for place, play in self._judged_last.items():
             known = self._broken.get(place)
             is_wanted = parts is not None or play.case.steps == [{"quiet": True}]
-            if not is_wanted or play.revision not in ("", revision) or (known is not None and known.outcome == "fail"):
+            if (
+                not is_wanted
+                or play.revision not in ("", revision)
+                or (known is not None and known.outcome == "fail")
+            ):
                 continue
-            found = breach(play.case.steps, conversation.events, parts or (), {"tools": self.facts.tools})
+            found = breach(
+                play.case.steps, conversation.events, parts or (), {"tools": self.facts.tools}
+            )
             if found is not None and (known is None or not found[0].severity):
                 self._broken[place] = judged(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
 
 
 class _Doubt(msgspec.Struct, frozen=True):
-    """A *play* that failed, maybe for lack of time, and the plays *before* it in the same process."""
+    """A *play* that failed, maybe for lack of time, and the plays *before* it in the same
+    process.
+    """
 
     play: Play
     verdict: Verdict
@@ -238,7 +268,9 @@ def _graver_first(item: tuple[int, _Doubt]) -> tuple[int, int]:
 
 
 def _tasks(plays: Sequence[Play]) -> list[dict[int, Play]]:
-    """The plays, by their places, that each thread plays in sequence; without those that judge the whole run."""
+    """The plays, by their places, that each thread plays in sequence; without those that judge the
+    whole run.
+    """
     tasks: dict[Any, dict[int, Play]] = {}
     for place, play in enumerate(plays):
         if play.reason or play.process == "shared":
@@ -251,8 +283,8 @@ def _tasks(plays: Sequence[Play]) -> list[dict[int, Play]]:
 class _Sequence:
     """Plays cases in a shared process while it answers; a case that needs its own process gets one.
 
-    A case that fails in a used process is played again alone: it is an independent failure only if it fails there too.
-    A replay keeps the first verdicts, with all messages.
+    A case that fails in a used process is played again alone: it is an independent failure only if
+    it fails there too. A replay keeps the first verdicts, with all messages.
 
     With *limits* of its own it repeats a play, whose verdict is final.
     """
@@ -294,13 +326,20 @@ class _Sequence:
             server, self._server = self._server, None
             server.close()
             if len(self._played) == 1:  # the messages at the end belong to the only case too
-                self._parts = [msgspec.structs.replace(part, end=len(self._events)) for part in self._parts]
-            self._run.judge(server.conversation, self._revision, None if self._is_fuzzed else self._parts)
+                self._parts = [
+                    msgspec.structs.replace(part, end=len(self._events)) for part in self._parts
+                ]
+            self._run.judge(
+                server.conversation, self._revision, None if self._is_fuzzed else self._parts
+            )
 
-    def call(self, play: Play, params: dict[str, Any], is_alone: bool) -> tuple[Verdict, dict[str, Any], list[Event]]:
+    def call(
+        self, play: Play, params: dict[str, Any], is_alone: bool
+    ) -> tuple[Verdict, dict[str, Any], list[Event]]:
         """Play a call with these *params*, in a new process if it *is_alone*.
 
-        Returns the verdict, the answer, and what was said, from the start of the process if this is its first call.
+        Returns the verdict, the answer, and what was said, from the start of the process if this is
+        its first call.
 
         Raises:
             NotStarted: if the server does not start again.
@@ -308,13 +347,21 @@ class _Sequence:
         verdict, answer, events = self._call(play, params, is_alone)
         if not self._is_doubtful(verdict):
             return verdict, answer, events
-        with closing(_Sequence(self._run, is_fuzzed=True, limits=self._limits.for_repeating())) as sequence:
+        with closing(
+            _Sequence(self._run, is_fuzzed=True, limits=self._limits.for_repeating())
+        ) as sequence:
             return sequence.call(play, params, True)
 
-    def _call(self, play: Play, params: dict[str, Any], is_alone: bool) -> tuple[Verdict, dict[str, Any], list[Event]]:
+    def _call(
+        self, play: Play, params: dict[str, Any], is_alone: bool
+    ) -> tuple[Verdict, dict[str, Any], list[Event]]:
         if is_alone or (self._server is not None and len(self._events) > _MANY_EVENTS):
             self.close()
-        begin, name = (0, "fuzz-0") if self._server is None else (len(self._events), f"fuzz-{len(self._played)}")
+        begin, name = (
+            (0, "fuzz-0")
+            if self._server is None
+            else (len(self._events), f"fuzz-{len(self._played)}")
+        )
         request = {"id": name, "method": "tools/call", "params": params}
         values = {"request": request, "id": name, "after": probe(f"{name}-after", play.revision)}
         verdict = self._play(play, values)
@@ -328,29 +375,48 @@ class _Sequence:
     def _verdict(self, play: Play) -> Verdict:
         run, before = self._run, [] if self._server is None else list(self._played)
         verdict = self._play(play)
-        is_settled = self._is_final or self._is_doubtful(verdict) or (run.sdk is not None and run.sdk.has(verdict))
+        is_settled = (
+            self._is_final
+            or self._is_doubtful(verdict)
+            or (run.sdk is not None and run.sdk.has(verdict))
+        )
         if is_bad(verdict) and before and not is_settled:
             self.close()
             alone = self._play(play)
             verdict = alone if is_as_bad(alone, verdict) else self.after(before, play, verdict)
-        if self._obstacle or play.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
+        if (
+            self._obstacle
+            or play.process != "shared"
+            or not (verdict.outcome == "pass" or self._answers(play))
+        ):
             self.close()
         return verdict
 
     def _answers(self, play: Play) -> bool:
         request = probe(f"alive-{play.case.id}", play.revision)
-        return self._server is not None and self._server.request(request, _ALIVE_SECONDS) is not None
+        return (
+            self._server is not None and self._server.request(request, _ALIVE_SECONDS) is not None
+        )
 
     def _play(self, play: Play, more: Mapping[str, Any] | None = None) -> Verdict:
-        """Play the case, with *more* values, in the process, or else in a new one; return the verdict."""
+        """Play the case, with *more* values, in the process, or else in a new one; return the
+        verdict.
+        """
         server, run = self._server or self._start(play), self._run
         if self._obstacle and self._obstacle.is_choice:
             return verdict_of(play, "not applicable", reason=self._obstacle.why)
         if self._obstacle:
             self._depends_on_time = not trouble(server)
-            return judged(play, Unmet(f"a conversation in {play.revision} begins", self._obstacle.why), self._events, 0)
+            return judged(
+                play,
+                Unmet(f"a conversation in {play.revision} begins", self._obstacle.why),
+                self._events,
+                0,
+            )
         began = time.monotonic()
-        start = len(self._events) if self._played else 0  # the handshake is shown with the first case
+        start = (
+            len(self._events) if self._played else 0
+        )  # the handshake is shown with the first case
         values = {
             **run.facts.values,
             "revision": play.revision,
@@ -362,7 +428,9 @@ class _Sequence:
         self._depends_on_time = unmet is not None and unmet.depends_on_time
         verdict = judged(play, unmet, self._events[start:], time.monotonic() - began)
         if run.replays:
-            verdict = msgspec.structs.replace(verdict, exchange=exchange_lines(self._events[start:], is_whole=True))
+            verdict = msgspec.structs.replace(
+                verdict, exchange=exchange_lines(self._events[start:], is_whole=True)
+            )
         self._parts.append(Part(start, len(self._events), verdict))
         self._played.append(play)
         return verdict
@@ -373,11 +441,17 @@ class _Sequence:
         self._events, self._revision = server.conversation.events, play.revision
         self._played, self._parts = [], []
         begins_itself = play.process == "fresh" or not play.revision
-        self._obstacle = None if begins_itself else open_session(server, play.revision, self._limits.opening_seconds)
+        self._obstacle = (
+            None
+            if begins_itself
+            else open_session(server, play.revision, self._limits.opening_seconds)
+        )
         return server
 
     def after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
-        """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
+        """The *verdict* on a case that fails only after others, with the fewest cases *before* it
+        that cause this.
+        """
         exchange: list[str] = []
 
         def fails(others: list[Play], limits: Limits = self._run.limits) -> bool:
@@ -392,7 +466,10 @@ class _Sequence:
         if not fails(before, self._limits):
             return only_after(verdict, [])
         # It fails after those from *start* on, not after those from the next one on.
-        start = bisect_left(range(len(before)), True, lo=1, key=lambda place: not fails(before[place:])) - 1
+        start = (
+            bisect_left(range(len(before)), True, lo=1, key=lambda place: not fails(before[place:]))
+            - 1
+        )
         guilty = before[start:]
         if len(guilty) > 1 and fails(guilty[:1]):
             guilty = guilty[:1]

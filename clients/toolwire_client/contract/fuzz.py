@@ -1,9 +1,11 @@
-"""Call a server's tools with arguments generated from their schemas: valid ones, and invalid ones to be refused.
+"""Call a server's tools with arguments generated from their schemas: valid ones, and invalid ones
+to be refused.
 
-Strategy. One process answers call after call; a cheap request after each shows whether it still answers, else it is
-restarted. Hypothesis generates and shrinks the arguments. The outcome of each call is cached, so a server with varying
-answers does not confuse it. The smallest failure is sent to a fresh process once more, and that outcome is reported.
-The search continues after a server accepts invalid arguments, since worse failures may follow.
+Strategy. One process answers call after call; a cheap request after each shows whether it still
+answers, else it is restarted. Hypothesis generates and shrinks the arguments. The outcome of each
+call is cached, so a server with varying answers does not confuse it. The smallest failure is sent
+to a fresh process once more, and that outcome is reported. The search continues after a server
+accepts invalid arguments, since worse failures may follow.
 """
 
 from __future__ import annotations
@@ -42,22 +44,33 @@ if TYPE_CHECKING:
     from .report import Verdict
 
     Call = Callable[[Play, dict[str, Any], bool], tuple[Verdict, dict[str, Any], Sequence[Event]]]
-    """Plays a call with these params, if true in a new process; returns the verdict, the answer and what was said."""
+    """Plays a call with these params, if true in a new process; returns the verdict, the answer and
+    what was said.
+    """
 
 Kind = Literal["valid", "invalid"]
 
-_SHRINK_SECONDS = 20.0  # the time limit for shrinking: a server that dies or hangs makes each step slow
+_SHRINK_SECONDS = (
+    20.0  # the time limit for shrinking: a server that dies or hangs makes each step slow
+)
 
 _HARM = 3
 """The gravity of a call without a proper response; 2 breaks a must, 1 a should, and 0 nothing."""
 
 _BEHAVIOURS: dict[Kind, str] = {
-    "valid": "Whatever arguments {} describes as right, it answers once, as it describes; the server goes on.",
-    "invalid": "Whatever arguments {} describes as wrong, it refuses with a reason; the server goes on.",
+    "valid": (
+        "Whatever arguments {} describes as right, it answers once, as it describes; the server"
+        " goes on."
+    ),
+    "invalid": (
+        "Whatever arguments {} describes as wrong, it refuses with a reason; the server goes on."
+    ),
 }
 _SOURCES: dict[Kind, str] = {
     "valid": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
-    "invalid": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
+    "invalid": (
+        "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations"
+    ),
 }
 
 # The expectations of a call with any arguments; `Sequence.call` in `check.py` knows the values.
@@ -73,7 +86,10 @@ _STEPS: list[dict[str, Any]] = [
 
 _NUMBER = re.compile(r'"fuzz-\d+')
 _ACCEPTED = "they were accepted"
-_NOTE = "no violation: it reads JSON in strings, or leaves out null, where the inputSchema takes neither, as in {}"
+_NOTE = (
+    "no violation: it reads JSON in strings, or leaves out null, where the inputSchema takes"
+    " neither, as in {}"
+)
 
 
 class MissingHypothesis(ImportError):
@@ -88,16 +104,22 @@ class Fuzzing(msgspec.Struct, frozen=True):
 
 
 def fuzz(facts: Facts, fuzzing: Fuzzing, settings: CheckSettings, call: Call) -> Iterator[Verdict]:
-    """Yield the verdicts `fuzz/valid/TOOL` and `fuzz/invalid/TOOL` on each tool of the server with these *facts*.
+    """Yield the verdicts `fuzz/valid/TOOL` and `fuzz/invalid/TOOL` on each tool of the server with
+    these *facts*.
 
-    Tools are called that declare that they are read-only, those named in the calls of *settings*, and all if these
-    have `any_tool`; the others are not applicable. `need_hypothesis` has to be called before.
+    Tools are called that declare that they are read-only, those named in the calls of *settings*,
+    and all if these have `any_tool`; the others are not applicable. `need_hypothesis` has to be
+    called before.
     """
     for tool in facts.tools:
         name = str(tool.get("name")) if isinstance(tool, dict) else "?"
         for kind, behaviour in _BEHAVIOURS.items():
-            case = Case(f"fuzz/{kind}/{name}", behaviour.format(name), _SOURCES[kind], "must", _STEPS)
-            play = Play(case, facts.revisions[0], facts.framings[0], _reason_against(tool, settings))
+            case = Case(
+                f"fuzz/{kind}/{name}", behaviour.format(name), _SOURCES[kind], "must", _STEPS
+            )
+            play = Play(
+                case, facts.revisions[0], facts.framings[0], _reason_against(tool, settings)
+            )
             yield _verdict(play, tool, kind, call, fuzzing)
 
 
@@ -107,13 +129,17 @@ def need_hypothesis() -> None:
     Raises:
         MissingHypothesis: if it is not installed.
     """
-    is_ours = not {"hypothesis", "pytest"} & set(sys.modules)  # else the process uses Hypothesis itself
+    is_ours = not {"hypothesis", "pytest"} & set(
+        sys.modules
+    )  # else the process uses Hypothesis itself
     try:
         from hypothesis.configuration import set_hypothesis_home_dir
     except ImportError:
         remedy = install_command("toolwire[contract]")
         raise MissingHypothesis(f"fuzzing needs the package hypothesis; run: {remedy}") from None
-    if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:  # else it writes into the working folder
+    if (
+        is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ
+    ):  # else it writes into the working folder
         caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))
 
@@ -124,7 +150,11 @@ def _reason_against(tool: Any, settings: CheckSettings) -> str:
         return "its entry in tools/list is not that of a tool"
     if not isinstance(schema := tool.get("inputSchema"), dict) or schema.get("type") != "object":
         return "its inputSchema is not that of an object"
-    return "" if may_be_called(tool, settings) else "it does not say that it is read-only (annotations.readOnlyHint)"
+    return (
+        ""
+        if may_be_called(tool, settings)
+        else "it does not say that it is read-only (annotations.readOnlyHint)"
+    )
 
 
 def _verdict(play: Play, tool: Any, kind: Kind, call: Call, fuzzing: Fuzzing) -> Verdict:
@@ -136,16 +166,22 @@ def _verdict(play: Play, tool: Any, kind: Kind, call: Call, fuzzing: Fuzzing) ->
         search.run(fuzzing)
         found = search.worst and search.again(search.worst)
     except (CannotJudge, RecursionError) as error:
-        return verdict_of(play, "not applicable", reason=f"there are no {kind} arguments to try: {error}")
+        return verdict_of(
+            play, "not applicable", reason=f"there are no {kind} arguments to try: {error}"
+        )
     except NotStarted as error:
-        return judged(play, Unmet("a server that starts again", str(error)), [], time.monotonic() - began)
+        return judged(
+            play, Unmet("a server that starts again", str(error)), [], time.monotonic() - began
+        )
     if not search.known:
         return verdict_of(play, "not applicable", reason=f"no {kind} arguments were found")
     if found is None:
         note = search.lenient and _NOTE.format(shown(search.lenient[0]))
         return verdict_of(play, "pass", reason=note or "", seconds=time.monotonic() - began)
     verdict = judged(play, found.unmet, found.events, time.monotonic() - began)
-    return msgspec.structs.replace(verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"])
+    return msgspec.structs.replace(
+        verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"]
+    )
 
 
 class _Outcome(msgspec.Struct, frozen=True):
@@ -164,11 +200,14 @@ class _Outcome(msgspec.Struct, frozen=True):
 
 
 class _Stopped(BaseException):
-    """Ends a search whose schema is too expensive to judge by; for an `Exception`, Hypothesis shrinks the values."""
+    """Ends a search whose schema is too expensive to judge by; for an `Exception`, Hypothesis
+    shrinks the values.
+    """
 
 
 class _Search:
-    """Searches for arguments that fail, and for the smallest: for those that do harm, or else for the gravest.
+    """Searches for arguments that fail, and for the smallest: for those that do harm, or else for
+    the gravest.
 
     Raises:
         NoValues: if values are not made for the `inputSchema` of the *tool*.
@@ -201,9 +240,15 @@ class _Search:
         from .values import invalid_values, valid_values
 
         root = self._schema.root
-        arguments = valid_values(root) if self._kind == "valid" else invalid_values(root, within={"type": "object"})
+        arguments = (
+            valid_values(root)
+            if self._kind == "valid"
+            else invalid_values(root, within={"type": "object"})
+        )
         self._run(arguments, fuzzing)
-        if self.worst is None and (found := max((known.gravity for known in self.known.values()), default=0)):
+        if self.worst is None and (
+            found := max((known.gravity for known in self.known.values()), default=0)
+        ):
             self._least_gravity = found
             self._run(arguments, fuzzing)  # the same arguments, whose outcomes are known
 
@@ -256,26 +301,38 @@ class _Search:
         return True
 
     def again(self, worst: _Outcome) -> _Outcome:
-        """Return the failure *worst* as a fresh process shows it, or with a note if a fresh process does not."""
+        """Return the failure *worst* as a fresh process shows it, or with a note if a fresh process
+        does not.
+        """
         again = self._called(worst.arguments, is_alone=True)
         if again.unmet is not None or worst.unmet is None:
             return again
         note = "; not so when the same was sent to a fresh process alone"
-        return msgspec.structs.replace(worst, unmet=Unmet(worst.unmet.expected, worst.unmet.came + note))
+        return msgspec.structs.replace(
+            worst, unmet=Unmet(worst.unmet.expected, worst.unmet.came + note)
+        )
 
     def _called(self, arguments: dict[str, Any], *, is_alone: bool = False) -> _Outcome:
         params = {"name": self._tool["name"], "arguments": arguments}
         verdict, answer, events = self._call(self._play, params, is_alone)
         if is_bad(verdict):  # the number of the call is no part of the failure
-            expected, came = (_NUMBER.sub('"fuzz', text) for text in (verdict.expected, verdict.came))
+            expected, came = (
+                _NUMBER.sub('"fuzz', text) for text in (verdict.expected, verdict.came)
+            )
             return _Outcome(arguments, events, Unmet(expected, came), _HARM)
         unmet = self._judged(arguments, answer)
-        return _Outcome(arguments, events, unmet, 0 if unmet is None else 1 if unmet.severity else 2)
+        return _Outcome(
+            arguments, events, unmet, 0 if unmet is None else 1 if unmet.severity else 2
+        )
 
     def _judged(self, arguments: dict[str, Any], answer: dict[str, Any]) -> Unmet | None:
         if self._kind == "valid":
             fault = structure_fault(self._tool.get("outputSchema"), answer.get("result"))
-            return Unmet("a result as the outputSchema describes it", f"{fault}: {shown(answer)}") if fault else None
+            return (
+                Unmet("a result as the outputSchema describes it", f"{fault}: {shown(answer)}")
+                if fault
+                else None
+            )
         came = _acceptance(answer)
         if came is None:
             return None
@@ -284,9 +341,15 @@ class _Search:
             self.lenient.append(arguments)
             return None
         # As in the case calls/unknown-argument: many servers drop what they do not know.
-        is_unknown = all(error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors)
+        is_unknown = all(
+            error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors
+        )
         reasons = join_errors(worded(errors, "arguments")[:3])
-        return Unmet(f"a refusal, since {reasons}", f"{came}: {shown(answer)}", severity="should" if is_unknown else "")
+        return Unmet(
+            f"a refusal, since {reasons}",
+            f"{came}: {shown(answer)}",
+            severity="should" if is_unknown else "",
+        )
 
 
 def _acceptance(answer: dict[str, Any]) -> str | None:
@@ -299,5 +362,9 @@ def _acceptance(answer: dict[str, Any]) -> str | None:
     if not isinstance(result, dict) or result.get("isError") is not True:
         return _ACCEPTED
     content = result.get("content")
-    texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = (
+        [block.get("text") for block in content if isinstance(block, dict)]
+        if isinstance(content, list)
+        else []
+    )
     return None if any(texts) else "a refusal without a reason"

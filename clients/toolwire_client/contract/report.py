@@ -1,4 +1,6 @@
-"""The report of a check: a verdict for each case in each revision and framing. Also as JUnit XML."""
+"""The report of a check: a verdict for each case in each revision and framing. Also as JUnit
+XML.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ SEVERITIES = ("must", "should", "advice")
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """The verdict on one case.
 
-    `expected` and `came` say what was wrong, `exchange` holds the messages that show it, and `after` the cases that
-    must precede it; `ours` means that Toolwire demands more than the source; `reason` says why a case is not
-    applicable, or a gap known, or is a note about a pass, and `sdk` names the SDK that causes the gap. `revision` is ""
-    where none was negotiated.
+    `expected` and `came` say what was wrong, `exchange` holds the messages that show it, and
+    `after` the cases that must precede it; `ours` means that Toolwire demands more than the source;
+    `reason` says why a case is not applicable, or a gap known, or is a note about a pass, and `sdk`
+    names the SDK that causes the gap. `revision` is "" where none was negotiated.
     """
 
     case: str
@@ -53,9 +55,10 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of a tool for a model and for callers.
 
-    `tokens` estimates its name, description and input schema, as a model receives them; `bytes` is its entry in
-    `tools/list`. `seconds` (the median) and `slowest_seconds` are of successful `calls` that ran alone during the
-    check, `result_bytes` (the median) and `largest_result_bytes` of their responses; all are 0 without such calls.
+    `tokens` estimates its name, description and input schema, as a model receives them; `bytes` is
+    its entry in `tools/list`. `seconds` (the median) and `slowest_seconds` are of successful
+    `calls` that ran alone during the check, `result_bytes` (the median) and `largest_result_bytes`
+    of their responses; all are 0 without such calls.
     """
 
     name: str
@@ -71,8 +74,8 @@ class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True):
     """The verdicts on one server, and its own description.
 
-    `sdk` is its SDK, if recognized. `outdated` names the entries of the baseline whose gaps are closed. `seed`
-    generates the same arguments again. `costs` has an entry for each tool.
+    `sdk` is its SDK, if recognized. `outdated` names the entries of the baseline whose gaps are
+    closed. `seed` generates the same arguments again. `costs` has an entry for each tool.
     """
 
     command: list[str]
@@ -95,10 +98,17 @@ class Report(msgspec.Struct, frozen=True):
     def failed(self, severity: str = "must") -> list[Verdict]:
         """Return the failures of this *severity* or a worse one, the worst first."""
         grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        return [verdict for one in grave for verdict in self.verdicts if is_bad(verdict) and verdict.severity == one]
+        return [
+            verdict
+            for one in grave
+            for verdict in self.verdicts
+            if is_bad(verdict) and verdict.severity == one
+        ]
 
     def findings(self) -> list[list[Verdict]]:
-        """Return failures and warnings, the worst first; those that differ only in revision and framing together."""
+        """Return failures and warnings, the worst first; those that differ only in revision and
+        framing together.
+        """
         found: dict[tuple[str, str, str], list[Verdict]] = {}
         for verdict in self.failed("advice"):
             found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
@@ -143,7 +153,9 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(report: Report) -> str:
-    """Return *report* as one test suite. Warnings and known gaps are skipped tests with messages."""
+    """Return *report* as one test suite. Warnings and known gaps are skipped tests with
+    messages.
+    """
     from xml.etree import ElementTree as ET
 
     counts = report.counts()
@@ -160,7 +172,9 @@ def as_junit(report: Report) -> str:
     for verdict in report.verdicts:
         area, _, name = verdict.case.partition("/")
         name += f" [{verdict.where}]" if verdict.where else ""
-        case = ET.SubElement(suite, "testcase", classname=area, name=name, time=f"{verdict.seconds:.3f}")
+        case = ET.SubElement(
+            suite, "testcase", classname=area, name=name, time=f"{verdict.seconds:.3f}"
+        )
         message = verdict.reason or f"expected {verdict.expected}; came {verdict.came}"
         if verdict.outcome == "fail":
             problem = ET.SubElement(case, "failure", message=message, type=verdict.severity)

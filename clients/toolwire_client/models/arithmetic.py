@@ -1,7 +1,9 @@
-"""An offline stand-in for a language model, for `toolwire demo` and `--model arithmetic`: solves one expression.
+"""An offline stand-in for a language model, for `toolwire demo` and `--model arithmetic`: solves
+one expression.
 
-Strategy. It keeps no state: each reply follows from the messages alone. A question is read into a tree of operations.
-Each result replaces the operation that was computed, and the next reply calls a tool for the leftmost one that is left.
+Strategy. It keeps no state: each reply follows from the messages alone. A question is read into a
+tree of operations. Each result replaces the operation that was computed, and the next reply calls a
+tool for the leftmost one that is left.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ import msgspec
 from anyio.lowlevel import checkpoint
 from toolwire_schemas.wire import codec
 
-from ..react.messages import Action, ActionResult, FinalAnswer, ModelReply, Question, ToolCall, from_json, to_json
+from ..react.messages import (
+    Action,
+    ActionResult,
+    FinalAnswer,
+    ModelReply,
+    Question,
+    ToolCall,
+    from_json,
+    to_json,
+)
 from .model import emit_text
 
 if TYPE_CHECKING:
@@ -29,7 +40,9 @@ Value = int | float
 
 
 class ArithmeticModel:
-    """An offline planner, not a language model. It understands the structured protocol and native tool calls."""
+    """An offline planner, not a language model. It understands the structured protocol and native
+    tool calls.
+    """
 
     name = "arithmetic"
 
@@ -41,7 +54,7 @@ class ArithmeticModel:
         return reply
 
 
-# --- expressions ------------------------------------------------------------------------------------------------------
+# --- expressions ----------------------------------------------------------------------------------
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -56,7 +69,9 @@ Expression = Value | Operation
 
 
 class NotUnderstood(ValueError):
-    """The question does not contain exactly one arithmetic expression. The text is the start of the question."""
+    """The question does not contain exactly one arithmetic expression. The text is the start of the
+    question.
+    """
 
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
@@ -140,7 +155,9 @@ def _expression(node: ast.expr) -> Expression:
 
 
 def first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expression]]:
-    """Return the leftmost operation on two numbers, and a function from its value to what is left of *expression*."""
+    """Return the leftmost operation on two numbers, and a function from its value to what is left
+    of *expression*.
+    """
     operator, left, right = expression.operator, expression.left, expression.right
     if isinstance(left, Operation):
         step, rest = first_step(left)
@@ -152,20 +169,31 @@ def first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expr
 
 
 def write(expression: Expression, signs: dict[str, str] | None = None) -> str:
-    """Return *expression* as text with only the parentheses it needs. *signs* replaces operators, as `{"*": "×"}`."""
+    """Return *expression* as text with only the parentheses it needs. *signs* replaces operators,
+    as `{"*": "×"}`.
+    """
     if not isinstance(expression, Operation):
         return str(expression).removesuffix(".0")
     own, from_right = _PRECEDENCE[expression.operator], expression.operator == "^"
 
     def side(operand: Expression, needed: int) -> str:
-        binding = _PRECEDENCE[operand.operator] if isinstance(operand, Operation) else 0 if operand < 0 else 9
+        binding = (
+            _PRECEDENCE[operand.operator]
+            if isinstance(operand, Operation)
+            else 0
+            if operand < 0
+            else 9
+        )
         return f"({write(operand, signs)})" if binding < needed else write(operand, signs)
 
-    left, right = side(expression.left, own + from_right), side(expression.right, own + (not from_right))
+    left, right = (
+        side(expression.left, own + from_right),
+        side(expression.right, own + (not from_right)),
+    )
     return f"{left} {(signs or {}).get(expression.operator, expression.operator)} {right}"
 
 
-# --- tools ------------------------------------------------------------------------------------------------------------
+# --- tools ----------------------------------------------------------------------------------------
 
 _OPERATION_WORDS: dict[str, str] = {
     "+": r"add(ition|s)?|plus|sum|加",
@@ -175,11 +203,15 @@ _OPERATION_WORDS: dict[str, str] = {
     "%": r"mod(ulo|ulus)?|remainder|余",
     "^": r"pow(er)?|exponent(iate|iation)?|乘方|次方|幂",
 }
-_STUB = re.compile(r'(?:^# tool (".*")\n)?^(?:async )?def (\w+)\(([^()]*)\)[^\n:]*:\s*(.*)', re.MULTILINE)
+_STUB = re.compile(
+    r'(?:^# tool (".*")\n)?^(?:async )?def (\w+)\(([^()]*)\)[^\n:]*:\s*(.*)', re.MULTILINE
+)
 
 
 class _Tool(msgspec.Struct, frozen=True):
-    """A tool as far as arithmetic needs it. *parameters* maps each required parameter to its type."""
+    """A tool as far as arithmetic needs it. *parameters* maps each required parameter to its
+    type.
+    """
 
     name: str
     description: str
@@ -196,17 +228,29 @@ class _Step(msgspec.Struct, frozen=True):
 
 
 def _next_step(expression: Operation, tools: list[_Tool]) -> _Step | None:
-    """Return the next call for *expression*; `None` if no tool computes its first operation or takes its numbers."""
+    """Return the next call for *expression*; `None` if no tool computes its first operation or
+    takes its numbers.
+    """
     part, rest = first_step(expression)
-    texts = [(tool, " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[\u4e00-\u9fff]+", tool.name))) for tool in tools]
+    texts = [
+        (tool, " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[\u4e00-\u9fff]+", tool.name)))
+        for tool in tools
+    ]
     for tool, text in [*texts, *((tool, tool.description) for tool in tools)]:
         found = [sign for sign, words in _OPERATION_WORDS.items() if _has_word(words, text)]
         if found == [part.operator] and (arguments := _arguments(tool, part)):
             return _Step(tool.name, arguments, part, rest)
     for tool in tools:
         parameter = next(iter(tool.parameters), "")
-        if list(tool.parameters.values()) in (["str"], ["string"]) and re.search("expr|formula|算式|表达式", parameter):
-            return _Step(tool.name, {parameter: write(expression, {"^": "**"})}, expression, lambda value: value)
+        if list(tool.parameters.values()) in (["str"], ["string"]) and re.search(
+            "expr|formula|算式|表达式", parameter
+        ):
+            return _Step(
+                tool.name,
+                {parameter: write(expression, {"^": "**"})},
+                expression,
+                lambda value: value,
+            )
     return None
 
 
@@ -215,11 +259,16 @@ def _has_word(words: str, text: str) -> bool:
 
 
 def _arguments(tool: _Tool, part: Operation) -> dict[str, Any] | None:
-    values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in (part.left, part.right)]
+    values = [
+        int(v) if isinstance(v, float) and v.is_integer() else v for v in (part.left, part.right)
+    ]
     kinds = list(tool.parameters.values())
     if len(kinds) != 2 or not set(kinds) <= {"int", "float", "integer", "number"}:
         return None
-    takes = all(kind[:3] != "int" or isinstance(value, int) for kind, value in zip(kinds, values, strict=True))
+    takes = all(
+        kind[:3] != "int" or isinstance(value, int)
+        for kind, value in zip(kinds, values, strict=True)
+    )
     return dict(zip(tool.parameters, values, strict=True)) if takes else None
 
 
@@ -230,35 +279,50 @@ def _listed(entries: list[dict[str, Any]]) -> Iterator[_Tool]:
             case {"properties": dict(properties), **others}:
                 required = others.get("required")
                 names = required if isinstance(required, list) else list(properties)
-                types = {str(name): str((properties.get(name) or {}).get("type", "")) for name in names}
+                types = {
+                    str(name): str((properties.get(name) or {}).get("type", "")) for name in names
+                }
                 yield _Tool(str(entry.get("name")), str(entry.get("description") or ""), types)
 
 
 def _declared(prompt: str) -> Iterator[_Tool]:
-    """Yield the tools that a system prompt declares as Python functions. Parameters with a default are left out."""
+    """Yield the tools that a system prompt declares as Python functions. Parameters with a default
+    are left out.
+    """
     for name, function, parameters, description in _STUB.findall(prompt):
-        types = {each: kind.strip("'") for each, kind in re.findall(r"(\w+): ([^,=]*?)\s*(?:,|$)", parameters)}
+        types = {
+            each: kind.strip("'")
+            for each, kind in re.findall(r"(\w+): ([^,=]*?)\s*(?:,|$)", parameters)
+        }
         yield _Tool(json.loads(name) if name else function, description, types)
 
 
-# --- the exchange -----------------------------------------------------------------------------------------------------
+# --- the exchange ---------------------------------------------------------------------------------
 
 
 def _reply(
     messages: list[Message], tools: list[dict[str, Any]] | None, reply_schema: dict[str, Any] | None
 ) -> ModelReply:
     is_native = bool(tools) or any(message.get("tool_calls") for message in messages)
-    prompt = "\n".join(_text(message) for message in messages if message.get("role") in ("system", "developer"))
+    prompt = "\n".join(
+        _text(message) for message in messages if message.get("role") in ("system", "developer")
+    )
     known = list(_listed(tools) if tools else _declared(prompt))
     plan = _Plan(known)
     assistant: Message = {}
     for message in messages:
         if message.get("role") == "assistant":
             assistant = message
-        elif message.get("role") == "tool" or (message.get("role") == "user" and not assistant.get("tool_calls")):
+        elif message.get("role") == "tool" or (
+            message.get("role") == "user" and not assistant.get("tool_calls")
+        ):
             for received in _received(message):
                 plan.receive(received, _call_in(assistant))
-    must_end = is_native and not tools if reply_schema is None else b'"ACTION"' not in codec.encode(reply_schema)
+    must_end = (
+        is_native and not tools
+        if reply_schema is None
+        else b'"ACTION"' not in codec.encode(reply_schema)
+    )
     has_none = not known and not is_native  # a native request to end has no tools either
     step = plan.answer() if must_end and not has_none else plan.next()
     if is_native and isinstance(step, Action):
@@ -304,7 +368,8 @@ class _Plan:
         except NotUnderstood as error:
             self._problem = self._say(
                 f"无法解答：我只会计算一个算式，看不懂“{error}”。",
-                f"I cannot answer this: I only solve one arithmetic expression, and do not understand {str(error)!r}.",
+                "I cannot answer this: I only solve one arithmetic expression, and do not"
+                f" understand {str(error)!r}.",
             )
 
     def next(self) -> Action | FinalAnswer:
@@ -331,9 +396,13 @@ class _Plan:
     def _fail(self, chinese: str, english: str, details: Any = "") -> None:
         if isinstance(details, dict) and isinstance(details.get("message"), str):
             details = details["message"]
-        text = " ".join((details if isinstance(details, str) else codec.encode(details).decode()).split())[:300]
+        text = " ".join(
+            (details if isinstance(details, str) else codec.encode(details).decode()).split()
+        )[:300]
         asked = self._write(self._asked)
-        self._problem = self._say(f"无法计算 {asked}：{chinese}{text}", f"I cannot compute {asked}: {english}{text}")
+        self._problem = self._say(
+            f"无法计算 {asked}：{chinese}{text}", f"I cannot compute {asked}: {english}{text}"
+        )
 
     def _write(self, expression: Expression) -> str:
         return write(expression, {"*": "×", "/": "÷"} if self._is_chinese else {})
@@ -349,17 +418,25 @@ def _number_in(result: Any) -> Value | None:
             return result if math.isfinite(result) else None
         case str():
             try:
-                return int(result) if re.fullmatch(r"\s*[+-]?\d+\s*", result) else _number_in(float(result))
+                return (
+                    int(result)
+                    if re.fullmatch(r"\s*[+-]?\d+\s*", result)
+                    else _number_in(float(result))
+                )
             except ValueError:
                 return None
         case dict():
-            numbers = {number for inner in result.values() if (number := _number_in(inner)) is not None}
+            numbers = {
+                number for inner in result.values() if (number := _number_in(inner)) is not None
+            }
             return numbers.pop() if len(numbers) == 1 else None
     return None
 
 
 def _received(message: Message) -> list[Question | ActionResult]:
-    """The questions and results in a message. Errors of the exchange are left out: they repeat the last decision."""
+    """The questions and results in a message. Errors of the exchange are left out: they repeat the
+    last decision.
+    """
     text = _text(message)
     try:
         found = [from_json(line) for line in text.splitlines()]
@@ -384,7 +461,9 @@ def _call_in(message: Message) -> tuple[Any, Any] | None:
         if calls := message.get("tool_calls"):
             function = calls[-1]["function"] if len(calls) == 1 else {"name": "", "arguments": {}}
             arguments = function["arguments"]
-            return function["name"], codec.decode(arguments) if isinstance(arguments, str) else arguments
+            return function["name"], (
+                codec.decode(arguments) if isinstance(arguments, str) else arguments
+            )
         value = codec.decode(_text(message))
         value = value.get("reply", value)
         return value["tool"], value["params"]

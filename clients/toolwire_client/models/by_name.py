@@ -31,7 +31,8 @@ _SMALL = 500e6
 
 
 def model_from_name(name: str, **settings: Any) -> Model:
-    """Return the model of this name. *settings* are those of `RemoteModel`, for models with an endpoint.
+    """Return the model of this name. *settings* are those of `RemoteModel`, for models with an
+    endpoint.
 
     | name | the model |
     |---|---|
@@ -49,7 +50,9 @@ def model_from_name(name: str, **settings: Any) -> Model:
     if preset := PRESETS.get(kind):
         if not rest:
             raise NotReady(f"which model of {kind}? The name is {kind}:MODEL")
-        return (AnthropicModel if preset.wire == "messages" else OpenAIModel)(rest, kind, **settings)
+        return (AnthropicModel if preset.wire == "messages" else OpenAIModel)(
+            rest, kind, **settings
+        )
     if settings:
         raise NotReady(f"{name!r} has no endpoint, so it takes no {', '.join(settings)}")
     if kind in _PLAIN and not colon:
@@ -68,7 +71,9 @@ def needs_no_code(name: str) -> bool:
 
 
 def is_small(name: str) -> bool:
-    """Return whether a model's name says that it has at most 500 million parameters: `smollm2:135m`, `qwen3:0.5b`."""
+    """Return whether a model's name says that it has at most 500 million parameters:
+    `smollm2:135m`, `qwen3:0.5b`.
+    """
     sizes = re.findall(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)(m|b)(?![a-z0-9])", name.lower())
     return any(float(size) * {"m": 1e6, "b": 1e9}[unit] <= _SMALL for size, unit in sizes)
 
@@ -99,7 +104,9 @@ def _file(path: str) -> Any:
     if spec is None or spec.loader is None or not Path(path).is_file():
         raise NotReady(f"there is no file {path}")
     folder = str(Path(path).parent.absolute())
-    if folder not in sys.path:  # for imports from the same folder; last, so that it hides no other module
+    if (
+        folder not in sys.path
+    ):  # for imports from the same folder; last, so that it hides no other module
         sys.path.append(folder)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -59,7 +59,8 @@ class ReplyTimedOut(ModelError, TimeoutError):
 class EndpointRefused(ModelError):
     """The endpoint returned an error.
 
-    `status` is the HTTP status, or the closest one for an error during a reply; `code` and `message` are the server's.
+    `status` is the HTTP status, or the closest one for an error during a reply; `code` and
+    `message` are the server's.
     """
 
     def __init__(
@@ -84,7 +85,9 @@ class ContextExceeded(EndpointRefused):
 
 
 class UnreadableReply(ModelError):
-    """The response is not a reply. `is_passing` if it looks cut off, rather than of another kind."""
+    """The response is not a reply. `is_passing` if it looks cut off, rather than of another
+    kind.
+    """
 
 
 class NoReplyLeft(ModelError):

@@ -26,13 +26,16 @@ _HOW = "Reply as the model. JSON ends where it is complete, anything else with a
 class HumanModel:
     """The person at the terminal is the model.
 
-    It reads and writes the terminal, never standard output, which may carry a protocol. Without a terminal it uses
-    standard input and standard error. *read*, which returns the next line or "" at the end, and *write* replace both.
+    It reads and writes the terminal, never standard output, which may carry a protocol. Without a
+    terminal it uses standard input and standard error. *read*, which returns the next line or "" at
+    the end, and *write* replace both.
     """
 
     name = "human"
 
-    def __init__(self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
+    def __init__(
+        self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None
+    ) -> None:
         self._read = read
         self._write = write
 
@@ -53,9 +56,13 @@ class HumanModel:
 
 
 def _presented(messages: list[Message], tools: list[dict[str, Any]]) -> str:
-    parts = ["--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools)] if tools else []
+    parts = (
+        ["--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools)] if tools else []
+    )
     for message in messages:
-        if message.get("role") == "assistant":  # the person has seen everything up to their own reply
+        if (
+            message.get("role") == "assistant"
+        ):  # the person has seen everything up to their own reply
             parts = []
         else:
             parts.append(f"--- {message.get('role')}\n{message.get('content') or ''}")
@@ -83,11 +90,15 @@ def _is_whole(text: str) -> bool:
 
 def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
     """Return the terminal's input and output, which *stack* closes."""
-    reading, writing = map(Path, ("CONIN$", "CONOUT$") if os.name == "nt" else ("/dev/tty", "/dev/tty"))
+    reading, writing = map(
+        Path, ("CONIN$", "CONOUT$") if os.name == "nt" else ("/dev/tty", "/dev/tty")
+    )
     try:
         theirs_in = stack.enter_context(reading.open(encoding="utf-8", errors="replace"))
         return theirs_in, stack.enter_context(writing.open("w", encoding="utf-8", errors="replace"))
     except OSError:  # a job of a scheduler, a container
         if sys.stdin is None or sys.stdin.closed or sys.stderr is None:
-            raise NotReady("there is neither a terminal nor a standard input to ask a person") from None
+            raise NotReady(
+                "there is neither a terminal nor a standard input to ask a person"
+            ) from None
         return sys.stdin, sys.stderr

@@ -1,8 +1,8 @@
 """`GPTAPI` of Lagent and `DoubaoAPI` of Groot, with their arguments, for existing code.
 
-`chat` and `generate` block; an agent uses the asynchronous `reply`. Differences from Lagent 0.2.4 and 0.5: a lost
-connection is not retried forever, any model name works, replies may exceed 4,096 tokens, there are time limits, and
-only the given settings are sent.
+`chat` and `generate` block; an agent uses the asynchronous `reply`. Differences from Lagent 0.2.4
+and 0.5: a lost connection is not retried forever, any model name works, replies may exceed 4,096
+tokens, there are time limits, and only the given settings are sent.
 """
 
 from __future__ import annotations
@@ -101,10 +101,14 @@ class BlockingModel:
             return self.chat([[{"role": "user", "content": each}] for each in inputs], **gen_params)
         return self.chat([{"role": "user", "content": inputs}], **gen_params)
 
-    def stream_chat(self, inputs: Messages, **gen_params: Any) -> Iterator[tuple[ModelStatusCode, str, None]]:
+    def stream_chat(
+        self, inputs: Messages, **gen_params: Any
+    ) -> Iterator[tuple[ModelStatusCode, str, None]]:
         """Yield the answer so far after each piece, and finally the whole."""
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        whole = in_daemon_thread(partial(anyio.run, partial(self._answer, inputs, gen_params, on_text=pieces.put)))
+        whole = in_daemon_thread(
+            partial(anyio.run, partial(self._answer, inputs, gen_params, on_text=pieces.put))
+        )
         whole.add_done_callback(lambda _: pieces.put(None))
         text = ""
         while (piece := pieces.get()) is not None:
@@ -113,10 +117,14 @@ class BlockingModel:
         whole.result()
         yield ModelStatusCode.END, text, None
 
-    async def _answer(self, messages: Messages, gen_params: Mapping[str, Any], **options: Any) -> str:
+    async def _answer(
+        self, messages: Messages, gen_params: Mapping[str, Any], **options: Any
+    ) -> str:
         return (await self._reply(messages, gen_params, **options)).text.strip()
 
-    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **options: Any) -> ModelReply:
+    async def _reply(
+        self, messages: Messages, gen_params: Mapping[str, Any], **options: Any
+    ) -> ModelReply:
         sent = [self._in_api_role(message) for message in messages]
         settings = _settings({**self._gen_params, **gen_params})
         while True:
@@ -157,9 +165,10 @@ class BlockingModel:
 class GPTAPI(BlockingModel):
     """OpenAI's models, and others with chat completions, with the arguments of Lagent's `GPTAPI`.
 
-    *key* is one or several, used in turn; `"ENV"` is the variable OPENAI_API_KEY. A key without quota is dropped. *org*
-    likewise. *retry* is the number of attempts. *openai_api_base* (0.2.4) and *api_base* (0.5) are the whole address;
-    *proxies* are as for requests. *gen_params* are `temperature`, `max_new_tokens` and so on.
+    *key* is one or several, used in turn; `"ENV"` is the variable OPENAI_API_KEY. A key without
+    quota is dropped. *org* likewise. *retry* is the number of attempts. *openai_api_base* (0.2.4)
+    and *api_base* (0.5) are the whole address; *proxies* are as for requests. *gen_params* are
+    `temperature`, `max_new_tokens` and so on.
 
     Raises:
         NotReady: if there is no key.
@@ -184,7 +193,9 @@ class GPTAPI(BlockingModel):
     ) -> None:
         self.model_type = model_type
         url = openai_api_base or api_base or _OPENAI_API_BASE
-        keys: list[str | None] = [None] if key == "ENV" else [key] if isinstance(key, str) else list(key)
+        keys: list[str | None] = (
+            [None] if key == "ENV" else [key] if isinstance(key, str) else list(key)
+        )
         orgs = [org] if isinstance(org, str) else list(org or ())
         models = [
             OpenAIModel(
@@ -204,9 +215,10 @@ class GPTAPI(BlockingModel):
 class DoubaoAPI(BlockingModel):
     """Doubao, with the arguments of Groot's `DoubaoAPI`.
 
-    With `mode="psm"` Groot finds a service by its PSM, which works only inside ByteDance. Here such a configuration
-    needs the *base_url* of an endpoint with OpenAI's chat completions; its `model_name` is the model. Otherwise *model*
-    is one of Volcengine's Ark, with the key in ARK_API_KEY.
+    With `mode="psm"` Groot finds a service by its PSM, which works only inside ByteDance. Here such
+    a configuration needs the *base_url* of an endpoint with OpenAI's chat completions; its
+    `model_name` is the model. Otherwise *model* is one of Volcengine's Ark, with the key in
+    ARK_API_KEY.
 
     Raises:
         NotReady: if the service cannot be reached, or the model or key is missing.
@@ -225,9 +237,10 @@ class DoubaoAPI(BlockingModel):
         configuration = psm_cfg or {}
         if mode == "psm" and base_url is None:
             raise NotReady(
-                f"the service {configuration.get('psm', '(no psm)')!r} is found by its PSM, which only works inside "
-                "ByteDance; give the base_url of an endpoint that speaks OpenAI's chat completions, or leave the mode "
-                "out and name a model of Volcengine's Ark: DoubaoAPI(model='doubao-…')"
+                f"the service {configuration.get('psm', '(no psm)')!r} is found by its PSM, which"
+                " only works inside ByteDance; give the base_url of an endpoint that speaks"
+                " OpenAI's chat completions, or leave the mode out and name a model of"
+                " Volcengine's Ark: DoubaoAPI(model='doubao-…')"
             )
         name = model or configuration.get("model_name")
         if not name:
@@ -237,7 +250,9 @@ class DoubaoAPI(BlockingModel):
 
 def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return *gen_params* as `RemoteModel.with_settings` takes them."""
-    named = {_SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None}
+    named = {
+        _SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None
+    }
     named.pop(None, None)
     return {"max_tokens": named.pop("max_tokens", None), "extra_body": named}
 

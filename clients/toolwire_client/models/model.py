@@ -1,9 +1,10 @@
 """The interface of a model, and adapters for other objects.
 
-A message is a dict of OpenAI's shape: `role` is `system`, `user`, `assistant` or `tool`, `content` the text. An
-assistant's message may have `tool_calls` (`{"id", "type": "function", "function": {"name", "arguments"}}`); a tool's
-message names the call that it answers (`tool_call_id`). An `echo` next to an assistant's content is the
-`ModelReply.echo` that the vendor expects back. Models ignore members that they do not use.
+A message is a dict of OpenAI's shape: `role` is `system`, `user`, `assistant` or `tool`, `content`
+the text. An assistant's message may have `tool_calls`
+(`{"id", "type": "function", "function": {"name", "arguments"}}`); a tool's message names the call
+that it answers (`tool_call_id`). An `echo` next to an assistant's content is the `ModelReply.echo`
+that the vendor expects back. Models ignore members that they do not use.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ Message = dict[str, Any]
 OnText = Callable[[str], object]
 """Receives the answer piece by piece, without thoughts. An awaitable result is awaited.
 
-Before a reply of which it has received a part is requested again, its method `restart()` is called, if it has one. True
-means that nothing of the part was shown; the pieces of the new reply follow. Otherwise the request fails.
+Before a reply of which it has received a part is requested again, its method `restart()` is called,
+if it has one. True means that nothing of the part was shown; the pieces of the new reply follow.
+Otherwise the request fails.
 """
 
 
@@ -51,10 +53,11 @@ class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Model(Protocol):
     """An object that replies to messages.
 
-    `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method `kept_open()` may
-    return an asynchronous context manager within which connections stay open from one request to the next; an agent
-    enters one for each run, perhaps several at once. An asynchronous method `server_facts()` may return `ServerFacts`,
-    which an agent asks for at the start of a session.
+    `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method
+    `kept_open()` may return an asynchronous context manager within which connections stay open from
+    one request to the next; an agent enters one for each run, perhaps several at once. An
+    asynchronous method `server_facts()` may return `ServerFacts`, which an agent asks for at the
+    start of a session.
     """
 
     async def reply(
@@ -68,9 +71,10 @@ class Model(Protocol):
     ) -> ModelReply:
         """Return the reply to *messages*.
 
-        *tools* are entries as in MCP's `tools/list`; with them the reply may have `tool_calls`, under the tools' own
-        names. *reply_schema* is the JSON Schema that the text should follow; not every model can guarantee that.
-        *max_tokens* limits the reply; a model without this parameter ignores it.
+        *tools* are entries as in MCP's `tools/list`; with them the reply may have `tool_calls`,
+        under the tools' own names. *reply_schema* is the JSON Schema that the text should follow;
+        not every model can guarantee that. *max_tokens* limits the reply; a model without this
+        parameter ignores it.
 
         Raises:
             ModelError: if there is no reply; the text says why.
@@ -78,12 +82,14 @@ class Model(Protocol):
 
 
 def as_model(thing: object) -> Model:
-    """Return *thing* as a model: it has `reply`, `chat(messages)`, `generate(prompt)` or, as in Gemini, `start_chat()`.
+    """Return *thing* as a model: it has `reply`, `chat(messages)`, `generate(prompt)` or, as in
+    Gemini, `start_chat()`.
 
-    The methods may be asynchronous, or synchronous and then run in a thread. `chat` returns text, a `ModelReply` or an
-    object with a `text`; it receives `tools`, `reply_schema` and `on_text` if it has parameters of these names.
-    `generate` receives the messages as one text and returns text. `start_chat()` returns a chat, whose
-    `send_message(text)` receives only new messages, and returns what `chat` may return.
+    The methods may be asynchronous, or synchronous and then run in a thread. `chat` returns text, a
+    `ModelReply` or an object with a `text`; it receives `tools`, `reply_schema` and `on_text` if it
+    has parameters of these names. `generate` receives the messages as one text and returns text.
+    `start_chat()` returns a chat, whose `send_message(text)` receives only new messages, and
+    returns what `chat` may return.
 
     Raises:
         NotAModel: if *thing* has none of these methods.
@@ -102,7 +108,9 @@ def as_model(thing: object) -> Model:
 
 
 class MethodModel:
-    """A model that calls *thing*'s `chat`, or its `generate`, which takes one text without roles."""
+    """A model that calls *thing*'s `chat`, or its `generate`, which takes one text without
+    roles.
+    """
 
     def __init__(self, thing: object, name: str) -> None:
         self._thing = thing
@@ -115,7 +123,11 @@ class MethodModel:
         where = f"the {self._name} of {_described(self._thing)}"
         if options.get("tools") and "tools" not in self._takes:
             raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
-        given = {name: value for name, value in options.items() if value is not None and name in self._takes}
+        given = {
+            name: value
+            for name, value in options.items()
+            if value is not None and name in self._takes
+        }
         sent = messages if self._name == "chat" else prompt_of(messages)
         answer = reply_from(await _result_of(self._method, sent, **given), where)
         if "on_text" not in given:
@@ -128,10 +140,12 @@ _MAX_CHATS = 16
 
 
 class ChatSessionModel:
-    """A model that sends messages to the chats of *thing*'s `start_chat()`; a chat remembers what it was sent.
+    """A model that sends messages to the chats of *thing*'s `start_chat()`; a chat remembers what
+    it was sent.
 
-    Strategy. A model is passed the whole conversation each time. The chat that has seen its beginning gets the rest;
-    without one, a new chat gets all of it. A chat is taken out while it replies, and dropped if that fails.
+    Strategy. A model is passed the whole conversation each time. The chat that has seen its
+    beginning gets the rest; without one, a new chat gets all of it. A chat is taken out while it
+    replies, and dropped if that fails.
     """
 
     def __init__(self, thing: object) -> None:
@@ -150,14 +164,18 @@ class ChatSessionModel:
             chat = await _result_of(self._start_chat)
         if not callable(getattr(chat, "send_message", None)):
             raise NotAModel(f"{self._where} is {_described(chat)}, which has no send_message(text)")
-        answer = reply_from(await _result_of(chat.send_message, prompt_of(messages[known:])), self._where)
+        answer = reply_from(
+            await _result_of(chat.send_message, prompt_of(messages[known:])), self._where
+        )
         self._chats.append(([*conversation, ("assistant", answer.text)], chat))
         del self._chats[:-_MAX_CHATS]
         await emit_text(options.get("on_text"), answer.text)
         return answer
 
     def _take(self, conversation: list[_Seen]) -> tuple[int, Any]:
-        """Return the chat that has seen most of *conversation*, and how many messages; 0 and `None` without one."""
+        """Return the chat that has seen most of *conversation*, and how many messages; 0 and `None`
+        without one.
+        """
         best = None
         for each in self._chats:
             seen, _ = each
@@ -187,10 +205,14 @@ async def _result_of(method: Callable[..., Any], *arguments: Any, **options: Any
 
 
 def prompt_of(messages: list[Message]) -> str:
-    """Return *messages* as one text: a single one unchanged, several under their roles, ending with `assistant:`."""
+    """Return *messages* as one text: a single one unchanged, several under their roles, ending with
+    `assistant:`.
+    """
     if len(messages) == 1:
         return str(messages[0].get("content") or "")
-    return "\n\n".join([*(f"{each.get('role')}: {each.get('content') or ''}" for each in messages), "assistant:"])
+    return "\n\n".join(
+        [*(f"{each.get('role')}: {each.get('content') or ''}" for each in messages), "assistant:"]
+    )
 
 
 def reply_from(made: object, where: str) -> ModelReply:
@@ -202,17 +224,25 @@ def reply_from(made: object, where: str) -> ModelReply:
     if isinstance(made, dict) and isinstance(made.get("content"), str):  # an assistant's message
         return ModelReply(text=made["content"])
     if not isinstance(getattr(made, "text", None), str):
-        raise NotAModel(f"{where} returned {_described(made)}; a model returns text, or a ModelReply")
-    members = {name: getattr(made, name) for name in ModelReply.__struct_fields__ if hasattr(made, name)}
+        raise NotAModel(
+            f"{where} returned {_described(made)}; a model returns text, or a ModelReply"
+        )
+    members = {
+        name: getattr(made, name) for name in ModelReply.__struct_fields__ if hasattr(made, name)
+    }
     try:
         return msgspec.convert(members, ModelReply, from_attributes=True)
     except msgspec.ValidationError as error:
-        raise NotAModel(f"{where} returned {_described(made)}, which is not a valid ModelReply: {error}") from None
+        raise NotAModel(
+            f"{where} returned {_described(made)}, which is not a valid ModelReply: {error}"
+        ) from None
 
 
 @asynccontextmanager
 async def kept_open(*models: object) -> AsyncIterator[None]:
-    """Keep the connections of *models* open within the block, where they support it: see `Model`."""
+    """Keep the connections of *models* open within the block, where they support it: see
+    `Model`.
+    """
     async with AsyncExitStack() as stack:
         for model in models:
             if callable(keep := getattr(model, "kept_open", None)):

@@ -20,7 +20,8 @@ _Amount = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The price of a million tokens: those that the model reads, those that it writes, and those read from its cache.
+    """The price of a million tokens: those that the model reads, those that it writes, and those
+    read from its cache.
 
     Without `cached` they cost as much as others that are read.
     """
@@ -41,7 +42,8 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def read_price(text: str, models: Sequence[str]) -> Price:
     """Return the price that *text* says: `IN,OUT`, or a file with a table of prices by model.
 
-    The first of *models* that the table has counts. Files whose name ends with `.toml` are TOML, others JSON.
+    The first of *models* that the table has counts. Files whose name ends with `.toml` are TOML,
+    others JSON.
 
     Raises:
         ValueError: if it says no price, or the table has none of the models.
@@ -51,7 +53,10 @@ def read_price(text: str, models: Sequence[str]) -> Price:
     if len(numbers) == 2 and (price := _price_of_numbers(*numbers)) is not None:
         return price
     if "," in text and not Path(text).exists():
-        raise ValueError(f"a price is two numbers, for a million tokens read and written, as in 0.15,0.6, not {text}")
+        raise ValueError(
+            "a price is two numbers, for a million tokens read and written, as in 0.15,0.6, not"
+            f" {text}"
+        )
     table = _read_table(Path(text))
     for model in models:
         if model in table:
@@ -71,5 +76,10 @@ def _read_table(path: Path) -> dict[str, Price]:
     try:
         entries = tomllib.loads(data.decode()) if path.suffix == ".toml" else codec.decode(data)
         return msgspec.convert(entries, dict[str, Price])
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, codec.DecodingError, msgspec.ValidationError) as error:
+    except (
+        UnicodeDecodeError,
+        tomllib.TOMLDecodeError,
+        codec.DecodingError,
+        msgspec.ValidationError,
+    ) as error:
         raise ValueError(f"{path} is not a table of prices: {error}") from None

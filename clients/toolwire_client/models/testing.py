@@ -1,6 +1,8 @@
-"""Models with prepared replies, for tests and demonstrations: scripted ones, and ones recorded in a file.
+"""Models with prepared replies, for tests and demonstrations: scripted ones, and ones recorded in a
+file.
 
-A record has lines of JSON, `{"messages": […], "reply": {…}}`, or is an agent's transcript. Other lines are ignored.
+A record has lines of JSON, `{"messages": […], "reply": {…}}`, or is an agent's transcript. Other
+lines are ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ Line = str | ModelReply | dict[str, Any] | Exception
 
 
 class ScriptedModel:
-    """A model with the replies of *script*: a list, or a function of the request. `asked` holds all requests."""
+    """A model with the replies of *script*: a list, or a function of the request. `asked` holds all
+    requests.
+    """
 
     def __init__(self, script: Iterable[Line] | Callable[[AskedFor], Line]) -> None:
         self.asked: list[AskedFor] = []
@@ -73,16 +77,23 @@ class ScriptedModel:
         if number < len(self._lines):
             return self._lines[number]
         asked = self.asked[-1].messages
-        last = f"the last message is {str(asked[-1].get('content'))[:200]!r}" if asked else "with no message"
-        raise NoReplyLeft(f"the script has {len(self._lines)} replies, and is asked for reply {number + 1}; {last}")
+        last = (
+            f"the last message is {str(asked[-1].get('content'))[:200]!r}"
+            if asked
+            else "with no message"
+        )
+        raise NoReplyLeft(
+            f"the script has {len(self._lines)} replies, and is asked for reply {number + 1};"
+            f" {last}"
+        )
 
 
 class ReplayModel:
     """A model that repeats a record: the path of a file, or its lines as objects.
 
-    The record is from a `RecordingModel` or a transcript. The same messages get their recorded reply; if they were
-    recorded several times, the next one, and the last one from then on. So a run can be repeated in any order. Only
-    messages are compared.
+    The record is from a `RecordingModel` or a transcript. The same messages get their recorded
+    reply; if they were recorded several times, the next one, and the last one from then on. So a
+    run can be repeated in any order. Only messages are compared.
 
     Raises:
         NoReplyLeft: if the record has no reply at all.
@@ -96,12 +107,18 @@ class ReplayModel:
         self._recorded: dict[bytes, tuple[list[Message], deque[ModelReply]]] = {}
         for messages, reply in _exchanges(lines):
             try:
-                made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
+                made = (
+                    ModelReply(text=reply)
+                    if isinstance(reply, str)
+                    else msgspec.convert(reply, ModelReply)
+                )
             except msgspec.ValidationError as error:
                 raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
             self._recorded.setdefault(codec.encode(messages), (messages, deque()))[1].append(made)
         if not self._recorded:
-            raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
+            raise NoReplyLeft(
+                f"there is no reply in {self._name}: it has no line with messages and a reply"
+            )
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`.
@@ -112,7 +129,9 @@ class ReplayModel:
         await anyio.lowlevel.checkpoint()
         found = self._recorded.get(codec.encode(messages))
         if found is None:  # a transcript has no secrets
-            found = next((each for each in self._recorded.values() if stands_for(each[0], messages)), None)
+            found = next(
+                (each for each in self._recorded.values() if stands_for(each[0], messages)), None
+            )
         if found is None:
             raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
         replies = found[1]
@@ -126,11 +145,16 @@ class ReplayModel:
         same = [len(list(takewhile(bool, map(eq, messages, asked)))) for messages in known]
         place = max(same)
         recorded = known[same.index(place)]
-        return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
+        return (
+            f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded:"
+            f" {_shown(recorded, place)}"
+        )
 
 
 class RecordingModel:
-    """A model that asks *model* and adds every reply, unchanged, to the file *path*, for `ReplayModel`."""
+    """A model that asks *model* and adds every reply, unchanged, to the file *path*, for
+    `ReplayModel`.
+    """
 
     def __init__(self, model: object, path: str | os.PathLike[str]) -> None:
         self._model: Model = as_model(model)

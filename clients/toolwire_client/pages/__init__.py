@@ -1,1 +1,3 @@
-"""HTML and Markdown of results, checks, changes and runs, to read in a browser or in a pull request. No scripts."""
+"""HTML and Markdown of results, checks, changes and runs, to read in a browser or in a pull
+request. No scripts.
+"""

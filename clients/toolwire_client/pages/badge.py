@@ -14,7 +14,9 @@ _CHAR, _GAP, _HEIGHT = 6.4, 8, 20  # for 11 px; `textLength` makes every font as
 
 
 def badge(report: Report) -> str:
-    """Return an SVG picture that says whether the server of *report* keeps the contract, and in which revision."""
+    """Return an SVG picture that says whether the server of *report* keeps the contract, and in
+    which revision.
+    """
     message, colour = _message(report)
     left, right = (round(len(text) * _CHAR) + 2 * _GAP for text in (_LABEL, message))
     picture = element(
@@ -33,7 +35,9 @@ def badge(report: Report) -> str:
 
 def _message(report: Report) -> tuple[str, str]:
     """Return what the badge says, and a colour on which white text is readable."""
-    rules, every = ({one.case for one in report.failed(severity)} for severity in ("must", "should"))
+    rules, every = (
+        {one.case for one in report.failed(severity)} for severity in ("must", "should")
+    )
     if not report.revisions:
         return "no answer", "#b42318"
     if rules:
@@ -46,5 +50,9 @@ def _message(report: Report) -> tuple[str, str]:
 def _part(start: int, width: int, text: str, colour: str) -> Html:
     box = element("rect", x=start, width=width, height=_HEIGHT, fill=colour)
     place: dict[str, str | int] = {"x": start + _GAP, "y": 14, "textLength": width - 2 * _GAP}
-    font: dict[str, str | int] = {"fill": "#fff", "font_family": "Verdana, DejaVu Sans, sans-serif", "font_size": 11}
+    font: dict[str, str | int] = {
+        "fill": "#fff",
+        "font_family": "Verdana, DejaVu Sans, sans-serif",
+        "font_size": 11,
+    }
     return together(box, element("text", text, **place, **font))

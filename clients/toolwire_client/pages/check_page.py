@@ -10,7 +10,19 @@ from toolwire_schemas.cases.rules import rule, rule_url
 
 from ..contract.report import OUTCOMES
 from .markdown import as_code, as_html, fence, fitted, folded_part, table_of
-from .markup import Html, code, counted, cut, duration, element, folded, pairs, size, table, together
+from .markup import (
+    Html,
+    code,
+    counted,
+    cut,
+    duration,
+    element,
+    folded,
+    pairs,
+    size,
+    table,
+    together,
+)
 from .page import page, section
 
 if TYPE_CHECKING:
@@ -31,21 +43,36 @@ _MAX_CHARS = 2000
 
 
 def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
-    """Return one verdict; *where* are the revisions and framings it is for, *again* a command that repeats it."""
-    source = element("a", verdict.source.removeprefix("https://"), href=verdict.source, rel="noreferrer")
+    """Return one verdict; *where* are the revisions and framings it is for, *again* a command that
+    repeats it.
+    """
+    source = element(
+        "a", verdict.source.removeprefix("https://"), href=verdict.source, rel="noreferrer"
+    )
     where = where or verdict.where
     return element(
         "article",
-        element("h3", _badge(verdict.outcome), " ", _rule(verdict.case), element("span", where, class_="where")),
+        element(
+            "h3",
+            _badge(verdict.outcome),
+            " ",
+            _rule(verdict.case),
+            element("span", where, class_="where"),
+        ),
         element("p", cut(verdict.behaviour, _MAX_CHARS)),
         pairs(
             ("expected", cut(verdict.expected, _MAX_CHARS)),
-            ("came", verdict.came and element("span", cut(verdict.came, _MAX_CHARS), class_="text")),
+            (
+                "came",
+                verdict.came and element("span", cut(verdict.came, _MAX_CHARS), class_="text"),
+            ),
             ("because", cut(verdict.reason, _MAX_CHARS)),
             ("source", [verdict.severity, ", ", verdict.before_source, source]),
             ("again", again and code(again, _MAX_CHARS)),
         ),
-        exchange_html(verdict.exchange, open_=verdict.outcome == "fail" and len(verdict.exchange) < 10),
+        exchange_html(
+            verdict.exchange, open_=verdict.outcome == "fail" and len(verdict.exchange) < 10
+        ),
         rule_html(verdict.case),
         class_="verdict",
     )
@@ -62,7 +89,9 @@ def _rule(case: str) -> Html:
 
 
 def rule_html(case: str) -> Html | None:
-    """Return why the rule of a case matters, exchanges that pass and fail, and how to fix a server."""
+    """Return why the rule of a case matters, exchanges that pass and fail, and how to fix a
+    server.
+    """
     found = rule(case)
     if found is None:
         return None
@@ -79,13 +108,16 @@ def rule_html(case: str) -> Html | None:
 
 def _prose(text: str) -> list[str]:
     """Return *text* with what is in backticks as code."""
-    return [element("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))]
+    return [
+        element("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))
+    ]
 
 
 def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False) -> Html | None:
     """Return an exchange, as `Verdict.exchange` has it."""
     items = [
-        element("li", cut(line[3:], _MAX_CHARS), class_=_SPEAKERS.get(line[:3], "event")) for line in lines[:_MAX_LINES]
+        element("li", cut(line[3:], _MAX_CHARS), class_=_SPEAKERS.get(line[:3], "event"))
+        for line in lines[:_MAX_LINES]
     ]
     if len(lines) > _MAX_LINES:
         items.append(element("li", f"{len(lines) - _MAX_LINES:,} more", class_="event"))
@@ -109,7 +141,9 @@ def summary(report: Report) -> str:
 
 
 def check_html(report: Report, *, again: Again | None = None) -> Html:
-    """Return *report*: the summary, findings in detail, the cost of each tool, counts by area, and reasons."""
+    """Return *report*: the summary, findings in detail, the cost of each tool, counts by area, and
+    reasons.
+    """
     findings = report.findings()
     shown = [
         verdict_html(
@@ -133,16 +167,27 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
             "Other cases",
             folded(
                 f"{counted(len(passed), 'case')} passed",
-                element("ul", [element("li", _rule(case)) for case in list(passed)[:_MAX_CASES]], class_="cases"),
+                element(
+                    "ul",
+                    [element("li", _rule(case)) for case in list(passed)[:_MAX_CASES]],
+                    class_="cases",
+                ),
             ),
-            folded("Not applicable, and notes", _because(report, "not applicable"), _because(report, "pass")),
+            folded(
+                "Not applicable, and notes",
+                _because(report, "not applicable"),
+                _because(report, "pass"),
+            ),
         ),
     )
 
 
 def check_page(report: Report, *, again: Again | None = None) -> str:
     """Return `check_html` as a page."""
-    return page(f"Contract report: {report.server or shlex.join(report.command)}", check_html(report, again=again))
+    return page(
+        f"Contract report: {report.server or shlex.join(report.command)}",
+        check_html(report, again=again),
+    )
 
 
 def _head(report: Report) -> Html:
@@ -158,35 +203,60 @@ def _head(report: Report) -> Html:
         element("p", "Contract report", class_="eyebrow"),
         element("h1", cut(report.server or "A server without a name", 300)),
         element("p", summary(report), class_="lead"),
-        element("svg", bars, viewBox="0 0 100 1", preserveAspectRatio="none", class_="bar", aria_hidden="true"),
+        element(
+            "svg",
+            bars,
+            viewBox="0 0 100 1",
+            preserveAspectRatio="none",
+            class_="bar",
+            aria_hidden="true",
+        ),
         element("ul", numbers, class_="counts"),
-        pairs(*((name, code(value, 2000) if name == "command" else value) for name, value in _facts(report))),
+        pairs(
+            *(
+                (name, code(value, 2000) if name == "command" else value)
+                for name, value in _facts(report)
+            )
+        ),
     )
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     tokens = sum(one.tokens for one in report.costs)
     return [
-        ("speaks", f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else ""),
+        (
+            "speaks",
+            (
+                f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
+                if report.revisions
+                else ""
+            ),
+        ),
         ("made with", report.sdk),
         ("tools", counted(report.tools, "tool") + (f", about {tokens:,} tokens" if tokens else "")),
         ("took", duration(report.seconds)),
         ("command", shlex.join(report.command)),
         ("seed", "" if report.seed is None else str(report.seed)),
-        ("closed", " ".join(f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated)),
+        (
+            "closed",
+            " ".join(
+                f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated
+            ),
+        ),
     ]
 
 
 def _areas(report: Report) -> list[list[str]]:
     return [
-        [area, *(str(found[one] or "") for one in OUTCOMES)] for area, found in list(report.areas().items())[:_MOST]
+        [area, *(str(found[one] or "") for one in OUTCOMES)]
+        for area, found in list(report.areas().items())[:_MOST]
     ]
 
 
 _COST = ("tool", "tokens", "description", "calls", "median", "slowest", "result", "largest")
 _COST_NOTE = (
-    "Tokens are estimated, of the name, the description and the input schema. Times and sizes of results are of calls "
-    "that succeeded and ran alone during the check."
+    "Tokens are estimated, of the name, the description and the input schema. Times and sizes of"
+    " results are of calls that succeeded and ran alone during the check."
 )
 
 
@@ -210,16 +280,22 @@ def _costs(report: Report) -> Iterable[list[str]]:
 
 def _tools(report: Report) -> Html:
     costs = table(_COST, _costs(report), caption="The cost of each tool", class_="numbers")
-    return together(element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption"))
+    return together(
+        element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption")
+    )
 
 
 def _because(report: Report, outcome: Outcome) -> Iterable[Html]:
     """Yield the reasons for an outcome, each with its cases."""
-    found = [(why, ", ".join(cases)) for (one, why), cases in report.reasons().items() if one == outcome]
+    found = [
+        (why, ", ".join(cases)) for (one, why), cases in report.reasons().items() if one == outcome
+    ]
     if outcome == "known gap":
         found += [(why, counted(number, "finding")) for why, number in report.of_sdk().items()]
     for why, cases in found[:_MOST]:
-        yield element("p", cut(why, _MAX_CHARS), ": ", element("span", cut(cases, _MAX_CHARS), class_="muted"))
+        yield element(
+            "p", cut(why, _MAX_CHARS), ": ", element("span", cut(cases, _MAX_CHARS), class_="muted")
+        )
 
 
 # --- Markdown ---
@@ -228,11 +304,25 @@ def _because(report: Report, outcome: Outcome) -> Iterable[Html]:
 def check_markdown(report: Report, *, again: Again | None = None) -> str:
     """Return *report* in short, for a pull request: at most what GitHub takes as a comment."""
     findings = report.findings()
-    rows = [[one.outcome, _linked(one), as_code(one.expected), as_code(one.came)] for one, *_ in findings[:_MOST]]
-    facts = "; ".join(f"{name} {as_code(value)}" for name, value in _facts(report) if value and name != "seed")
-    areas, costs = ([[as_code(name), *cells] for name, *cells in found] for found in (_areas(report), _costs(report)))
-    counts = ", ".join(f"{number} {outcome}" for outcome, number in report.counts().items() if number)
-    parts = [f"### Contract of {as_code(report.server or 'a server')}", f"**{summary(report)}** {counts}.", facts]
+    rows = [
+        [one.outcome, _linked(one), as_code(one.expected), as_code(one.came)]
+        for one, *_ in findings[:_MOST]
+    ]
+    facts = "; ".join(
+        f"{name} {as_code(value)}" for name, value in _facts(report) if value and name != "seed"
+    )
+    areas, costs = (
+        [[as_code(name), *cells] for name, *cells in found]
+        for found in (_areas(report), _costs(report))
+    )
+    counts = ", ".join(
+        f"{number} {outcome}" for outcome, number in report.counts().items() if number
+    )
+    parts = [
+        f"### Contract of {as_code(report.server or 'a server')}",
+        f"**{summary(report)}** {counts}.",
+        facts,
+    ]
     parts += table_of(("", "case", "expected", "came"), rows, len(findings))
     parts.append(folded_part("Verdicts by area", *table_of(("area", *OUTCOMES), areas)))
     parts.append(folded_part("The cost of each tool", *table_of(_COST, costs)))

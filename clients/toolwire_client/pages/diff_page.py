@@ -21,9 +21,13 @@ _MAX_CHARS = 2000
 
 
 def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
-    """Return *changes*, breaking ones first, with the verdict; *old* and *new* say where the lists come from."""
+    """Return *changes*, breaking ones first, with the verdict; *old* and *new* say where the lists
+    come from.
+    """
     level, _, rest = sentence(changes).partition(": ")
-    badge = element("span", level, class_=f"badge {_COLOURS.get(changes[0].level, '') if changes else 'good'}")
+    badge = element(
+        "span", level, class_=f"badge {_COLOURS.get(changes[0].level, '') if changes else 'good'}"
+    )
     head = element(
         "header",
         element("p", "Changes of tools", class_="eyebrow"),
@@ -31,7 +35,9 @@ def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
         element("p", badge),
         pairs(("old", cut(old, _MAX_CHARS)), ("new", cut(new, _MAX_CHARS))),
     )
-    return together(head, [section(name, _table(name, _of(changes, level))) for level, name in HEADINGS.items()])
+    return together(
+        head, [section(name, _table(name, _of(changes, level))) for level, name in HEADINGS.items()]
+    )
 
 
 def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
@@ -46,7 +52,9 @@ def diff_markdown(changes: Sequence[Change]) -> str:
     for level, heading in HEADINGS.items():
         found = _of(changes, level)
         parts += [f"### {heading}"] if found else []
-        parts += [f"- {as_code(one.where)}: {as_code(str(one))} ({WHOM[one.concerns]})" for one in found]
+        parts += [
+            f"- {as_code(one.where)}: {as_code(str(one))} ({WHOM[one.concerns]})" for one in found
+        ]
     return fitted(parts)
 
 
@@ -59,5 +67,7 @@ def _table(heading: str, changes: Sequence[Change]) -> Html | None:
         return None
     shown, more = changes[:_MAX_ROWS], changes[_MAX_ROWS:]
     rows = [(code(one.where), cut(str(one), _MAX_CHARS), WHOM[one.concerns]) for one in shown]
-    whole = table(("where", "what changed", "whom it concerns"), rows, caption=heading, class_="changes")
+    whole = table(
+        ("where", "what changed", "whom it concerns"), rows, caption=heading, class_="changes"
+    )
     return together(whole, element("p", f"… {len(more):,} more", class_="cut") if more else None)

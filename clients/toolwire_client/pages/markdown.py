@@ -1,4 +1,6 @@
-"""Markdown for pull requests, in which texts of others are code, and so neither markup nor mentions."""
+"""Markdown for pull requests, in which texts of others are code, and so neither markup nor
+mentions.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def fence(lines: Iterable[str]) -> str:
 
 
 def table_of(head: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -> list[str]:
-    """Return a table of at most fifty *rows*, and the number of further ones of *total*; empty without rows.
+    """Return a table of at most fifty *rows*, and the number of further ones of *total*; empty
+    without rows.
 
     Each cell is a word of Toolwire's own, or `as_code`.
     """
@@ -65,11 +68,16 @@ def folded_part(title: str, *parts: str) -> str:
 
 
 def fitted(parts: Iterable[str], more: int = 0, most: int = MAX_CHARS) -> str:
-    """Return *parts* as one text of at most *most* characters, and the number of those that do not fit, with *more*."""
+    """Return *parts* as one text of at most *most* characters, and the number of those that do not
+    fit, with *more*.
+    """
     found, text = list(filter(None, parts)), ""
     for number, part in enumerate(found):
         if len(text) + len(part) > most - 200:
-            return f"{text}\n\n*{len(found) - number + more:,} more parts are too long for a comment.*\n"
+            return (
+                f"{text}\n\n*{len(found) - number + more:,} more parts are too long for a"
+                " comment.*\n"
+            )
         is_item = part.startswith("- ") and number > 0 and found[number - 1].startswith("- ")
         text += ("\n" if is_item else "\n\n" if number else "") + part
     return text + "\n"

@@ -1,7 +1,7 @@
 """Builds HTML out of texts that anybody may have written.
 
-Strategy. `element` is the only function that makes HTML: what is no `Html` is escaped there, and addresses that a
-browser would run or fetch are left out there, so that no other file can forget it.
+Strategy. `element` is the only function that makes HTML: what is no `Html` is escaped there, and
+addresses that a browser would run or fetch are left out there, so that no other file can forget it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _ADDRESSES = {
 def element(tag: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
     """Return the element *tag*, with every `str` of *children* that is no `Html` as text.
 
-    Control characters, and those that turn lines round, are shown as escapes. An attribute that is `None` or `False` is
-    left out, `True` has no value; `class_` is `class`, and `aria_label` is `aria-label`. Links lead to the web or into
-    the page, and sources are images or audio in the page; other addresses are left out.
+    Control characters, and those that turn lines round, are shown as escapes. An attribute that is
+    `None` or `False` is left out, `True` has no value; `class_` is `class`, and `aria_label` is
+    `aria-label`. Links lead to the web or into the page, and sources are images or audio in the
+    page; other addresses are left out.
     """
     written = "".join(
         _attribute(name.rstrip("_").replace("_", "-"), value)
@@ -97,11 +98,17 @@ def folded(summary: Child, *content: Child, open_: bool = False, class_: str | N
     return element("details", element("summary", summary), *content, open=open_, class_=class_)
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[Child]], *, caption: str, class_: str | None = None) -> Html:
+def table(
+    head: Iterable[str], rows: Iterable[Iterable[Child]], *, caption: str, class_: str | None = None
+) -> Html:
     """Return a table whose first column names the rows. The *caption* is for screen readers."""
     body = []
     for first, *others in (map(together, row) for row in rows):
-        body.append(element("tr", element("th", first, scope="row"), [element("td", cell) for cell in others]))
+        body.append(
+            element(
+                "tr", element("th", first, scope="row"), [element("td", cell) for cell in others]
+            )
+        )
     return element(
         "table",
         element("caption", caption),
@@ -113,7 +120,9 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Child]], *, caption: str,
 
 def pairs(*pairs: tuple[str, Child]) -> Html:
     """Return names with what they name, without those that have nothing."""
-    return element("dl", [[element("dt", name), element("dd", value)] for name, value in pairs if value])
+    return element(
+        "dl", [[element("dt", name), element("dd", value)] for name, value in pairs if value]
+    )
 
 
 def size(number: float) -> str:

@@ -27,7 +27,10 @@ def section(heading: str, *content: Child) -> Html:
 def page(title: str, *content: Child) -> str:
     """Return a document with this *content*, whose policy lets it load nothing and run nothing."""
     digest = b64encode(sha256(style().encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; form-action 'none'"
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:;"
+        " form-action 'none'"
+    )
     head = element(
         "head",
         element("meta", charset="utf-8"),

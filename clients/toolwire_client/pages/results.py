@@ -1,4 +1,6 @@
-"""Results as HTML: texts, Markdown, pictures, sounds, and data as a tree. HTML in them stays text."""
+"""Results as HTML: texts, Markdown, pictures, sounds, and data as a tree. HTML in them stays
+text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from .markup import Html, block, counted, cut, element, folded, size, together
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_MEDIA = re.compile(r"image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|x?-?wav|ogg|webm|flac|aac|mp4)")
+_MEDIA = re.compile(
+    r"image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|x?-?wav|ogg|webm|flac|aac|mp4)"
+)
 _MAX_MEDIA_BYTES = 8 * 1024 * 1024  # in one result, so that a page stays a page
 _MAX_BLOCKS = 200
 _MAX_TEXT_CHARS = 200_000  # in one result
@@ -28,14 +32,17 @@ _KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, 
 
 
 def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> Html:
-    """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a tree.
+    """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a
+    tree.
 
     *problems* are those against the output schema.
     """
     found = [("", block) for name in ("content", "contents") for block in _list(result, name)]
     for message in _list(result, "messages"):
         is_message = isinstance(message, dict) and "content" in message
-        found.append((str(message.get("role", "")), message["content"]) if is_message else ("", message))
+        found.append(
+            (str(message.get("role", "")), message["content"]) if is_message else ("", message)
+        )
     blocks = _Blocks(result.get("structuredContent"))
     others = {
         name: value
@@ -45,12 +52,18 @@ def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> H
     more = len(found) - _MAX_BLOCKS
     return element(
         "div",
-        element("p", "The tool reports an error.", class_="bad") if result.get("isError") is True else None,
-        element("p", "The result does not fit the output schema:", class_="bad") if problems else None,
+        element("p", "The tool reports an error.", class_="bad")
+        if result.get("isError") is True
+        else None,
+        element("p", "The result does not fit the output schema:", class_="bad")
+        if problems
+        else None,
         element("ul", [element("li", cut(problem, _MAX_VALUE_CHARS)) for problem in problems[:50]])
         if problems
         else None,
-        tree(result["structuredContent"], "structured content") if "structuredContent" in result else None,
+        tree(result["structuredContent"], "structured content")
+        if "structuredContent" in result
+        else None,
         [blocks.html(role, one) for role, one in found[:_MAX_BLOCKS]],
         element("p", f"… {counted(more, 'more block')}", class_="cut") if more > 0 else None,
         folded("Further members", tree(others)) if others else None,
@@ -64,7 +77,9 @@ def _list(result: Mapping[str, Any], name: str) -> list[Any]:
 
 
 class _Blocks:
-    """The content blocks of one result, whose *data* a text may repeat, with limits for all of them together."""
+    """The content blocks of one result, whose *data* a text may repeat, with limits for all of them
+    together.
+    """
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -76,9 +91,18 @@ class _Blocks:
         if not isinstance(one, dict):
             return tree(one, role)
         inner = one["resource"] if isinstance(one.get("resource"), dict) else one
-        kind, mime, text = str(one.get("type", "")), str(inner.get("mimeType") or ""), inner.get("text")
+        kind, mime, text = (
+            str(one.get("type", "")),
+            str(inner.get("mimeType") or ""),
+            inner.get("text"),
+        )
         raw = inner.get("blob", inner.get("data"))
-        words = [role, kind if kind != "text" else "", mime, str(inner.get("uri") or inner.get("name") or "")]
+        words = [
+            role,
+            kind if kind != "text" else "",
+            mime,
+            str(inner.get("uri") or inner.get("name") or ""),
+        ]
         shown: Html | None
         if isinstance(text, str):
             shown = self._text(text, mime)
@@ -87,7 +111,9 @@ class _Blocks:
         else:
             shown = tree(one)
         caption = ", ".join(word[:300] for word in words if word)
-        return element("section", element("p", caption, class_="caption") if caption else None, shown)
+        return element(
+            "section", element("p", caption, class_="caption") if caption else None, shown
+        )
 
     def _text(self, text: str, mime: str) -> Html:
         most, self._chars = self._chars, max(self._chars - len(text), 0)
@@ -134,7 +160,9 @@ _MAX_MARKDOWN = 20_000  # a second of work for the worst of texts
 
 
 def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
-    """Return *text* as it is laid out, or read as Markdown if it is that: by its type, or by two signs of it."""
+    """Return *text* as it is laid out, or read as Markdown if it is that: by its type, or by two
+    signs of it.
+    """
     shown = block(text, most)
     if len(text) > min(most, _MAX_MARKDOWN):
         return shown
@@ -146,7 +174,9 @@ def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
 
 
 def _markdown(text: str) -> Html | None:
-    """Return Markdown as HTML; `None` without the package that reads it, or if it is nested too deeply."""
+    """Return Markdown as HTML; `None` without the package that reads it, or if it is nested too
+    deeply.
+    """
     try:
         from markdown_it.tree import SyntaxTreeNode
 
@@ -183,7 +213,9 @@ def _rendered(node: Any) -> Html:
 
 
 def tree(value: Any, name: str = "") -> Html:
-    """Return a JSON value as a tree whose parts open and close; a long or deep part is cut, which it says."""
+    """Return a JSON value as a tree whose parts open and close; a long or deep part is cut, which
+    it says.
+    """
     return element("div", _node(value, name, [_MAX_VALUES], 0), class_="tree")
 
 
@@ -208,4 +240,8 @@ def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
 def _leaf(value: Any) -> Html:
     is_line = not isinstance(value, str) or "\n" not in value
     text = json.dumps(value, ensure_ascii=False, default=str) if is_line else value
-    return element("span", cut(text, _MAX_VALUE_CHARS), class_="string" if isinstance(value, str) else "literal")
+    return element(
+        "span",
+        cut(text, _MAX_VALUE_CHARS),
+        class_="string" if isinstance(value, str) else "literal",
+    )

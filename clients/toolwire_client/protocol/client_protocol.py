@@ -1,4 +1,6 @@
-"""Encode requests to a server and decode its messages into events. No I/O, no threads, no waiting."""
+"""Encode requests to a server and decode its messages into events. No I/O, no threads, no
+waiting.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d{1,18})"?\s*(?:,\s*"jsonrpc"\s*:\s*
 class ClientProtocol:
     """The client's side of one conversation with one server.
 
-    `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of `discover`. *can_ask*
-    declares elicitation.
+    `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of
+    `discover`. *can_ask* declares elicitation.
     """
 
     def __init__(self, name: str, client_version: str, *, can_ask: bool = False) -> None:
@@ -62,17 +64,28 @@ class ClientProtocol:
         return self.version in messages.MODERN_VERSIONS
 
     def declare(self, *, can_ask: bool) -> None:
-        """Declare elicitation, or withdraw it: from the next `initialize`, or modern request, on."""
+        """Declare elicitation, or withdraw it: from the next `initialize`, or modern request,
+        on.
+        """
         self._can_ask = can_ask
         self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
-        self._modern_meta = {**self._modern_meta, messages.META_CLIENT_CAPABILITIES: self._capabilities}
+        self._modern_meta = {
+            **self._modern_meta,
+            messages.META_CLIENT_CAPABILITIES: self._capabilities,
+        }
 
     def set_log_level(self, level: str) -> None:
-        """Request the server's log messages of *level* with each request of the modern revision from now on."""
+        """Request the server's log messages of *level* with each request of the modern revision
+        from now on.
+        """
         self._modern_meta = {**self._modern_meta, messages.META_LOG_LEVEL: level}
 
-    def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
-        """Return the id and the bytes of a new request. *progress* requests progress notifications."""
+    def request(
+        self, method: str, params: dict[str, Any] | None, *, progress: bool = False
+    ) -> tuple[int, bytes]:
+        """Return the id and the bytes of a new request. *progress* requests progress
+        notifications.
+        """
         number = next(self._ids)
         meta: dict[str, Any] = {**self._modern_meta} if self.is_modern else {}
         if progress:
@@ -115,14 +128,20 @@ class ClientProtocol:
             message = decode(frame)
         except DecodingError as error:
             return [_undecodable(frame, error)]
-        members = message if isinstance(message, list) else [message]  # revision 2025-03-26 has batches
+        members = (
+            message if isinstance(message, list) else [message]
+        )  # revision 2025-03-26 has batches
         return [event for member in members if (event := self._event(member))] or [_noise(frame)]
 
     def _event(self, message: Any) -> Event | None:
         if not isinstance(message, dict):
             return None
         if isinstance(message.get("method"), str):
-            return self._asked(message) if "id" in message else _noticed(message["method"], message.get("params"))
+            return (
+                self._asked(message)
+                if "id" in message
+                else _noticed(message["method"], message.get("params"))
+            )
         number, error = _number(message.get("id")), message.get("error")
         if number is not None and error is not None:
             return _failure(number, error)
@@ -131,7 +150,9 @@ class ClientProtocol:
         if "jsonrpc" not in message:  # a log line may be JSON too
             return None
         if number is not None:
-            return Failure(number, BrokenRules("the server sent a response with neither a result nor an error"))
+            return Failure(
+                number, BrokenRules("the server sent a response with neither a result nor an error")
+            )
         return _failure(None, error) if error is not None and message.get("id") is None else None
 
     def _asked(self, message: dict[str, Any]) -> Event | None:
@@ -163,7 +184,9 @@ def _failure(number: int | None, error: Any) -> Failure:
     code, message = body.get("code"), body.get("message")
     if not isinstance(message, str):
         message = "the server answered with an error without a message"
-    return Failure(number, RequestFailed(code if type(code) is int else 0, message, body.get("data")))
+    return Failure(
+        number, RequestFailed(code if type(code) is int else 0, message, body.get("data"))
+    )
 
 
 def _noticed(method: str, params: Any) -> Event:
@@ -173,16 +196,22 @@ def _noticed(method: str, params: Any) -> Event:
     match method:
         case "notifications/progress":
             return _progress(members) or ignored(method, params)
-        case "notifications/cancelled" if isinstance(identity := members.get("requestId"), str | int):
+        case "notifications/cancelled" if isinstance(
+            identity := members.get("requestId"), str | int
+        ):
             return ElicitationWithdrawn(identity)
         case "notifications/subscriptions/acknowledged":
             granted = members.get("notifications")
-            return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
+            return SubscriptionConfirmed(
+                isinstance(granted, dict) and granted.get("toolsListChanged") is True
+            )
         case "notifications/message":
             level, data, logger = (members.get(name) for name in ("level", "data", "logger"))
             text = data if isinstance(data, str) else _json(data)
             named = logger if isinstance(logger, str) else None
-            return LogEntry(level if isinstance(level, str) else "info", "server", text, data, named)
+            return LogEntry(
+                level if isinstance(level, str) else "info", "server", text, data, named
+            )
     return ignored(method, params)
 
 
@@ -204,7 +233,10 @@ def _progress(params: dict[str, Any]) -> Progress | None:
     if number is None or not isinstance(done, int | float):
         return None
     return Progress(
-        number, done, total if isinstance(total, int | float) else None, text if isinstance(text, str) else None
+        number,
+        done,
+        total if isinstance(total, int | float) else None,
+        text if isinstance(text, str) else None,
     )
 
 
@@ -216,11 +248,15 @@ def _undecodable(frame: bytes, error: DecodingError) -> Event:
     found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
     if found is None or b'"jsonrpc"' not in frame:
         return _noise(frame)
-    return Failure(int(found[1]), BrokenRules(f"the server sent a response that cannot be read: {error}"))
+    return Failure(
+        int(found[1]), BrokenRules(f"the server sent a response that cannot be read: {error}")
+    )
 
 
 def _too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
     if found is None and not fault.head.lstrip().startswith(b"{"):
         return _noise(fault.head)
-    return Failure(int(found[1]) if found else None, BrokenRules(f"the server sent {fault.message}"))
+    return Failure(
+        int(found[1]) if found else None, BrokenRules(f"the server sent {fault.message}")
+    )

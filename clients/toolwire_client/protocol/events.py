@@ -19,7 +19,9 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An error response, or one that cannot be read, as the error to raise; `id` is `None` if it is unknown."""
+    """An error response, or one that cannot be read, as the error to raise; `id` is `None` if it is
+    unknown.
+    """
 
     id: int | None
     error: RequestFailed | BrokenRules
@@ -68,9 +70,10 @@ class SubscriptionConfirmed(msgspec.Struct, frozen=True):
 class LogEntry(msgspec.Struct, frozen=True):
     """One log entry.
 
-    `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency. `source` is `server` for
-    the protocol's log messages, `output` for output lines that are not messages, `client` for remarks of this client.
-    `data` is the JSON value that the server sent, `logger` the name it gave to what wrote it.
+    `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency.
+    `source` is `server` for the protocol's log messages, `output` for output lines that are not
+    messages, `client` for remarks of this client. `data` is the JSON value that the server sent,
+    `logger` the name it gave to what wrote it.
     """
 
     level: str

@@ -26,7 +26,9 @@ class ToolDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_WIRE_NA
 
 
 class ResourceDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURCE_NAMES):
-    """A resource, as its server describes it. `size` is in bytes. `raw` is its entry in `resources/list`."""
+    """A resource, as its server describes it. `size` is in bytes. `raw` is its entry in
+    `resources/list`.
+    """
 
     uri: str
     name: str
@@ -116,8 +118,9 @@ class PromptResult(msgspec.Struct, frozen=True, kw_only=True):
 class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a call.
 
-    `content` holds MCP content blocks for people and models, `structured` the same as data, `None` if the tool returns
-    none. `is_error` means that the tool failed; the text says why. `raw` is the whole result.
+    `content` holds MCP content blocks for people and models, `structured` the same as data, `None`
+    if the tool returns none. `is_error` means that the tool failed; the text says why. `raw` is the
+    whole result.
     """
 
     content: list[dict[str, Any]]
@@ -131,22 +134,30 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
 
 
-Described = TypeVar("Described", ToolDescription, ResourceDescription, ResourceTemplate, PromptDescription)
+Described = TypeVar(
+    "Described", ToolDescription, ResourceDescription, ResourceTemplate, PromptDescription
+)
 
 
 def describe(entry: Any) -> ToolDescription:
-    """Return the description of an entry of `tools/list`. Raises `BrokenRules` if it is malformed."""
+    """Return the description of an entry of `tools/list`. Raises `BrokenRules` if it is
+    malformed.
+    """
     return described(entry, ToolDescription, "tool")
 
 
 def described(entry: Any, kind: type[Described], word: str) -> Described:
-    """Return the description of an entry in the list of *kind*. Raises `BrokenRules` if it is malformed."""
+    """Return the description of an entry in the list of *kind*. Raises `BrokenRules` if it is
+    malformed.
+    """
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise BrokenRules(f"the server listed a {word} without a name")
     try:
         return msgspec.convert(_without_nulls(entry) | {"raw": entry}, kind)
     except msgspec.ValidationError as error:
-        raise BrokenRules(f"the server describes the {word} {entry['name']!r} wrongly: {error}") from None
+        raise BrokenRules(
+            f"the server describes the {word} {entry['name']!r} wrongly: {error}"
+        ) from None
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +166,10 @@ def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
     Servers write null for one, and some [] for an empty object.
     """
     kept = _present(members)
-    return {name: [*map(_present, value)] if isinstance(value, list) else value for name, value in kept.items()}
+    return {
+        name: [*map(_present, value)] if isinstance(value, list) else value
+        for name, value in kept.items()
+    }
 
 
 def _present(value: Any) -> Any:
@@ -192,7 +206,9 @@ def prompt_messages(result: Any) -> PromptResult:
 
 
 def completion_values(result: Any) -> list[str]:
-    """Return the values in a result of `completion/complete`. Raises `BrokenRules` if it is malformed."""
+    """Return the values in a result of `completion/complete`. Raises `BrokenRules` if it is
+    malformed.
+    """
     try:
         return msgspec.convert(result["completion"]["values"], list[str])
     except (msgspec.ValidationError, TypeError, KeyError) as error:
@@ -204,10 +220,14 @@ def outcome(result: Any) -> CallResult:
     if not isinstance(result, dict):
         raise BrokenRules("the server's result of a call is not an object")
     if result.get("resultType", "complete") != "complete":
-        raise BrokenRules(f"the server's result of a call is of the unknown type {result['resultType']!r}")
+        raise BrokenRules(
+            f"the server's result of a call is of the unknown type {result['resultType']!r}"
+        )
     content = result.get("content") or []
     if not isinstance(content, list) or not all(_is_block(block) for block in content):
-        raise BrokenRules("the server's result of a call has content that is not a list of content blocks")
+        raise BrokenRules(
+            "the server's result of a call has content that is not a list of content blocks"
+        )
     return CallResult(
         content=content,
         structured=result.get("structuredContent"),
@@ -217,4 +237,6 @@ def outcome(result: Any) -> CallResult:
 
 
 def _is_block(block: Any) -> bool:
-    return isinstance(block, dict) and (block.get("type") != "text" or isinstance(block.get("text"), str))
+    return isinstance(block, dict) and (
+        block.get("type") != "text" or isinstance(block.get("text"), str)
+    )

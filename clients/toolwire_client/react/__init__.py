@@ -1,4 +1,6 @@
-"""The protocols between an agent and a language model: messages, prompts, and how replies are read. No I/O."""
+"""The protocols between an agent and a language model: messages, prompts, and how replies are read.
+No I/O.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Reads the final answer while its reply, an object in JSON, still arrives.
 
-Strategy. The text is for display; the protocol reads the reply again when it is complete. So nothing is repaired or
-refused, and each character is read once. A reply in another form than plain JSON has no text until it is complete.
+Strategy. The text is for display; the protocol reads the reply again when it is complete. So
+nothing is repaired or refused, and each character is read once. A reply in another form than plain
+JSON has no text until it is complete.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _HELD = re.compile(r"[\r\ud800-\udbff]\Z")
 
 
 class AnswerReader:
-    """Takes a reply piece by piece; all of its text is the answer. `thought` is what came before the answer."""
+    """Takes a reply piece by piece; all of its text is the answer. `thought` is what came before
+    the answer.
+    """
 
     thought = ""
 
@@ -56,7 +59,11 @@ class JsonAnswerReader(AnswerReader):
         is_member = len(self._open) == self._base
         match mark[0]:
             case "{" | "[" as bracket if self._open or bracket == "{":
-                if bracket == "{" and self._member == "reply" and len(self._open) == self._base == 1:  # strict mode
+                if (
+                    bracket == "{"
+                    and self._member == "reply"
+                    and len(self._open) == self._base == 1
+                ):  # strict mode
                     self._base, self._member = 2, None
                 self._open.append(bracket)
             case "}" | "]" if self._open:

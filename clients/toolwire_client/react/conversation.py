@@ -1,7 +1,7 @@
 """The conversation with a model as a state machine.
 
-Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to `reply`, carries out the
-decision, and reports the result. Every case is a value:
+Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to `reply`,
+carries out the decision, and reports the result. Every case is a value:
 
     question ──> [reply] ──> Ask ──────────> user_response ──> [reply]
                     │ ├────> Action ───────> action_result ──> [reply]
@@ -10,7 +10,7 @@ decision, and reports the result. Every case is a value:
                     │ └────> Stop ─────────> force_final, question         a limit is reached
 
 The whole memory is one frozen `ConversationState`, which another process can restore.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 
 Turn = Literal["question", "reply", "action_result", "user_response", "stopped"]
-"""The next event that the conversation expects; a stopped one expects a question or `force_final`."""
+"""The next event that the conversation expects; a stopped one expects a question or `force_final`.
+"""
 
 
 StopReason = Literal["invalid_replies", "repeated_action", "no_final_answer"]
@@ -67,7 +68,9 @@ class Retry(msgspec.Struct, frozen=True):
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """The conversation stops: too many invalid replies or repeated actions, or no final answer in the last turn."""
+    """The conversation stops: too many invalid replies or repeated actions, or no final answer in
+    the last turn.
+    """
 
     reason: StopReason
     detail: str
@@ -79,9 +82,10 @@ Decision = Ask | Action | FinalAnswer | Retry | Stop
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a conversation.
 
-    `max_errors` invalid replies in a row are answered by an error; the next one stops, and so does one that repeats the
-    one before it. The same action since the last question gets a warning from the `warn_at`th time on, and stops at the
-    `stop_at`th; an action that is refused stops at the second. Results are cut to `max_result_chars`.
+    `max_errors` invalid replies in a row are answered by an error; the next one stops, and so does
+    one that repeats the one before it. The same action since the last question gets a warning from
+    the `warn_at`th time on, and stops at the `stop_at`th; an action that is refused stops at the
+    second. Results are cut to `max_result_chars`.
     """
 
     max_errors: int = 3
@@ -120,10 +124,11 @@ class OutOfTurn(RuntimeError):
 class Conversation:
     """A conversation with one model, over any number of questions.
 
-    *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English. *roles* maps `system`,
-    `assistant`, `user` and `tool` to a provider's names. Results without a native call have the role `user` by default:
-    most providers refuse `tool` without a call. Messages beyond *max_chars* are left out: first those of earlier
-    questions, then the oldest actions of this one.
+    *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English.
+    *roles* maps `system`, `assistant`, `user` and `tool` to a provider's names. Results without a
+    native call have the role `user` by default: most providers refuse `tool` without a call.
+    Messages beyond *max_chars* are left out: first those of earlier questions, then the oldest
+    actions of this one.
 
     Raises:
         ValueError: if two tools share a name.
@@ -162,9 +167,12 @@ class Conversation:
     def messages(self) -> list[Message]:
         """The messages of the next request.
 
-        Adjacent messages of one role are merged, since many models' templates require alternating roles.
+        Adjacent messages of one role are merged, since many models' templates require alternating
+        roles.
         """
-        return in_turn([in_role(message, self.roles) for message in (*self._opening, *self._kept_history())])
+        return in_turn(
+            [in_role(message, self.roles) for message in (*self._opening, *self._kept_history())]
+        )
 
     @property
     def offered(self) -> list[Entry]:
@@ -172,22 +180,28 @@ class Conversation:
         return self.protocol.offered(self.tools, final=self._state.is_final)
 
     def reply_schema(self, *, strict: bool = False) -> Schema | None:
-        """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None without one."""
+        """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None
+        without one.
+        """
         key = (strict, is_final := self._state.is_final)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.reply_schema(
                 self.tools, strict=strict, final=is_final, result=self._state.result_schema
             )
         schema = self._schemas[key]
-        return None if schema is None else self.protocol.narrowed(schema, self.tools, self._state.history)
+        return (
+            None
+            if schema is None
+            else self.protocol.narrowed(schema, self.tools, self._state.history)
+        )
 
     # --- what goes to the model ---
 
     def question(self, text: str, result_schema: Schema | None = None) -> None:
         """Add a question of the user; it is the model's turn then.
 
-        *result_schema* is the JSON Schema of the final answer's result, which the model receives; `refuse_answer` is
-        for an answer that does not fit.
+        *result_schema* is the JSON Schema of the final answer's result, which the model receives;
+        `refuse_answer` is for an answer that does not fit.
 
         Raises:
             ValueError: if it is empty.
@@ -197,20 +211,31 @@ class Conversation:
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
         if self._state.queued:
-            self._tell(ActionResult(False, self._language.say("undone", why=self._language.say("left"))), queued=[])
+            self._tell(
+                ActionResult(False, self._language.say("undone", why=self._language.say("left"))),
+                queued=[],
+            )
         questions = [*self._state.questions, len(self._state.history)]
         if result_schema is not None:
-            typed = self._language.say("typed", schema=json.dumps(result_schema, ensure_ascii=False))
+            typed = self._language.say(
+                "typed", schema=json.dumps(result_schema, ensure_ascii=False)
+            )
             text = f"{text}\n\n{typed}"
         self._schemas.clear()
-        after = {"errors": 0, "invalid": "", "actions": {}, "is_final": False, "result_schema": result_schema}
+        after = {
+            "errors": 0,
+            "invalid": "",
+            "actions": {},
+            "is_final": False,
+            "result_schema": result_schema,
+        }
         self._tell(Question(text), questions=questions, **after)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
 
-        *result* may be any value; what JSON cannot represent becomes text, and long values are cut. *note* is added as
-        the assistant's own words.
+        *result* may be any value; what JSON cannot represent becomes text, and long values are cut.
+        *note* is added as the assistant's own words.
         """
         self._expect("action_result")
         value, remarks = shown(result, self.limits.max_result_chars)
@@ -220,7 +245,8 @@ class Conversation:
         return message
 
     def edit_action(self, params: Params) -> Action:
-        """Change the parameters of the pending action and return it; the result's note reports the change.
+        """Change the parameters of the pending action and return it; the result's note reports the
+        change.
 
         Raises:
             ValueError: if they do not fit the tool.
@@ -255,7 +281,8 @@ class Conversation:
     def reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
         """Take the model's reply and return the decision. `warnings` are about this reply.
 
-        Never raises for anything that a model may write. *finish_reason* is for a reply that is text; see `ModelReply`.
+        Never raises for anything that a model may write. *finish_reason* is for a reply that is
+        text; see `ModelReply`.
         """
         self._expect("reply")
         if isinstance(reply, str):
@@ -270,7 +297,9 @@ class Conversation:
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
             content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
-            if reply.finish_reason == "length":  # what was cut off misleads the model, and fills its context
+            if (
+                reply.finish_reason == "length"
+            ):  # what was cut off misleads the model, and fills its context
                 content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
             self._add_reply({**said, "content": content})
             self.warnings = []
@@ -292,9 +321,15 @@ class Conversation:
                 return self._act(action)
 
     def sound_actions(self) -> dict[int, Action]:
-        """Return the actions of the last reply that will be taken as they are, by their places in it."""
+        """Return the actions of the last reply that will be taken as they are, by their places in
+        it.
+        """
         known = {*self._state.actions}
-        pending = [self._state.pending] if isinstance(self._state.pending, Action) and self._state.queued else []
+        pending = (
+            [self._state.pending]
+            if isinstance(self._state.pending, Action) and self._state.queued
+            else []
+        )
         found = {}
         for place, action in enumerate((*pending, *self._state.queued), 1 - len(pending)):
             params, refusal = self._fitted(action)
@@ -304,7 +339,9 @@ class Conversation:
         return found
 
     def next_queued(self) -> Action | Retry | Stop | None:
-        """Take the next action of the last reply, when the one before has its result; None without one."""
+        """Take the next action of the last reply, when the one before has its result; None without
+        one.
+        """
         if self._state.turn != "reply" or not self._state.queued:
             return None
         action, *others = self._state.queued
@@ -313,17 +350,23 @@ class Conversation:
         return self._act(action)
 
     def refuse_answer(self, faults: str) -> Retry | Stop:
-        """Ask again for the last final answer, whose result does not fit, and return the decision."""
+        """Ask again for the last final answer, whose result does not fit, and return the
+        decision.
+        """
         self._expect("question")
         schema = json.dumps(self._state.result_schema, ensure_ascii=False)
         message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
-        return self._again(message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"]))))
+        return self._again(
+            message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"])))
+        )
 
     def halve_result(self) -> bool:
         """Halve the longest result in the history; return whether there is one long enough."""
         self._expect("reply")
         history = self._state.history
-        results = [(place, found) for place, each in enumerate(history) if (found := _result_in(each))]
+        results = [
+            (place, found) for place, each in enumerate(history) if (found := _result_in(each))
+        ]
         sizes = [len(as_text(result.result)) for _, result in results]
         if max(sizes, default=0) < _MIN_HALVED_CHARS:
             return False
@@ -355,7 +398,10 @@ class Conversation:
     def _opening(self) -> list[Message]:
         """The messages before the history."""
         messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
-        return [{**each, "content": whole(each["content"])} for each in (*messages, *self.protocol.example(self.tools))]
+        return [
+            {**each, "content": whole(each["content"])}
+            for each in (*messages, *self.protocol.example(self.tools))
+        ]
 
     def _kept_history(self) -> list[Message]:
         """Return the history, without what is too old to fit into `max_chars`."""
@@ -369,15 +415,22 @@ class Conversation:
             if over - sum(sizes[:start]) <= 0:
                 return history[start:]
         over -= sum(sizes[:asked])
-        acts = [place for place, message in enumerate(history) if place > asked and message["role"] == "assistant"]
+        acts = [
+            place
+            for place, message in enumerate(history)
+            if place > asked and message["role"] == "assistant"
+        ]
         start = next(
-            (place for place in acts if sum(sizes[asked + 1 : place]) >= over), acts[-1] if acts else asked + 1
+            (place for place in acts if sum(sizes[asked + 1 : place]) >= over),
+            acts[-1] if acts else asked + 1,
         )
         return [history[asked], *history[start:]]
 
     def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
         how = self.protocol.how_to_reply(self.tools)
-        return self._again(Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint)
+        return self._again(
+            Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint
+        )
 
     def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
         errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
@@ -401,7 +454,11 @@ class Conversation:
         self._change(actions={**self._state.actions, key: count}, note=note)
         params, refusal = self._fitted(action)
         if refusal:
-            return self._stop("repeated_action", too_often) if count > 1 else self._refuse(action, refusal)
+            return (
+                self._stop("repeated_action", too_often)
+                if count > 1
+                else self._refuse(action, refusal)
+            )
         if trouble := self.tools.trouble(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
@@ -413,7 +470,11 @@ class Conversation:
         if action.tool not in self.tools.names:
             return {}, _unknown(action.tool, self.tools, self._language)
         params, faults = self.tools.fitted(action.tool, action.params)
-        return params, self._language.say("bad_params", tool=action.tool, faults=join_errors(faults)) if faults else ""
+        return params, (
+            self._language.say("bad_params", tool=action.tool, faults=join_errors(faults))
+            if faults
+            else ""
+        )
 
     def _refuse(self, action: Action, refusal: str) -> Retry:
         message = ActionResult(False, refusal, self._state.note)
@@ -428,7 +489,10 @@ class Conversation:
         """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
         count = 1 if changes.get("queued", self._state.queued) else len(self._state.call_ids)
         call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
-        told = [{**one, "content": whole(one["content"])} for one in self.protocol.told(message, call_ids)]
+        told = [
+            {**one, "content": whole(one["content"])}
+            for one in self.protocol.told(message, call_ids)
+        ]
         after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
         self._change(history=[*self._state.history, *told], **after)
 
@@ -436,14 +500,18 @@ class Conversation:
         # Providers refuse a message that is empty.
         content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
         call_ids = [call["id"] for call in said.get("tool_calls", ())]
-        self._change(history=[*self._state.history, {**said, "content": content}], call_ids=call_ids)
+        self._change(
+            history=[*self._state.history, {**said, "content": content}], call_ids=call_ids
+        )
 
     def _change(self, **changes: Any) -> None:
         self._state = msgspec.structs.replace(self._state, **changes)
 
     def _expect(self, *turns: Turn) -> None:
         if self._state.turn not in turns:
-            raise OutOfTurn(f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}")
+            raise OutOfTurn(
+                f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}"
+            )
 
 
 _MOST_NAMES = 50
@@ -465,7 +533,9 @@ def _key(action: Action) -> str:
 
 
 def _fingerprint(reply: ModelReply) -> str:
-    """Return what two replies have in common only if they say the same; the ids of calls always differ."""
+    """Return what two replies have in common only if they say the same; the ids of calls always
+    differ.
+    """
     calls = [(call.name, call.arguments) for call in reply.tool_calls]
     return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
 
@@ -475,4 +545,6 @@ def _unknown(tool: str, tools: Tools, language: Language) -> str:
     if not names:
         return language.say("no_tools", tool=repr(tool))
     more = ", …" if len(names) > _MOST_NAMES else ""
-    return language.say("unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more)
+    return language.say(
+        "unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more
+    )

@@ -1,7 +1,8 @@
 """The seven messages of the structured protocol, and their JSON.
 
-Four go to the model: a question, the result of an action, the user's answer, an error. Three come from it: ask the
-user, act, answer. Each of these starts with its `thought`, so that the model thinks before it decides.
+Four go to the model: a question, the result of an action, the user's answer, an error. Three come
+from it: ask the user, act, answer. Each of these starts with its `thought`, so that the model
+thinks before it decides.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import Any, Literal
 import msgspec
 
 ResultKey = Literal["success", "ok", "both"]
-"""The name of the flag in `ACTION_RESULT`: the prompt says `success`, some existing programs read `ok`."""
+"""The name of the flag in `ACTION_RESULT`: the prompt says `success`, some existing programs read
+`ok`.
+"""
 
 
 class Question(msgspec.Struct, frozen=True, tag="QUESTION"):
@@ -68,8 +71,11 @@ ToModel = Question | ActionResult | UserResponse | Error
 FromModel = Ask | Action | FinalAnswer
 
 
-def to_json(message: ToModel | FromModel, result_key: ResultKey = "success", *, empty_thought: bool = True) -> str:
-    """Return the message as JSON with non-ASCII letters; *result_key* matters to `ActionResult` alone.
+def to_json(
+    message: ToModel | FromModel, result_key: ResultKey = "success", *, empty_thought: bool = True
+) -> str:
+    """Return the message as JSON with non-ASCII letters; *result_key* matters to `ActionResult`
+    alone.
 
     Without *empty_thought* a thought that is empty is left out.
     """
@@ -89,8 +95,8 @@ def to_json(message: ToModel | FromModel, result_key: ResultKey = "success", *, 
 def from_json(text: str) -> ToModel | FromModel:
     """Return the message that `to_json` wrote, with any result key.
 
-    It is for the model's side: a model that is a program, a test, a transcript. `StructuredProtocol.read` reads replies
-    of models, with more care.
+    It is for the model's side: a model that is a program, a test, a transcript.
+    `StructuredProtocol.read` reads replies of models, with more care.
 
     Raises:
         ValueError: if it is not such a message.
@@ -108,8 +114,14 @@ def from_json(text: str) -> ToModel | FromModel:
 
 
 def whole(text: str) -> str:
-    """Return *text* with lone surrogates, which UTF-8 cannot represent, joined or replaced by U+FFFD."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """Return *text* with lone surrogates, which UTF-8 cannot represent, joined or replaced by
+    U+FFFD.
+    """
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )
 
 
 HIDDEN = "[hidden]"
@@ -117,7 +129,9 @@ HIDDEN = "[hidden]"
 
 
 def stands_for(recorded: Any, value: Any) -> bool:
-    """Return whether *recorded* may be the record of *value*, where `HIDDEN` matches any text, and alone any number."""
+    """Return whether *recorded* may be the record of *value*, where `HIDDEN` matches any text, and
+    alone any number.
+    """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match recorded:
         case str() if recorded == HIDDEN and is_number:
@@ -126,17 +140,24 @@ def stands_for(recorded: Any, value: Any) -> bool:
             first, *_, last = recorded.split(HIDDEN)
             return isinstance(value, str) and value.startswith(first) and value.endswith(last)
         case list():
-            return isinstance(value, list) and len(recorded) == len(value) and all(map(stands_for, recorded, value))
+            return (
+                isinstance(value, list)
+                and len(recorded) == len(value)
+                and all(map(stands_for, recorded, value))
+            )
         case dict() if isinstance(value, dict) and len(recorded) == len(value):
             plain = {name: item for name, item in recorded.items() if HIDDEN not in name}
-            return all(name in value and stands_for(item, value[name]) for name, item in plain.items())
+            return all(
+                name in value and stands_for(item, value[name]) for name, item in plain.items()
+            )
     return bool(recorded == value)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """One native tool call: OpenAI's `tool_calls`, Anthropic's `tool_use`.
 
-    `arguments` stay as received: text where the wire has text, which may be invalid JSON, or an object.
+    `arguments` stay as received: text where the wire has text, which may be invalid JSON, or an
+    object.
     """
 
     id: str
@@ -160,16 +181,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+        return Usage(
+            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        )
 
 
 class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     """One reply of a model.
 
-    `finish_reason` uses OpenAI's words for all vendors: `stop`, `length` (cut off by a token limit), `tool_calls`,
-    `content_filter` (also a refusal); another reason as the vendor wrote it, or `None`. `reasoning` holds thoughts from
-    a separate field, which are never part of `text`. `usage` is `None` if not reported. `echo` must be sent back
-    unchanged in the assistant's message of the next request: signed thoughts, for instance.
+    `finish_reason` uses OpenAI's words for all vendors: `stop`, `length` (cut off by a token
+    limit), `tool_calls`, `content_filter` (also a refusal); another reason as the vendor wrote it,
+    or `None`. `reasoning` holds thoughts from a separate field, which are never part of `text`.
+    `usage` is `None` if not reported. `echo` must be sent back unchanged in the assistant's message
+    of the next request: signed thoughts, for instance.
     """
 
     text: str = ""

@@ -1,7 +1,8 @@
 """Native tool calls: a model's calls come as `ModelReply.tool_calls`, next to its text.
 
-Strategy. Messages have the form of OpenAI's chat completions, which nearly every server takes and adapters for others
-translate. Calls return to the history in a form that every server accepts, even if the model's own was invalid.
+Strategy. Messages have the form of OpenAI's chat completions, which nearly every server takes and
+adapters for others translate. Calls return to the history in a form that every server accepts, even
+if the model's own was invalid.
 """
 
 from __future__ import annotations
@@ -25,18 +26,25 @@ _ASK = "ask_user"
 _MAX_CALLS = 32
 """Calls in one reply. A model that makes more repeats itself."""
 _UNREADABLE_CHARS = 500
-"""Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them later."""
+"""Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them
+later.
+"""
 
 
 class NativeProtocol(Protocol):
     """Native tool calls; a reply without one is the final answer.
 
-    With *can_ask* the model is offered an additional tool that asks the user. The slot of *prompt* is
-    `{{instructions}}`.
+    With *can_ask* the model is offered an additional tool that asks the user. The slot of *prompt*
+    is `{{instructions}}`.
     """
 
     def __init__(
-        self, language: str | None = None, *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
+        self,
+        language: str | None = None,
+        *,
+        can_ask: bool = True,
+        prompt: str | None = None,
+        instructions: str = "",
     ) -> None:
         super().__init__(language, prompt=prompt, instructions=instructions)
         self.can_ask = can_ask
@@ -65,7 +73,9 @@ class NativeProtocol(Protocol):
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
         said: Message = {"role": "assistant", "content": reply.text}
         if reply.tool_calls:
-            said["tool_calls"] = [_written(call, place) for place, call in enumerate(reply.tool_calls)]
+            said["tool_calls"] = [
+                _written(call, place) for place, call in enumerate(reply.tool_calls)
+            ]
         return {**said, "echo": reply.echo} if reply.echo else said
 
     def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
@@ -79,7 +89,9 @@ class NativeProtocol(Protocol):
             return ""
         name, params = call
         tool = Names(tools.names, "openai").theirs[name]
-        return self.language.say("format_native", tool=tool, params=json.dumps(params, ensure_ascii=False))
+        return self.language.say(
+            "format_native", tool=tool, params=json.dumps(params, ensure_ascii=False)
+        )
 
     def answer_reader(self) -> AnswerReader:
         return AnswerReader()
@@ -90,7 +102,10 @@ class NativeProtocol(Protocol):
                 raise Unreadable("empty")
             return [FinalAnswer(reply.reasoning, True, reply.text)]
         count, thought = len(reply.tool_calls), reply.text or reply.reasoning
-        made = [self._called(call, "" if place else thought, tools) for place, call in enumerate(reply.tool_calls)]
+        made = [
+            self._called(call, "" if place else thought, tools)
+            for place, call in enumerate(reply.tool_calls)
+        ]
         if count > _MAX_CALLS or (count > 1 and any(isinstance(each, Ask) for each in made)):
             raise Unreadable("several_calls", count=count)
         return [*made]
@@ -115,7 +130,9 @@ class NativeProtocol(Protocol):
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments as an object. Empty text, which some servers send, means no arguments."""
+    """Return the arguments as an object. Empty text, which some servers send, means no
+    arguments.
+    """
     if isinstance(call.arguments, dict):
         return sendable(call.arguments)
     return only_object(call.arguments) if call.arguments.strip() else {}

@@ -1,7 +1,8 @@
-"""The base of protocols: how tools are described to a model, messages written to it, and its replies read.
+"""The base of protocols: how tools are described to a model, messages written to it, and its
+replies read.
 
-A protocol decides and remembers nothing; `Conversation` does that for all of them. A custom protocol needs
-`system_prompt` and `read`.
+A protocol decides and remembers nothing; `Conversation` does that for all of them. A custom
+protocol needs `system_prompt` and `read`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from . import prompts
-from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
+from .messages import (
+    Action,
+    ActionResult,
+    Ask,
+    Error,
+    FinalAnswer,
+    Question,
+    ToModel,
+    UserResponse,
+    to_json,
+)
 from .prompts import Remark, Template, Unreadable
 
 if TYPE_CHECKING:
@@ -44,13 +55,16 @@ class Invalid(msgspec.Struct, frozen=True):
 class Protocol(ABC):
     """A way to exchange messages with a model, in one *language*: `en` or `zh`.
 
-    *prompt* replaces the system prompt: a text with this protocol's slots. *instructions* are added to it.
+    *prompt* replaces the system prompt: a text with this protocol's slots. *instructions* are added
+    to it.
     """
 
     required_slots: tuple[str, ...] = ()
     optional_slots: tuple[str, ...] = ("instructions",)
 
-    def __init__(self, language: str | None = None, *, prompt: str | None = None, instructions: str = "") -> None:
+    def __init__(
+        self, language: str | None = None, *, prompt: str | None = None, instructions: str = ""
+    ) -> None:
         self.language = prompts.language(language)
         self.instructions = instructions
         text = prompt if prompt is not None else self.default_prompt()
@@ -75,8 +89,8 @@ class Protocol(ABC):
     def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
         """Return *message* for the model, whose last reply made native calls with these ids.
 
-        By default text stays as it is; the result of an action is JSON, so that nothing in it can pass for another
-        message.
+        By default text stays as it is; the result of an action is JSON, so that nothing in it can
+        pass for another message.
         """
         match message:
             case ActionResult():
@@ -85,7 +99,9 @@ class Protocol(ABC):
                 return [{"role": "user", "content": content}]
 
     def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
-        """Return the end of every error about a reply: a filled-in sample. With *final*, of the final answer."""
+        """Return the end of every error about a reply: a filled-in sample. With *final*, of the
+        final answer.
+        """
         return ""
 
     def example(self, tools: Tools) -> list[Message]:
@@ -93,17 +109,24 @@ class Protocol(ABC):
         return []
 
     def reply_schema(
-        self, tools: Tools, *, strict: bool = False, final: bool = False, result: Schema | None = None
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        result: Schema | None = None,
     ) -> Schema | None:
         """Return a JSON Schema of replies, for constrained decoding; None if replies are not JSON.
 
-        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed. *result*
-        is the schema of an answer that is not text.
+        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is
+        allowed. *result* is the schema of an answer that is not text.
         """
         return None
 
     def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
-        """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which nothing is changed."""
+        """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which
+        nothing is changed.
+        """
         return schema
 
     def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
@@ -111,7 +134,9 @@ class Protocol(ABC):
         return []
 
     def answer_reader(self) -> AnswerReader | None:
-        """Return what reads the final answer of a reply that still arrives; None if only a whole reply shows it."""
+        """Return what reads the final answer of a reply that still arrives; None if only a whole
+        reply shows it.
+        """
         return None
 
 
@@ -139,7 +164,11 @@ def in_turn(messages: list[Message]) -> list[Message]:
     """Return the messages, with adjacent ones of the same role merged."""
     made: list[Message] = []
     for message in messages:
-        if made and made[-1].keys() == message.keys() == {"role", "content"} and made[-1]["role"] == message["role"]:
+        if (
+            made
+            and made[-1].keys() == message.keys() == {"role", "content"}
+            and made[-1]["role"] == message["role"]
+        ):
             made[-1] = {**message, "content": f"{made[-1]['content']}\n{message['content']}"}
         else:
             made.append(message)

@@ -1,9 +1,10 @@
 """Finds the one JSON object in a model's reply.
 
-Strategy: three steps, none of which guesses. The whole text is JSON; or it holds one object, with prose, fences or tags
-around it and thoughts before it; or that object becomes JSON by unambiguous changes (`repaired`). Anything else is
-refused with its position, because a reply may order or pay for something. General repairers (such as json_repair
-0.64.5) close a reply that was cut off, and take the last of two actions.
+Strategy: three steps, none of which guesses. The whole text is JSON; or it holds one object, with
+prose, fences or tags around it and thoughts before it; or that object becomes JSON by unambiguous
+changes (`repaired`). Anything else is refused with its position, because a reply may order or pay
+for something. General repairers (such as json_repair 0.64.5) close a reply that was cut off, and
+take the last of two actions.
 """
 
 from __future__ import annotations
@@ -38,11 +39,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_JSON_FOR = dict(zip("，：｛｝［］", ",:{}[]", strict=True)) | {"True": "true", "False": "false", "None": "null"}
+_JSON_FOR = dict(zip("，：｛｝［］", ",:{}[]", strict=True)) | {
+    "True": "true",
+    "False": "false",
+    "None": "null",
+}
 
 
 def repaired(text: str, start: int) -> tuple[str, int] | None:
-    """Return the object from the brace at *start*, repaired, and its end in *text*; None if it is not closed."""
+    """Return the object from the brace at *start*, repaired, and its end in *text*; None if it is
+    not closed.
+    """
     parts: list[str] = []
     depth = 0
     for token in _TOKEN.finditer(text, start):
@@ -59,7 +66,9 @@ def repaired(text: str, start: int) -> tuple[str, int] | None:
 
 
 def _requoted(string: str) -> str:
-    inside = re.sub(r"\\.|\"", lambda found: _ESCAPES.get(found[0], found[0]), string[1:-1], flags=re.DOTALL)
+    inside = re.sub(
+        r"\\.|\"", lambda found: _ESCAPES.get(found[0], found[0]), string[1:-1], flags=re.DOTALL
+    )
     return f'"{inside}"'
 
 
@@ -80,7 +89,8 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(
-    rf"{_TAG.pattern}|(?P<object>[{{｛](?={BLANK}*+[\"'“”＂]))|(?P<opening>[{{\[])|(?P<end>[}}\]])", re.IGNORECASE
+    rf"{_TAG.pattern}|(?P<object>[{{｛](?={BLANK}*+[\"'“”＂]))|(?P<opening>[{{\[])|(?P<end>[}}\]])",
+    re.IGNORECASE,
 )
 _BLANK = re.compile(f"{BLANK}*")
 _NEAR = 20
@@ -177,7 +187,9 @@ def _objects(text: str) -> list[dict[str, Any]]:
                 found.append(value)
             case "opening":
                 unclosed.append(mark.start())
-                first_brace = mark.start() if first_brace is None and mark[0] == "{" else first_brace
+                first_brace = (
+                    mark.start() if first_brace is None and mark[0] == "{" else first_brace
+                )
             case "end":
                 del unclosed[-1:]
             case _ if mark["closing"]:  # thoughts whose opening tag was part of the prompt
@@ -186,7 +198,9 @@ def _objects(text: str) -> list[dict[str, Any]]:
                 at = _end_of_thoughts(text, mark)
     if found and unclosed:  # the object may be part of a larger value
         raise Unreadable("unclosed", **_place(text, unclosed[0]))
-    if not found and first_brace is not None:  # perhaps an object that does not start like one, as `{type: "ASK"}`
+    if (
+        not found and first_brace is not None
+    ):  # perhaps an object that does not start like one, as `{type: "ASK"}`
         try:
             _DECODER.raw_decode(text, first_brace)
         except json.JSONDecodeError as error:
@@ -233,7 +247,12 @@ def _integer(text: str) -> int:
         raise Unreadable("number", number=f"{text[:_NEAR]}…") from None
 
 
-# strict=False: line breaks and tabs within strings, which many models write as they are, can mean nothing else.
+# strict=False: line breaks and tabs within strings, which many models write as they are, can mean
+# nothing else.
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_once, parse_float=_finite, parse_int=_integer, parse_constant=_finite, strict=False
+    object_pairs_hook=_once,
+    parse_float=_finite,
+    parse_int=_integer,
+    parse_constant=_finite,
+    strict=False,
 )

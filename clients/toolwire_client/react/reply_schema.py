@@ -1,8 +1,9 @@
 """A JSON Schema of the replies that are possible with a set of tools, for constrained decoding.
 
-Strategy. A `thought` comes first, since decoders keep the order of properties and the model should think before it
-decides. Each tool has a branch, which constrains its name and parameters. OpenAI's strict mode requires an object at
-the root, `{"reply": …}`, and all members; parameters that it cannot express are sent as JSON text.
+Strategy. A `thought` comes first, since decoders keep the order of properties and the model should
+think before it decides. Each tool has a branch, which constrains its name and parameters. OpenAI's
+strict mode requires an object at the root, `{"reply": …}`, and all members; parameters that it
+cannot express are sent as JSON text.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ _BOOLEAN: Schema = {"type": "boolean"}
 _AS_TEXT: Schema = {"type": "string", "description": "an object with the parameters, as JSON text"}
 
 # Members that have another meaning inside another schema.
-_OF_ROOTS = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$ref", "$defs", "definitions")
+_OF_ROOTS = (
+    "$id",
+    "$schema",
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$ref",
+    "$defs",
+    "definitions",
+)
 
 
 def reply_schema(
@@ -46,15 +56,22 @@ def reply_schema(
         branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING)]
         if result is not None:
             typed = definitions.moved(
-                _strict(arguments_schema(result)) if strict else arguments_schema(result), "FINAL_ANSWER"
+                _strict(arguments_schema(result)) if strict else arguments_schema(result),
+                "FINAL_ANSWER",
             )
             branches = [
-                branch.of("FINAL_ANSWER", ok=_ok(True), result=typed.get("properties", {}).get("result", _STRING)),
+                branch.of(
+                    "FINAL_ANSWER",
+                    ok=_ok(True),
+                    result=typed.get("properties", {}).get("result", _STRING),
+                ),
                 branch.of("FINAL_ANSWER", ok=_ok(False), result=_STRING),
             ]
         if not final:
             actions = [
-                branch.of("ACTION", tool=_only(name), params=definitions.moved(params_of(name), name))
+                branch.of(
+                    "ACTION", tool=_only(name), params=definitions.moved(params_of(name), name)
+                )
                 for name in tools.names
             ]
             branches = [branch.of("ASK", content=_STRING), *actions, *branches]
@@ -84,7 +101,12 @@ class _Branches(NamedTuple):
 
 
 def _closed(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _only(word: str) -> Schema:
@@ -96,10 +118,17 @@ def _ok(value: bool) -> Schema:
 
 
 def arguments_schema(result: Schema) -> Schema:
-    """Return the schema of an object with the one member `result`; its definitions stay at the root."""
+    """Return the schema of an object with the one member `result`; its definitions stay at the
+    root.
+    """
     inner = {word: value for word, value in result.items() if word != "$defs"}
     definitions = {"$defs": result["$defs"]} if "$defs" in result else {}
-    return {"type": "object", "properties": {"result": inner}, "required": ["result"], **definitions}
+    return {
+        "type": "object",
+        "properties": {"result": inner},
+        "required": ["result"],
+        **definitions,
+    }
 
 
 def _wrapped(union: Schema) -> Schema:
@@ -129,9 +158,15 @@ class _Definitions:
         def change(inner: Any) -> Any:
             if not isinstance(inner, dict):
                 return inner
-            kept = children({word: value for word, value in inner.items() if word not in _OF_ROOTS}, change)
+            kept = children(
+                {word: value for word, value in inner.items() if word not in _OF_ROOTS}, change
+            )
             reference = inner.get("$ref")
-            return {"$ref": f"#/$defs/{self._name(schema, owner, reference, change)}", **kept} if reference else kept
+            return (
+                {"$ref": f"#/$defs/{self._name(schema, owner, reference, change)}", **kept}
+                if reference
+                else kept
+            )
 
         try:
             moved: Schema = change(schema)
@@ -142,7 +177,9 @@ class _Definitions:
     def _name(self, root: Schema, owner: str, reference: Any, change: Callable[[Any], Any]) -> str:
         key = (owner, str(reference))
         if key not in self._names:
-            name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{owner}.{key[1].rpartition('/')[2].strip('#') or 'root'}")
+            name = re.sub(
+                r"[^A-Za-z0-9_.-]", "_", f"{owner}.{key[1].rpartition('/')[2].strip('#') or 'root'}"
+            )
             while name in self.all:
                 name += "_"
             self._names[key] = name

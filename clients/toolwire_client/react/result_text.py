@@ -25,7 +25,10 @@ def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     kept = max(max_chars - 1, 0)
     begin, end = kept - kept // 2, len(text) - kept // 2
     kind = "cut_text" if isinstance(value, str) else "cut_json"
-    return f"{text[:begin]}…{text[end:]}", [*remarks, remark(kind, lost=end - begin, total=len(text))]
+    return f"{text[:begin]}…{text[end:]}", [
+        *remarks,
+        remark(kind, lost=end - begin, total=len(text)),
+    ]
 
 
 def as_text(value: Any) -> str:
@@ -49,7 +52,9 @@ def _plain(value: Any) -> tuple[Any, list[Remark]]:
             return by_type(unusual)
 
     try:
-        plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted))
+        plain = json.loads(
+            json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted)
+        )
     except (TypeError, ValueError, RecursionError):  # keys other than text, NaN, cycles
         plain = by_type(value)
     return plain, [remark("as_text", types=", ".join(changed))] if changed else []

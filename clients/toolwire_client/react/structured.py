@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 
 class StructuredProtocol(Protocol):
-    """Messages of seven types: QUESTION, ACTION_RESULT, USER_RESPONSE, ERROR; ASK, ACTION and FINAL_ANSWER.
+    """Messages of seven types: QUESTION, ACTION_RESULT, USER_RESPONSE, ERROR; ASK, ACTION and
+    FINAL_ANSWER.
 
-    *thought* says whether a reply starts with a thought. *result_key* names the flag of `ACTION_RESULT`. *describe*
-    writes the tools into the prompt, by default as Python stubs. The slots of *prompt* are `{{tools}}` (required),
-    `{{tool_names}}`, `{{result_key}}`, `{{think_first}}` and `{{instructions}}`.
+    *thought* says whether a reply starts with a thought. *result_key* names the flag of
+    `ACTION_RESULT`. *describe* writes the tools into the prompt, by default as Python stubs. The
+    slots of *prompt* are `{{tools}}` (required), `{{tool_names}}`, `{{result_key}}`,
+    `{{think_first}}` and `{{instructions}}`.
     """
 
     required_slots = ("tools",)
@@ -54,7 +56,9 @@ class StructuredProtocol(Protocol):
     def default_prompt(self) -> str:
         text = self.language.structured
         return (
-            text if self.thought == "required" else _THOUGHT.sub(r"\1?\2" if self.thought == "optional" else "", text)
+            text
+            if self.thought == "required"
+            else _THOUGHT.sub(r"\1?\2" if self.thought == "optional" else "", text)
         )
 
     def system_prompt(self, tools: Tools) -> str:
@@ -73,12 +77,16 @@ class StructuredProtocol(Protocol):
             members = only_object(reply.text)
         except Unreadable as error:
             return Invalid((error.remark,))
-        if members.keys() == {"reply"} and isinstance(members["reply"], dict):  # the form for OpenAI's strict mode
+        if members.keys() == {"reply"} and isinstance(
+            members["reply"], dict
+        ):  # the form for OpenAI's strict mode
             members = members["reply"]
         return _read(members, tools, self.thought)
 
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
-        """Return a valid reply in its canonical form, an invalid one unchanged, so that the model can correct it."""
+        """Return a valid reply in its canonical form, an invalid one unchanged, so that the model
+        can correct it.
+        """
         content = self.written(reading.message) if isinstance(reading, Reading) else reply.text
         return {"role": "assistant", "content": content}
 
@@ -99,7 +107,12 @@ class StructuredProtocol(Protocol):
         return say("format_structured", samples="\n".join(map(self.written, samples)))
 
     def reply_schema(
-        self, tools: Tools, *, strict: bool = False, final: bool = False, result: Schema | None = None
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        result: Schema | None = None,
     ) -> Schema:
         return reply_schema(tools, strict=strict, final=final, thought=self.thought, result=result)
 
@@ -135,7 +148,10 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | I
     if kind == "ACTION":
         _complete(members, tools)
     elif kind == "FINAL_ANSWER" and not isinstance(result := members.get("result", ""), str):
-        odd, members["result"] = [*odd, remark("odd", member="result")], "" if result is None else _as_json(result)
+        odd, members["result"] = (
+            [*odd, remark("odd", member="result")],
+            "" if result is None else _as_json(result),
+        )
     values: dict[str, Any] = {"thought": thought or ""}
     wrong: list[Remark] = []
     reply, types = _REPLIES[kind]
@@ -143,24 +159,35 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | I
         if name not in members:
             wrong.append(remark("missing", member=name))
         elif not isinstance(value := members.pop(name), of_type):
-            wrong.append(remark("wrong_type", member=name, wanted=_IN_JSON[of_type], given=shown(value)))
+            wrong.append(
+                remark("wrong_type", member=name, wanted=_IN_JSON[of_type], given=shown(value))
+            )
         elif name in ("content", "tool") and not str(value).strip():
             wrong.append(remark("blank", member=name))
         else:
             values[name] = value
-    strange = [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
+    strange = (
+        [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
+    )
     if wrong:
         return Invalid((*wrong, *strange))
     return Reading(reply(**values), (*odd, *strange))
 
 
 def _complete(members: dict[str, Any], tools: Tools) -> None:
-    """Name the tool of an action as it is listed; supply `params` that are left out, or that are JSON in a string."""
+    """Name the tool of an action as it is listed; supply `params` that are left out, or that are
+    JSON in a string.
+    """
     tool, params = members.get("tool"), members.get("params")
     if isinstance(tool, str):
         members["tool"] = tool = tools.find(tool) or tool
     is_bare = members.keys() <= {"tool", "params"}  # no parameters came under another name
-    if params is None and is_bare and tool in tools.names and not tools.schema(tool).get("required"):
+    if (
+        params is None
+        and is_bare
+        and tool in tools.names
+        and not tools.schema(tool).get("required")
+    ):
         members["params"] = {}
     elif isinstance(params, str) and params.lstrip().startswith("{"):
         with suppress(Unreadable):

@@ -1,7 +1,8 @@
 """Groot's protocols: prose, followed by an action between two special tokens.
 
-`parse(text)` returns Groot's `(text, action)` and corrects its faults: empty tokens never start an action, an end token
-inside a JSON string ends nothing, two actions are refused, and malformed actions are errors for the model.
+`parse(text)` returns Groot's `(text, action)` and corrects its faults: empty tokens never start an
+action, an end token inside a JSON string ends nothing, two actions are refused, and malformed
+actions are errors for the model.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ CODE_TOOL_REMARKS = ("no_code_tool", "several_code_tools")
 
 
 class BaseProtocol(Protocol):
-    """Text with at most one action between two tokens: `{"name": …, "parameters": {…}}`, or a block of code.
+    """Text with at most one action between two tokens: `{"name": …, "parameters": {…}}`, or a block
+    of code.
 
-    Code goes to *code_tool*, the names of a tool and its parameter, by default to the only tool that runs code. The
-    slots of *prompt* are `{{tools}}` (required), `{{start}}`, `{{end}}` and `{{instructions}}`. A subclass may override
-    `parse`.
+    Code goes to *code_tool*, the names of a tool and its parameter, by default to the only tool
+    that runs code. The slots of *prompt* are `{{tools}}` (required), `{{start}}`, `{{end}}` and
+    `{{instructions}}`. A subclass may override `parse`.
 
     Raises:
         ValueError: for special tokens other than `action_start_token` and `action_end_token`.
@@ -61,7 +63,9 @@ class BaseProtocol(Protocol):
         super().__init__(language, prompt=prompt, instructions=instructions)
         self.special_tokens = {"action_start_token": "", "action_end_token": ""}
         if strange := (special_tokens or {}).keys() - self.special_tokens:
-            raise ValueError(f"unknown special tokens: {sorted(strange)}; known: {list(self.special_tokens)}")
+            raise ValueError(
+                f"unknown special tokens: {sorted(strange)}; known: {list(self.special_tokens)}"
+            )
         self.special_tokens |= special_tokens or {}
         self.code_tool = code_tool
 
@@ -82,7 +86,8 @@ class BaseProtocol(Protocol):
         return text[:at], action
 
     def parse_reply(self, reply: ModelReply, tools: Tools) -> tuple[str, dict[str, Any] | None]:
-        """Return the reply's text without thoughts, and its action with the code's tool found in *tools*.
+        """Return the reply's text without thoughts, and its action with the code's tool found in
+        *tools*.
 
         Raises:
             Unreadable: if the reply is incomplete or empty, or not exactly one tool runs its code.
@@ -103,7 +108,9 @@ class BaseProtocol(Protocol):
     def system_prompt(self, tools: Tools) -> str:
         tokens = self.special_tokens
         if not tokens["action_start_token"]:
-            raise ValueError("without an action_start_token no reply can have an action; give special_tokens")
+            raise ValueError(
+                "without an action_start_token no reply can have an action; give special_tokens"
+            )
         return self.template.filled(
             tools="\n".join(map(_described, tools.entries)) or self.language.say("nothing"),
             start=tokens["action_start_token"],
@@ -120,7 +127,9 @@ class BaseProtocol(Protocol):
             return Invalid((remark("unreadable", reason=str(error)),))
         if action is None:
             return Reading(FinalAnswer("", True, text))
-        return Reading(Action(text, tools.find(action["name"]) or action["name"], action["parameters"]))
+        return Reading(
+            Action(text, tools.find(action["name"]) or action["name"], action["parameters"])
+        )
 
     def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
         if final:
@@ -170,7 +179,10 @@ class BaseProtocol(Protocol):
 
     def _refuse_more(self, rest: str) -> None:
         """Refuse text after the action that may be part of it, or another action."""
-        start, end = self.special_tokens["action_start_token"], self.special_tokens["action_end_token"]
+        start, end = (
+            self.special_tokens["action_start_token"],
+            self.special_tokens["action_end_token"],
+        )
         before, found, after = rest.partition(end) if end else (rest, "", "")
         if start in before or start in after:
             raise Unreadable("several")
@@ -182,7 +194,10 @@ class DoubaoProtocol(BaseProtocol):
     """The tokens of ByteDance's Doubao models."""
 
     def __init__(self, special_tokens: Mapping[str, str] | None = None, **settings: Any) -> None:
-        tokens = {"action_start_token": "<|FunctionCallBegin|>", "action_end_token": "<|FunctionCallEnd|>"}
+        tokens = {
+            "action_start_token": "<|FunctionCallBegin|>",
+            "action_end_token": "<|FunctionCallEnd|>",
+        }
         super().__init__(special_tokens or tokens, **settings)
 
 
@@ -204,7 +219,10 @@ def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
         case []:
             raise Unreadable("no_code_tool", names=", ".join(tools.names))
         case several:
-            raise Unreadable("several_code_tools", tools=", ".join(f"{name} ({place})" for name, place in several))
+            raise Unreadable(
+                "several_code_tools",
+                tools=", ".join(f"{name} ({place})" for name, place in several),
+            )
 
 
 def checked(members: Any) -> dict[str, Any]:
@@ -216,7 +234,10 @@ def checked(members: Any) -> dict[str, Any]:
     if not isinstance(members, dict):
         raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))
     name, parameters = members.get("name"), _parsed(members.get("parameters"))
-    for member, value, kind, wanted in (("name", name, str, "string"), ("parameters", parameters, dict, "object")):
+    for member, value, kind, wanted in (
+        ("name", name, str, "string"),
+        ("parameters", parameters, dict, "object"),
+    ):
         if member not in members:
             raise Unreadable("missing", member=member)
         if not isinstance(value, kind):
@@ -225,7 +246,9 @@ def checked(members: Any) -> dict[str, Any]:
 
 
 def _parsed(parameters: Any) -> Any:
-    """Return *parameters* as an object if they are one in JSON, as in OpenAI's format; else unchanged."""
+    """Return *parameters* as an object if they are one in JSON, as in OpenAI's format; else
+    unchanged.
+    """
     if not isinstance(parameters, str):
         return parameters
     try:
@@ -236,5 +259,8 @@ def _parsed(parameters: Any) -> Any:
 
 
 def _described(entry: Entry) -> str:
-    about = {"description": entry.get("description", ""), "parameters": entry.get("inputSchema", {})}
+    about = {
+        "description": entry.get("description", ""),
+        "parameters": entry.get("inputSchema", {}),
+    }
     return json.dumps({"name": entry["name"], **about}, ensure_ascii=False)

@@ -23,10 +23,15 @@ Params = dict[str, Any]
 _CAPITALS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 _PYTHON = re.compile(r"\w?python|\binterpret|代码", re.IGNORECASE)
 _RUNS = re.compile(
-    rf"{_PYTHON.pattern}|\b(?:runs?|runner|exec\w*|eval\w*|sandbox|repl|jupyter)\b|执行|运行", re.IGNORECASE
+    rf"{_PYTHON.pattern}|\b(?:runs?|runner|exec\w*|eval\w*|sandbox|repl|jupyter)\b|执行|运行",
+    re.IGNORECASE,
 )
-_CODE_PARAMETERS = {"code": _RUNS, **dict.fromkeys(("command", "script", "source", "program", "snippet"), _PYTHON)}
-"""Parameters that may take code, each with a pattern that the tool's name or description must match.
+_CODE_PARAMETERS = {
+    "code": _RUNS,
+    **dict.fromkeys(("command", "script", "source", "program", "snippet"), _PYTHON),
+}
+"""Parameters that may take code, each with a pattern that the tool's name or description must
+match.
 
 A `command`, for instance, is mostly a shell's.
 """
@@ -49,9 +54,11 @@ class Tools:
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
 
     def find(self, name: str) -> str | None:
-        """Return the tool that *name* means: its own name, that of its stub in a prompt, or `Toolkit.api`.
+        """Return the tool that *name* means: its own name, that of its stub in a prompt, or
+        `Toolkit.api`.
 
-        Descriptions mention other APIs of their toolkit with a dot, also where the tools are called `Toolkit_api`.
+        Descriptions mention other APIs of their toolkit with a dot, also where the tools are called
+        `Toolkit_api`.
         """
         if name in self._entries:
             return name
@@ -69,21 +76,29 @@ class Tools:
         """Return a call of the first tool with values of the right types; `None` without tools."""
         for name in self.names[:1]:
             members = properties(self.schema(name))
-            return name, {each: _sample(members.get(each, {})) for each in required(self.schema(name))}
+            return name, {
+                each: _sample(members.get(each, {})) for each in required(self.schema(name))
+            }
         return None
 
     def code_runners(self) -> list[tuple[str, str]]:
         """Return the tools that run Python code, each with its code parameter.
 
-        That is the only required parameter, a string with a telling name, of a tool that describes running code.
+        That is the only required parameter, a string with a telling name, of a tool that describes
+        running code.
         """
         found = []
         for name in self.names:
             schema = self.schema(name)
             match schema.get("required"):
                 case [str(parameter)] if parameter in _CODE_PARAMETERS:
-                    about = f"{_CAPITALS.sub(' ', name)} {self._entries[name].get('description', '')}"
-                    takes_text = schema.get("properties", {}).get(parameter, {}).get("type", "string") == "string"
+                    about = (
+                        f"{_CAPITALS.sub(' ', name)} {self._entries[name].get('description', '')}"
+                    )
+                    takes_text = (
+                        schema.get("properties", {}).get(parameter, {}).get("type", "string")
+                        == "string"
+                    )
                     if takes_text and _CODE_PARAMETERS[parameter].search(about):
                         found.append((name, parameter))
         return found
@@ -91,8 +106,8 @@ class Tools:
     def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
         """Return *params* as the tool takes them, and the faults that its schema finds.
 
-        Arguments are read as a server reads them: JSON in texts, and null for an optional parameter, which OpenAI's
-        strict mode cannot omit.
+        Arguments are read as a server reads them: JSON in texts, and null for an optional
+        parameter, which OpenAI's strict mode cannot omit.
         """
         if name not in self._validators:
             self._validators[name] = LenientValidator(self.schema(name))
@@ -110,7 +125,14 @@ class Tools:
 def _sample(schema: Schema) -> Any:
     if choices := listed(schema, "enum"):
         return choices[0]
-    values: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}, "null": None}
+    values: dict[str, Any] = {
+        "integer": 1,
+        "number": 1.5,
+        "boolean": True,
+        "array": [],
+        "object": {},
+        "null": None,
+    }
     return values.get(str(schema.get("type")), "…")
 
 

@@ -1,7 +1,8 @@
 """Hides secrets in the words of a command line.
 
-Strategy. Which options are secret is known to the program alone, so the values of all are hidden. An option may be a
-switch, and the next word no value: it is hidden too, unless the program is a launcher whose switches are known.
+Strategy. Which options are secret is known to the program alone, so the values of all are hidden.
+An option may be a switch, and the next word no value: it is hidden too, unless the program is a
+launcher whose switches are known.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _SUBCOMMANDS = ("run", "exec", "tool", "container", "env")
 
 _VERSION = re.compile(r"[\d.]*(?:\.exe|\.cmd)?$")
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=.*", re.DOTALL)
-_ADDRESS = re.compile(r"(?P<origin>[a-z][a-z0-9+.-]*://)(?:[^/?#]*@)?(?P<host>[^/?#]*)(?P<rest>.*)", re.DOTALL)
+_ADDRESS = re.compile(
+    r"(?P<origin>[a-z][a-z0-9+.-]*://)(?:[^/?#]*@)?(?P<host>[^/?#]*)(?P<rest>.*)", re.DOTALL
+)
 
 
 def hide_in_command(words: Sequence[str], redactor: Redactor) -> list[str]:
@@ -71,4 +74,6 @@ def _hide_in_word(word: str, redactor: Redactor) -> str:
     if address is None:
         return redactor.text(word)
     rest = HIDDEN if address["rest"].strip("/") else address["rest"]
-    return redactor.text(address["origin"] + address["host"]) + ("/" + rest if rest == HIDDEN else rest)
+    return redactor.text(address["origin"] + address["host"]) + (
+        "/" + rest if rest == HIDDEN else rest
+    )

@@ -1,8 +1,9 @@
-"""Hides secrets in what is recorded: the one place that decides what a secret is, with the two files that it uses.
+"""Hides secrets in what is recorded: the one place that decides what a secret is, with the two
+files that it uses.
 
-Strategy. Three nets, since none catches all: values of environment variables, what has a name like that of a secret
-(see `secret_names.py`; `secret_assignments.py` finds such names in texts), and texts that look like keys of well-known
-services. Hiding twice changes nothing more.
+Strategy. Three nets, since none catches all: values of environment variables, what has a name like
+that of a secret (see `secret_names.py`; `secret_assignments.py` finds such names in texts), and
+texts that look like keys of well-known services. Hiding twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -30,17 +31,27 @@ _SHORTEST_NAMED, _SHORTEST_UNNAMED = 4, 8
 
 _KEPT_OF_SCHEMA = ("enum", "const", "pattern", "format", "$ref")
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
-_HEADER = re.compile(r"(?i)(?:proxy-)?authorization|(?:set-)?cookie|[a-z]{1,20}(?:-[a-z]{1,20}){1,5}")
+_HEADER = re.compile(
+    r"(?i)(?:proxy-)?authorization|(?:set-)?cookie|[a-z]{1,20}(?:-[a-z]{1,20}){1,5}"
+)
 _HIDES = (
-    # No pattern may look far ahead from everywhere: what a tool returns may be anything, and all of it is looked at.
+    # No pattern may look far ahead from everywhere: what a tool returns may be anything, and all of
+    # it is looked at.
     re.compile(r"(?i)(?P<before>\bbearer\s+)[a-z0-9._~+/=-]{8,}"),
-    re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]{0,1000}:)[^\s/@\"'\\]{1,1000}(?=@)"),
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
-    # OpenAI and those who do the same, Stripe; AWS; Google; GitHub, GitLab; Slack; Hugging Face, npm; JSON web tokens
+    re.compile(
+        r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]{0,1000}:)[^\s/@\"'\\]{1,1000}(?=@)"
+    ),
+    re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    ),
+    # OpenAI and those who do the same, Stripe; AWS; Google; GitHub, GitLab; Slack; Hugging Face,
+    # npm; JSON web tokens
     re.compile(r"\b[sr]k[-_][A-Za-z0-9_-]{16,}"),
     re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     re.compile(r"\bAIza[0-9A-Za-z_-]{35}"),
-    re.compile(r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,})"),
+    re.compile(
+        r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,})"
+    ),
     re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"),
     re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{30,}"),
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
@@ -50,17 +61,22 @@ _HIDES = (
 class Redactor:
     """Hides secrets, including those of *environ*, by default the process's own.
 
-    With *hides_all*, every value of *environ* is one, apart from paths and those that a system sets itself.
+    With *hides_all*, every value of *environ* is one, apart from paths and those that a system sets
+    itself.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None, *, hides_all: bool = False) -> None:
+    def __init__(
+        self, environ: Mapping[str, str] | None = None, *, hides_all: bool = False
+    ) -> None:
         environ = os.environ if environ is None else environ
         known = set[str]()
         for name, value in environ.items():
             if _is_hidden_variable(name, value.strip(), hides_all=hides_all):
                 known.update(_ways_to_write(value.strip()))
         longest_first = sorted(known, key=lambda value: (-len(value), value))
-        self._known = re.compile("|".join(map(_as_pattern, longest_first))) if longest_first else None
+        self._known = (
+            re.compile("|".join(map(_as_pattern, longest_first))) if longest_first else None
+        )
 
     def text(self, text: str) -> str:
         """Return *text* without secrets, and without lone surrogates, which no file can hold."""
@@ -89,23 +105,35 @@ class Redactor:
             case list() | tuple():
                 return self._items(value)
             case dict():
-                return self._members(value, is_of_schemas=parent in ("properties", "patternProperties"))
+                return self._members(
+                    value, is_of_schemas=parent in ("properties", "patternProperties")
+                )
         return value
 
     def _items(self, items: Sequence[Any]) -> list[Any]:
-        """Return *items* without secrets; they may be a command line, or the name and the value of a header."""
+        """Return *items* without secrets; they may be a command line, or the name and the value of
+        a header.
+        """
         hidden = []
         is_secret = False
-        is_header = len(items) == 2 and isinstance(items[0], str) and _HEADER.fullmatch(items[0]) is not None
+        is_header = (
+            len(items) == 2
+            and isinstance(items[0], str)
+            and _HEADER.fullmatch(items[0]) is not None
+        )
         for item in items:
             is_value = is_secret and isinstance(item, str) and not item.startswith("-")
             hidden.append(HIDDEN if is_value and item else self._value(item, ""))
             names_secret = isinstance(item, str) and is_secret_name(item)
-            is_secret = isinstance(item, str) and (item == "-p" or (names_secret and (is_header or item[:1] == "-")))
+            is_secret = isinstance(item, str) and (
+                item == "-p" or (names_secret and (is_header or item[:1] == "-"))
+            )
         return _without_logins(hidden)
 
     def _members(self, members: dict[str, Any], *, is_of_schemas: bool) -> dict[str, Any]:
-        """Return *members* without secrets. They may be the schemas of members of an object, by name."""
+        """Return *members* without secrets. They may be the schemas of members of an object, by
+        name.
+        """
         named = members.get("name", members.get("key"))
         if not isinstance(named, str):
             named = ""
@@ -123,7 +151,9 @@ class Redactor:
         return hidden
 
     def _secret(self, name: str, value: Any) -> Any:
-        """Return what is kept of *value* under the *name* of a secret: no text, and no number that may be one."""
+        """Return what is kept of *value* under the *name* of a secret: no text, and no number that
+        may be one.
+        """
         match value:
             case str() if value:
                 return HIDDEN
@@ -136,7 +166,9 @@ class Redactor:
         return value
 
     def _schema_of_secret(self, name: str, schema: Any) -> Any:
-        """Return the *schema* of the member *name* without values that may be secrets; it still is a schema."""
+        """Return the *schema* of the member *name* without values that may be secrets; it still is
+        a schema.
+        """
         if not isinstance(schema, dict):
             return self._secret(name, schema)
         hidden = {}
@@ -144,7 +176,9 @@ class Redactor:
             if word in ("title", "description") or word in _KEPT_OF_SCHEMA:
                 hidden[word] = self._value(value, word)
             elif word == "type" and (value in _TYPES or isinstance(value, list)):
-                hidden[word] = value if value in _TYPES else [item for item in value if item in _TYPES]
+                hidden[word] = (
+                    value if value in _TYPES else [item for item in value if item in _TYPES]
+                )
             elif word in ("anyOf", "oneOf", "allOf") and isinstance(value, list):
                 hidden[word] = [self._schema_of_secret(name, item) for item in value]
             elif word == "items":
@@ -184,14 +218,18 @@ def _is_hidden_variable(name: str, value: str, *, hides_all: bool) -> bool:
 
 
 def _ways_to_write(value: str) -> set[str]:
-    """Return *value* as it stands in texts, in JSON once and within JSON, in addresses and in Basic authentication."""
+    """Return *value* as it stands in texts, in JSON once and within JSON, in addresses and in Basic
+    authentication.
+    """
     once = {json.dumps(value, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
     twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
     return {value, *once, *twice, quote(value, safe=""), quote_plus(value)}
 
 
 def _as_pattern(value: str) -> str:
-    """Return what matches *value*; a short one only as a word, since its letters stand in others."""
+    """Return what matches *value*; a short one only as a word, since its letters stand in
+    others.
+    """
     pattern = re.escape(value)
     return pattern if len(value) >= _SHORTEST_UNNAMED else rf"(?<!\w){pattern}(?!\w)"
 

@@ -1,8 +1,10 @@
-"""Finds the values of secrets in texts: what is assigned to a name, or given to an option or a header.
+"""Finds the values of secrets in texts: what is assigned to a name, or given to an option or a
+header.
 
-Strategy. A regular expression finds the parts of secrets' names, which are few, so a long text is read once. Code then
-decides from the whole name, what is between it and the value, and the form of the value, where the value ends. No
-search looks far ahead from everywhere, since what a tool returns may be anything.
+Strategy. A regular expression finds the parts of secrets' names, which are few, so a long text is
+read once. Code then decides from the whole name, what is between it and the value, and the form of
+the value, where the value ends. No search looks far ahead from everywhere, since what a tool
+returns may be anything.
 """
 
 from __future__ import annotations
@@ -33,16 +35,25 @@ _OPTION = re.compile(
     rf"|-p[ \t]{{1,8}}(?:{_QUOTE})?)(?P<value>[^\s\"'\\]{{1,1000}})"
 )
 _MARK = re.compile(r"[=:<\"'`-]")
-"""One of these is at every value that is found; most short texts have none, which saves four searches."""
+"""One of these is at every value that is found; most short texts have none, which saves four
+searches.
+"""
 
 _PORT_OR_PATH = re.compile(r"\d{1,5}(?::\d{1,5})?(?:/\w+)?|[./~].*|-.*")
-_ELEMENT = re.compile(rf"(?i)<[\w.:-]{{0,40}}{PART}[\w.:-]{{0,40}}(?:\s[^<>]{{0,200}})?>(?P<value>[^<>]{{1,10000}}+)<")
+_ELEMENT = re.compile(
+    rf"(?i)<[\w.:-]{{0,40}}{PART}[\w.:-]{{0,40}}(?:\s[^<>]{{0,200}})?>(?P<value>[^<>]{{1,10000}}+)<"
+)
 _SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|negotiate|apikey)[ \t]+")
 _REST_OF_LINE = re.compile(r"[^\r\n\"'\\]+")
-_REST_OF_WHOLE_LINE = re.compile(r"(?:[^\r\n\"\\]|\\(?!\\{0,15}\"))+")  # which no shell and no header has in quotes
+_REST_OF_WHOLE_LINE = re.compile(
+    r"(?:[^\r\n\"\\]|\\(?!\\{0,15}\"))+"
+)  # which no shell and no header has in quotes
 _UP_TO_SEMICOLON = re.compile(r"[^;=\r\n\"'\\]{1,200}(?=;)")
 # A comma, `;` or `&` is part of a value unless a blank or another assignment follows.
-_RUN = re.compile(r"(?:[^\s\"'`\\,;&<>]|\\(?!\\{0,15}[\"'`])|,(?!\s|$|[\w.-]{1,60}[=:])|[;&](?!\s|$|[\w. -]{1,60}=))+")
+_RUN = re.compile(
+    r"(?:[^\s\"'`\\,;&<>]|\\(?!\\{0,15}[\"'`])|,(?!\s|$|[\w.-]{1,60}[=:])|[;&](?!\s|$|[\w."
+    r" -]{1,60}=))+"
+)
 _CLOSERS = ")]}>.,;:!?"
 _LIST = re.compile(rf"\[\s{{0,20}}{_QUOTE}")
 _OBJECT_OR_LIST = re.compile(r"[\[{]")
@@ -78,13 +89,18 @@ def hide_assignments(text: str) -> str:
 def _find_contained(text: str) -> Iterator[Secret]:
     """Yield the values in quotes within lists and objects that are assigned.
 
-    All of such a container is read, also one without an end, so it is not searched for further ones.
+    All of such a container is read, also one without an end, so it is not searched for further
+    ones.
     """
     at = 0
     while found := _CANDIDATE.search(text, at):
         at = found.end()
         opening = _OBJECT_OR_LIST if found["quote"] else _LIST
-        if not found["assigns"] or not opening.match(text, at) or not is_secret_name(_name_at(text, found)):
+        if (
+            not found["assigns"]
+            or not opening.match(text, at)
+            or not is_secret_name(_name_at(text, found))
+        ):
             continue
         depth = 0
         while token := _BRACKET_OR_QUOTE.search(text, at):
@@ -155,14 +171,17 @@ _OPENING = re.compile(_QUOTE)
 def _end_of_quoted(quote: str) -> re.Pattern[str]:
     """Return what finds the end of a text that *quote*, with its backslashes, has opened.
 
-    A quote at the same depth of JSON has as many backslashes; escaped backslashes of the text can stand before them.
+    A quote at the same depth of JSON has as many backslashes; escaped backslashes of the text can
+    stand before them.
     """
     depth = len(quote) - 1
     return re.compile(rf"(?<!\\)(?:\\{{{2 * (depth + 1)}}})*(?=\\{{{depth}}}{quote[-1]})")
 
 
 def _find_quoted(text: str, start: int) -> Secret | None:
-    """Return what stands in quotes at *start*; it ends with the whole text if the quote does not end."""
+    """Return what stands in quotes at *start*; it ends with the whole text if the quote does not
+    end.
+    """
     opening = _OPENING.match(text, start)
     if opening is None:
         return None
@@ -204,7 +223,9 @@ def _find_run(text: str, name: str, found: re.Match[str]) -> Secret | None:
 
 
 def _is_no_value(run: str, kept: str, found: re.Match[str]) -> bool:
-    """Return whether *run*, without its closing brackets *kept*, is hidden already, a word of JSON or another name."""
+    """Return whether *run*, without its closing brackets *kept*, is hidden already, a word of JSON
+    or another name.
+    """
     rest = run.removeprefix(HIDDEN)
     if rest != run and (rest.startswith("\\") or not rest.strip(_CLOSERS)):
         return True
@@ -232,7 +253,9 @@ def _end_of_run(text: str, name: str, found: re.Match[str]) -> int:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Return whether the name at *at* is the first in its line, as in YAML and in files of variables."""
+    """Return whether the name at *at* is the first in its line, as in YAML and in files of
+    variables.
+    """
     first = _start_of_name(text, at)
     before = text[max(0, first - 20) : first].rpartition("\n")
     is_cut = first > 20 and not before[1]
@@ -243,7 +266,9 @@ def _find_options(text: str) -> Iterator[Secret]:
     """Yield the values of `-p`, and the passwords of `-u name:password`."""
     for found in _OPTION.finditer(text):
         value = found["value"]
-        is_harmless = value.isdigit() if found["login"] else _PORT_OR_PATH.fullmatch(value) is not None
+        is_harmless = (
+            value.isdigit() if found["login"] else _PORT_OR_PATH.fullmatch(value) is not None
+        )
         if not is_harmless and value != HIDDEN:
             yield Secret(found.start("value"), found.end("value"))
 

@@ -1,8 +1,10 @@
-"""Decides by its name what is a secret: for members of JSON, headers, options, assignments and variables alike.
+"""Decides by its name what is a secret: for members of JSON, headers, options, assignments and
+variables alike.
 
-Strategy. Names are compounds (`dbPassword`, `API_KEY_2`, `x-auth-token`), so parts of words count. A word that has such
-a part by chance (`author`, `keyboard`, `compass`) is excluded by what surrounds the part. What remains is hidden too
-often rather than too rarely: a hidden value still matches when it is replayed.
+Strategy. Names are compounds (`dbPassword`, `API_KEY_2`, `x-auth-token`), so parts of words count.
+A word that has such a part by chance (`author`, `keyboard`, `compass`) is excluded by what
+surrounds the part. What remains is hidden too often rather than too rarely: a hidden value still
+matches when it is replayed.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import re
 
 PART = (
     r"(?:(?<!com)(?<!by)(?<!sur)(?<!tres)pass(?!age|eng|ed|es|ing|ion|ive|thr)|pwd|secret(?!ar)"
-    r"|(?<!progress)token(?!i[sz])"  # the progress token of MCP relates messages, and a replay needs it
+    # the progress token of MCP relates messages, and a replay needs it
+    r"|(?<!progress)token(?!i[sz])"
     r"|(?<!mon)(?<!tur)(?<!don)(?<!hoc)(?<!joc)(?<!whis)key(?!board|ed|frame|hole|note|point|stroke|word)"
     r"|auth(?!or(?!i[sz])|entic(?!at))|credential|cookie|bearer|jwt|(?<![a-z])otp(?![a-z])|session[-_]?id"
     r"|密码|密钥|口令|令牌)"
@@ -27,7 +30,8 @@ _PLAIN = re.compile(r"(?i)(?:[a-z]{1,20}[-_.])?(?:key|token|auth|pass)s?")
 """Names that also are ordinary words of programs and prose."""
 
 _STRONG = re.compile(
-    r"(?i)(?:api|access|private|secret|auth|ssh|master|encryption|signing|licen[sc]e|app|service)[-_. ]?key"
+    r"(?i)(?:api|access|private|secret|auth|ssh|master|encryption|signing|licen[sc]e|app|service)[-_."
+    r" ]?key"
 )
 
 _OF_NUMBERS = re.compile(
@@ -42,7 +46,8 @@ _ORDINARY_VARIABLE = re.compile(
     r"|VIRTUAL_ENV\w*|DEBIAN_FRONTEND|SYSTEM(?:ROOT|DRIVE)|WINDIR|COMSPEC|PATHEXT|(?:LOCAL)?APPDATA|OS|COMPUTERNAME"
     r"|(?:COMMON)?PROGRAM\w+|PROCESSOR_\w+|NUMBER_OF_PROCESSORS"
 )
-"""Variables that a system, a shell or a desktop sets: their values stand in every second message."""
+"""Variables that a system, a shell or a desktop sets: their values stand in every second message.
+"""
 
 
 def is_secret_name(name: str) -> bool:
@@ -51,12 +56,16 @@ def is_secret_name(name: str) -> bool:
 
 
 def is_plain_word(name: str) -> bool:
-    """Return whether *name*, which is that of a secret, also has meanings in code and prose (`key`, `next_token`)."""
+    """Return whether *name*, which is that of a secret, also has meanings in code and prose (`key`,
+    `next_token`).
+    """
     return _PLAIN.fullmatch(name) is not None and _STRONG.fullmatch(name) is None
 
 
 def is_secret_number(name: str) -> bool:
-    """Return whether a number under *name*, which is that of a secret, is one itself, and no count or index."""
+    """Return whether a number under *name*, which is that of a secret, is one itself, and no count
+    or index.
+    """
     if _OF_NUMBERS.search(name):
         return False
     others = _PART.sub(lambda part: "" if part[0].lower() == "key" else part[0], name)

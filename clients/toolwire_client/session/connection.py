@@ -1,7 +1,8 @@
 """The open requests and elicitations of one running server.
 
-Strategy. The reading thread puts each event into the inbox of its request and never blocks; the caller of the request
-takes it from there (see `waiting`). All methods may be called from any thread.
+Strategy. The reading thread puts each event into the inbox of its request and never blocks; the
+caller of the request takes it from there (see `waiting`). All methods may be called from any
+thread.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ MAX_UNREAD = 10_000
 
 
 class Connection:
-    """A conversation over *transport*. The reading thread calls *on_event* with events of no open request."""
+    """A conversation over *transport*. The reading thread calls *on_event* with events of no open
+    request.
+    """
 
     def __init__(
         self,
@@ -55,7 +58,9 @@ class Connection:
         self.protocol = protocol
         self.end: ClientError | None = None
         """Why the conversation ended; `None` before that."""
-        self._noise: deque[str] = deque(maxlen=_NOISE_KEPT)  # lines of the server's output that were not messages
+        self._noise: deque[str] = deque(
+            maxlen=_NOISE_KEPT
+        )  # lines of the server's output that were not messages
         self._on_event = on_event
         self._lines = Lines(max_message_bytes)
         self._lock = threading.Lock()
@@ -67,7 +72,9 @@ class Connection:
     # From this side
 
     def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
-        """Send a request, whose events go to *inbox*. Raises a `ClientError` if the conversation has ended."""
+        """Send a request, whose events go to *inbox*. Raises a `ClientError` if the conversation
+        has ended.
+        """
         number, message = request
         with self._lock:
             if self.end is not None:

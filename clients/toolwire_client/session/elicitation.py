@@ -1,7 +1,8 @@
 """Elicitation in both eras of MCP: how a tool's question reaches the user, and the answer the tool.
 
-A legacy server sends a request, `elicitation/create`, that does not name the call it belongs to, so any call that waits
-for that server answers it. A modern server puts the question into its result and is called again with the answers.
+A legacy server sends a request, `elicitation/create`, that does not name the call it belongs to, so
+any call that waits for that server answers it. A modern server puts the question into its result
+and is called again with the answers.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 class Question(msgspec.Struct, frozen=True):
     """A tool's question to the user.
 
-    `schema` describes the form to fill in: the JSON Schema of a flat object. `tool` is the tool that asks, `None` where
-    the server does not say (before MCP 2026-07-28).
+    `schema` describes the form to fill in: the JSON Schema of a flat object. `tool` is the tool
+    that asks, `None` where the server does not say (before MCP 2026-07-28).
     """
 
     message: str
@@ -49,7 +50,9 @@ OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
 
 
 class ElicitationObserver:
-    """Receives the questions that tools ask during a call, and the answers. This one ignores them."""
+    """Receives the questions that tools ask during a call, and the answers. This one ignores
+    them.
+    """
 
     def asked(self, question: Question) -> None: ...
 
@@ -81,7 +84,8 @@ class ElicitationHandler:
         elicitation: OpenElicitation | None = None,
         observer: ElicitationObserver | None = None,
     ) -> dict[str, Any] | None:
-        """Return the user's answer, MCP's `ElicitResult`; `None` if the server withdrew its *elicitation* first.
+        """Return the user's answer, MCP's `ElicitResult`; `None` if the server withdrew its
+        *elicitation* first.
 
         Raises:
             BaseException: what `on_ask` raised.
@@ -105,7 +109,8 @@ class ElicitationHandler:
     async def serve(self, connection: Connection, asked: OpenElicitation) -> None:
         """Answer an elicitation of a legacy server.
 
-        If `on_ask` fails, the server receives an error. If it is interrupted, another waiting call asks again.
+        If `on_ask` fails, the server receives an error. If it is interrupted, another waiting call
+        asks again.
 
         Raises:
             BaseException: as `ask`.
@@ -120,7 +125,9 @@ class ElicitationHandler:
             if replied is not None:
                 connection.answer(asked, messages.response(asked.id, replied))
         except Exception:
-            failed = messages.error(asked.id, messages.INTERNAL_ERROR, "the client failed to ask the user")
+            failed = messages.error(
+                asked.id, messages.INTERNAL_ERROR, "the client failed to ask the user"
+            )
             connection.answer(asked, failed)
             raise
         except BaseException:  # cancelled or interrupted: the question is still open
@@ -135,7 +142,9 @@ class ElicitationHandler:
         for name, request in requests.items():
             method = request.get("method") if isinstance(request, dict) else None
             if method != "elicitation/create" or self._on_ask is None:
-                raise BrokenRules(f"the tool {tool!r} asks for {method!r}, which this client did not offer")
+                raise BrokenRules(
+                    f"the tool {tool!r} asks for {method!r}, which this client did not offer"
+                )
             responses[name] = await self.ask(_question(request.get("params"), tool))
         return responses
 
@@ -155,7 +164,8 @@ def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
         return {"action": answer.value}
     if not isinstance(answer, dict):
         raise TypeError(
-            f"on_ask must return the answer's fields as a dict, NoAnswer.DECLINED or NoAnswer.DISMISSED, not {answer!r}"
+            "on_ask must return the answer's fields as a dict, NoAnswer.DECLINED or"
+            f" NoAnswer.DISMISSED, not {answer!r}"
         )
     if wrong := misfit(answer, question):
         asked_by = f" of {question.tool!r}" if question.tool else ""

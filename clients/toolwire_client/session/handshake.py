@@ -1,8 +1,9 @@
 """Negotiates the revision of MCP.
 
-Strategy. The modern revision needs no handshake, so `server/discover` goes first; any failure of it leads to the
-`initialize` of the legacy revisions. Legacy servers may end, hang or misbehave after an unknown first request: then a
-new process gets `initialize` only, except if the first one has ended without reading the request.
+Strategy. The modern revision needs no handshake, so `server/discover` goes first; any failure of it
+leads to the `initialize` of the legacy revisions. Legacy servers may end, hang or misbehave after
+an unknown first request: then a new process gets `initialize` only, except if the first one has
+ended without reading the request.
 """
 
 from __future__ import annotations
@@ -78,12 +79,16 @@ async def shake_hands(
     try:
         return await ready(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut) as error:
-        if deadline.left() == 0 or (isinstance(error, ServerGone) and not error.has_read):  # the probe was no reason
+        if deadline.left() == 0 or (
+            isinstance(error, ServerGone) and not error.has_read
+        ):  # the probe was no reason
             raise
     return await ready(_initialize)
 
 
-async def _discover_or_initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
+async def _discover_or_initialize(
+    connection: Connection, waiting: Waiting, deadline: Deadline
+) -> HandshakeResult:
     try:
         return await _discover(connection, waiting, deadline.at_most(PROBE_SECONDS))
     except TimedOut:
@@ -92,7 +97,9 @@ async def _discover_or_initialize(connection: Connection, waiting: Waiting, dead
         return await _initialize(connection, waiting, deadline)
 
 
-async def _discover(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
+async def _discover(
+    connection: Connection, waiting: Waiting, deadline: Deadline
+) -> HandshakeResult:
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.discover())
         answer = await handle.result(deadline)
@@ -105,7 +112,9 @@ async def _discover(connection: Connection, waiting: Waiting, deadline: Deadline
     return _welcome(connection, version, answer, server_info)
 
 
-async def _initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
+async def _initialize(
+    connection: Connection, waiting: Waiting, deadline: Deadline
+) -> HandshakeResult:
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.initialize())
         answer = await handle.result(deadline)
@@ -117,7 +126,9 @@ async def _initialize(connection: Connection, waiting: Waiting, deadline: Deadli
     return welcome
 
 
-def _welcome(connection: Connection, version: str, answer: dict[str, Any], info: Any) -> HandshakeResult:
+def _welcome(
+    connection: Connection, version: str, answer: dict[str, Any], info: Any
+) -> HandshakeResult:
     connection.protocol.version = version
     capabilities, instructions = answer.get("capabilities"), answer.get("instructions")
     return HandshakeResult(

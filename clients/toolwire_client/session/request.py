@@ -60,16 +60,21 @@ class RequestHandle:
             self.connection.cancel(self.id, reason)
 
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended the conversation."""
+        """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended
+        the conversation.
+        """
         params = with_context(params)
-        self.send(self.connection.protocol.request(method, params, progress=self._on_progress is not None))
+        self.send(
+            self.connection.protocol.request(method, params, progress=self._on_progress is not None)
+        )
 
     def send(self, request: tuple[int, bytes]) -> None:
         self.id = request[0]
         self.connection.begin(request, self._inbox)
 
     def log(self, entry: LogEntry) -> bool:
-        """Have `on_log` called by the caller of the request, before its result; false if it is not open.
+        """Have `on_log` called by the caller of the request, before its result; false if it is not
+        open.
 
         Only for the reading thread. Of too many entries the last are dropped, as with progress.
         """
@@ -85,7 +90,9 @@ class RequestHandle:
         self._inbox.put(CallCancelled(reason))
 
     async def result(self, deadline: Deadline) -> Any:
-        """Return the result or raise its `ClientError`; until then, report progress and answer elicitations."""
+        """Return the result or raise its `ClientError`; until then, report progress and answer
+        elicitations.
+        """
         while True:
             arrival = await self._next(deadline)
             match arrival:
@@ -106,7 +113,10 @@ class RequestHandle:
                 raise TypeError("on_progress must be a plain function, not an async one")
 
     async def _next(self, deadline: Deadline) -> Any:
-        if self.elicitation is not None and (elicitation := self.connection.take_elicitation()) is not None:
+        if (
+            self.elicitation is not None
+            and (elicitation := self.connection.take_elicitation()) is not None
+        ):
             with deadline.stopped():
                 await self.elicitation.serve(self.connection, elicitation)
         left = deadline.left()
@@ -119,7 +129,9 @@ class RequestHandle:
 class AsyncPendingCall:
     """An open tool call."""
 
-    def __init__(self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None
+    ) -> None:
         self._handle = handle
         self._params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
         self._outcome: CallResult | ClientError | None = None
@@ -135,13 +147,15 @@ class AsyncPendingCall:
         self._handle.cancel(reason)
 
     async def result(self, timeout_seconds: float | None = None) -> CallResult:
-        """Return the call's result; until it arrives, report progress and ask the user the tool's questions.
+        """Return the call's result; until it arrives, report progress and ask the user the tool's
+        questions.
 
         The time in which the user answers does not count. Later calls return the same result.
 
         Raises:
             RequestFailed: if the response is an error, as for an unknown tool.
-            TimedOut: if it does not arrive in time. This and any other exception while waiting cancels the call.
+            TimedOut: if it does not arrive in time. This and any other exception while waiting
+                cancels the call.
             CallCancelled: if `cancel` was called.
             ServerGone: if the server ended.
             BrokenRules: if the response is malformed, or asks for what this client did not offer.
@@ -152,7 +166,9 @@ class AsyncPendingCall:
         if isinstance(self._outcome, ClientError):
             raise self._outcome.again()
         if self._outcome is None:
-            self._outcome = CallCancelled("the wait for the call was interrupted")  # replaced below unless it was
+            self._outcome = CallCancelled(
+                "the wait for the call was interrupted"
+            )  # replaced below unless it was
             try:
                 self._outcome = await self._finish(deadline)
             except ClientError as error:
@@ -165,8 +181,12 @@ class AsyncPendingCall:
             return outcome(await completed(handle, "tools/call", self._params, deadline))
 
 
-async def completed(handle: RequestHandle, method: str, params: dict[str, Any], deadline: Deadline) -> Any:
-    """Return the result of the request that *handle* has sent, after all rounds of questions to the user."""
+async def completed(
+    handle: RequestHandle, method: str, params: dict[str, Any], deadline: Deadline
+) -> Any:
+    """Return the result of the request that *handle* has sent, after all rounds of questions to the
+    user.
+    """
     for _ in range(_MAX_ROUNDS):
         result = await handle.result(deadline)
         if not isinstance(result, dict) or result.get("resultType") != "input_required":
@@ -176,7 +196,9 @@ async def completed(handle: RequestHandle, method: str, params: dict[str, Any], 
     raise BrokenRules(f"the server still asks after {_MAX_ROUNDS} rounds of questions")
 
 
-async def _answers(handle: RequestHandle, result: dict[str, Any], name: str, deadline: Deadline) -> dict[str, Any]:
+async def _answers(
+    handle: RequestHandle, result: dict[str, Any], name: str, deadline: Deadline
+) -> dict[str, Any]:
     """Return the members of the next request that answer *result*, from what is called *name*."""
     requests, state = result.get("inputRequests"), result.get("requestState")
     more: dict[str, Any] = {} if state is None else {"requestState": state}

@@ -1,7 +1,8 @@
-"""The tool list of one running server, read page by page and cached while it is known to be current.
+"""The tool list of one running server, read page by page and cached while it is known to be
+current.
 
-A list is current while the server promises change notifications and sends none; since MCP 2026-07-28 also for the
-milliseconds of its `ttlMs`.
+A list is current while the server promises change notifications and sends none; since MCP
+2026-07-28 also for the milliseconds of its `ttlMs`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class CachedToolList:
         self._promised = will_notify
 
     def subscribe(self, connection: Connection) -> None:
-        """Subscribe once to a modern server's changes. Call it before the list is read, or a change may be missed."""
+        """Subscribe once to a modern server's changes. Call it before the list is read, or a change
+        may be missed.
+        """
         if not self._subscribed:
             self._subscribed = True
             connection.begin(connection.protocol.listen(), _Subscription(self))
@@ -83,7 +86,8 @@ async def pages(
     member: str = "tools",
     keep: Callable[[list[Any]], list[Any]] = list,
 ) -> tuple[list[Any], float]:
-    """Return all entries, the *member* of each page, and the seconds for which the server declares them current.
+    """Return all entries, the *member* of each page, and the seconds for which the server declares
+    them current.
 
     *keep* returns the entries of a page to keep, or raises the error to fail with.
     """

@@ -32,7 +32,9 @@ def called(tool: str, params: dict[str, Any]) -> str:
 
 def arguments(params: dict[str, Any]) -> str:
     """Return parameters as one line."""
-    return ", ".join(f"{_one_line(name)}={_one_line(as_json(value))}" for name, value in params.items())
+    return ", ".join(
+        f"{_one_line(name)}={_one_line(as_json(value))}" for name, value in params.items()
+    )
 
 
 def excerpt(value: Any) -> str:
@@ -54,7 +56,9 @@ def as_json(value: Any) -> str:
 
 def is_cut(params: dict[str, Any]) -> bool:
     """Whether `called` shortens *params*."""
-    return any(len(text) > _MAX_VALUE for name, value in params.items() for text in (name, as_json(value)))
+    return any(
+        len(text) > _MAX_VALUE for name, value in params.items() for text in (name, as_json(value))
+    )
 
 
 def _one_line(text: str) -> str:
@@ -67,7 +71,14 @@ _SPACES = str.maketrans("\n\t", "  ")
 
 Kind = Literal["thought", "action", "result", "failure", "asked", "note"]
 
-MARKS: dict[Kind, str] = {"thought": "  ", "action": "> ", "result": "  ", "failure": "! ", "asked": "? ", "note": "  "}
+MARKS: dict[Kind, str] = {
+    "thought": "  ",
+    "action": "> ",
+    "result": "  ",
+    "failure": "! ",
+    "asked": "? ",
+    "note": "  ",
+}
 """The start of the first line of each kind; further lines are indented as far."""
 
 
@@ -89,21 +100,34 @@ def event_lines(event: events.Recorded) -> list[Line]:
         case events.Started(warnings=warnings):
             return [line("note", warning) for warning in warnings]
         case events.ToolsListed(missing=missing):
-            return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
+            return [
+                line("failure", f"{source} has no tools now: {reason}")
+                for source, reason in missing.items()
+            ]
         case events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):
             remarks = [line("note", warning) for warning in warnings]
             return [*_thought(thought), Line("action", called(tool, params)), *remarks]
         case events.ReplyRefused(action=None, said=said) if said:
-            return [line("failure", f"the reply is not in the form that was asked for: {excerpt(said)}")]
+            return [
+                line("failure", f"the reply is not in the form that was asked for: {excerpt(said)}")
+            ]
         case events.ReplyRefused(reason=reason, action=None):
             return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
-        case events.ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
-            return [*_thought(thought), Line("action", called(tool, params)), Line("failure", excerpt(reason))]
+        case events.ReplyRefused(
+            reason=reason, action=Action(thought=thought, tool=tool, params=params)
+        ):
+            return [
+                *_thought(thought),
+                Line("action", called(tool, params)),
+                Line("failure", excerpt(reason)),
+            ]
         case events.ApprovalAsked(tool=tool, params=params, reason=reason):
             # A run that was resumed has not shown the action before.
             return [line("asked", f"Allow {called(tool, params)}? {reason}")]
         case events.Approved(params=params):
-            return [Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")]
+            return [
+                Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")
+            ]
         case events.Refused(reason=reason):
             return [line("failure", f"not allowed: {reason}" if reason else "not allowed")]
         case events.CallFinished(success=success, result=result):
@@ -120,7 +144,9 @@ def event_lines(event: events.Recorded) -> list[Line]:
 
 
 def open_steps(record: Sequence[events.Recorded]) -> list[events.Recorded]:
-    """Return the calls and the question to the user in *record* that have no outcome yet, in their order."""
+    """Return the calls and the question to the user in *record* that have no outcome yet, in their
+    order.
+    """
     waiting: list[events.ActionChosen | events.UserAsked] = []
     for event in record:
         match event:

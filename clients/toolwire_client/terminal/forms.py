@@ -28,7 +28,8 @@ class FormField(msgspec.Struct, frozen=True):
     is_required: bool
 
     def value(self, text: str) -> Any:
-        """Return the value of the typed *text*; `msgspec.UNSET` if it is empty and the field is optional.
+        """Return the value of the typed *text*; `msgspec.UNSET` if it is empty and the field is
+        optional.
 
         Raises:
             ValueError: if it does not fit the field; the text says why.
@@ -82,7 +83,9 @@ def fields(schema: Schema) -> list[FormField]:
 def _hint(schema: Schema) -> str:
     choices = _choices(schema) or _choices(schema.get("items"))
     type_ = str(schema.get("type", ""))
-    kind = " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
+    kind = (
+        " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
+    )
     if type_ == "array":
         kind = f"{kind}; several with commas"
     usual = f"default {as_json(schema['default'])}" if "default" in schema else ""

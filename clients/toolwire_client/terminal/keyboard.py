@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Keyboard:
     """Reads standard input line by line, on a terminal with editing keys and history.
 
-    Each line is read within *typing*. A prompt never goes to a standard output that is not a terminal.
+    Each line is read within *typing*. A prompt never goes to a standard output that is not a
+    terminal.
     """
 
     def __init__(self, typing: Callable[[], AbstractContextManager[None]]) -> None:
@@ -34,7 +35,9 @@ class Keyboard:
             sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
 
     def read(self, prompt: str, /, *, prefill: str = "") -> str | None:
-        """Return the next line, initially *prefill* where the terminal supports it; `None` at the end of input."""
+        """Return the next line, initially *prefill* where the terminal supports it; `None` at the
+        end of input.
+        """
         line: str | None = None
         try:
             with self._typing():

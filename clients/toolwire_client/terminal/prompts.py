@@ -1,4 +1,6 @@
-"""Asks the user at the terminal: for approval, for answers to the model, and for the forms of tools."""
+"""Asks the user at the terminal: for approval, for answers to the model, and for the forms of
+tools.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
     from ..session.elicitation import Answer, Question
 
 _CHOICES = "yes | no | edit | always (for this tool) > "
-_HOW = "y: allow. n: refuse, optionally with a reason (n not now). e: edit the arguments. a: always allow this tool."
+_HOW = (
+    "y: allow. n: refuse, optionally with a reason (n not now). e: edit the arguments. a: always"
+    " allow this tool."
+)
 _DECLINE = "/decline"
 
 
 class Person:
-    """Asks the user at the terminal: *read* (see `Keyboard.read`) reads their input, *say* shows them lines."""
+    """Asks the user at the terminal: *read* (see `Keyboard.read`) reads their input, *say* shows
+    them lines.
+    """
 
     def __init__(self, read: Callable[..., str | None], say: Callable[[Line], object]) -> None:
         self._read = read
@@ -46,7 +53,9 @@ class Person:
                 case "y" | "yes":
                     return Allow()
                 case "n" | "no":
-                    return Refuse(reason.strip() or (self._read("reason (optional) > ") or "").strip())
+                    return Refuse(
+                        reason.strip() or (self._read("reason (optional) > ") or "").strip()
+                    )
                 case "a" | "always":
                     self._always.add(request.tool)
                     return Allow()
@@ -58,7 +67,9 @@ class Person:
         return Pause()
 
     def reply(self, question: Question) -> str | None:
-        """Ask for the answer to the model's question, which is already shown; the end of input answers later."""
+        """Ask for the answer to the model's question, which is already shown; the end of input
+        answers later.
+        """
         while (typed := self._read("> ")) is not None:
             if typed.strip():
                 return typed
@@ -72,7 +83,9 @@ class Person:
         self._say(Line("note", f"{_DECLINE} declines the question, Ctrl-D closes it"))
         if not form and self._read("press Enter to agree > ") is None:
             return NoAnswer.DISMISSED
-        while not isinstance(answer := self._values(form), NoAnswer) and (wrong := misfit(answer, question)):
+        while not isinstance(answer := self._values(form), NoAnswer) and (
+            wrong := misfit(answer, question)
+        ):
             self._say(line("failure", wrong))
             if not form:  # the form has no field to correct
                 return NoAnswer.DISMISSED

@@ -1,4 +1,6 @@
-"""Renderers of a run: plain text, or JSON for programs. `rich_renderer` is for terminals, where rich is installed."""
+"""Renderers of a run: plain text, or JSON for programs. `rich_renderer` is for terminals, where
+rich is installed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire import codec
 
-from ..agent.events import NEVER, ActionChosen, Ended, ModelAsked, QuestionAsked, Resumed, TextArrived
+from ..agent.events import (
+    NEVER,
+    ActionChosen,
+    Ended,
+    ModelAsked,
+    QuestionAsked,
+    Resumed,
+    TextArrived,
+)
 from .event_lines import MARKS, Line, closing, cost_line, event_lines, line
 
 if TYPE_CHECKING:
@@ -21,8 +31,8 @@ if TYPE_CHECKING:
 class Renderer:
     """Shows a run. This base shows lines on *err*, and neither events nor anything that moves.
 
-    An answer is shown on `_screen` as it arrives, if that is set: a terminal, where what turns out to be invalid does
-    no harm.
+    An answer is shown on `_screen` as it arrives, if that is set: a terminal, where what turns out
+    to be invalid does no harm.
     """
 
     price: Price | None = None
@@ -71,7 +81,9 @@ class Renderer:
         self._end_line()
 
     def tell_of(self, event: Recorded) -> bool:
-        """Show the lines of *event*; return whether it is an answer that was not shown as it arrived."""
+        """Show the lines of *event*; return whether it is an answer that was not shown as it
+        arrived.
+        """
         self.rest()
         arrived = "".join(self._arrived)
         if isinstance(event, ModelAsked):
@@ -117,7 +129,9 @@ class PlainRenderer(Renderer):
 
 
 class JsonRenderer(Renderer):
-    """Writes every event to *out* as a line of JSON, and other lines to *err*: those of earlier runs are in neither."""
+    """Writes every event to *out* as a line of JSON, and other lines to *err*: those of earlier
+    runs are in neither.
+    """
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
         super().__init__(err)

@@ -1,4 +1,5 @@
-"""A renderer for terminals, with rich: dimmed thoughts, a spinner while the model thinks, bars for a tool's progress.
+"""A renderer for terminals, with rich: dimmed thoughts, a spinner while the model thinks, bars for
+a tool's progress.
 
 All texts are rich's `Text`, so output of tools and models is never read as markup.
 """
@@ -8,7 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 from toolwire_schemas.output import printable
@@ -35,11 +43,13 @@ _MAX_TEXT = 40
 class RichRenderer(Renderer):
     """Shows everything on *console*, by default standard output.
 
-    Without *moves*, as for a picture, there are no spinners and no times. Without *thinks* there is no spinner while
-    the model is asked, because the model is the person at the terminal.
+    Without *moves*, as for a picture, there are no spinners and no times. Without *thinks* there is
+    no spinner while the model is asked, because the model is the person at the terminal.
     """
 
-    def __init__(self, console: Console | None = None, *, moves: bool = True, thinks: bool = True) -> None:
+    def __init__(
+        self, console: Console | None = None, *, moves: bool = True, thinks: bool = True
+    ) -> None:
         self._console = console or Console(markup=False, highlight=False, emoji=False)
         super().__init__(self._console.file)
         self._screen = self._err if moves else None
@@ -59,8 +69,12 @@ class RichRenderer(Renderer):
                 self._move(tool)
             case Ended():
                 if has_answer:
-                    self._console.print(Text(f"\n{printable(event.result or '')}\n", overflow="fold"))
-                self.tell(Line("note", closing(event, seconds if self._moves else None, self.price)))
+                    self._console.print(
+                        Text(f"\n{printable(event.result or '')}\n", overflow="fold")
+                    )
+                self.tell(
+                    Line("note", closing(event, seconds if self._moves else None, self.price))
+                )
 
     def live(self, live: Live) -> None:
         super().live(live)
@@ -82,7 +96,10 @@ class RichRenderer(Renderer):
         grid.add_column(width=len(MARKS[line.kind]))
         grid.add_column(overflow="fold")
         style = _STYLES[line.kind]
-        grid.add_row(Text(MARKS[line.kind], style=style), Text(printable(line.text), style=style, overflow="fold"))
+        grid.add_row(
+            Text(MARKS[line.kind], style=style),
+            Text(printable(line.text), style=style, overflow="fold"),
+        )
         self._console.print(grid)
 
     def rest(self) -> None:
@@ -101,12 +118,16 @@ class RichRenderer(Renderer):
         if self._progress is None or has_bar != (total is not None):
             self.rest()
             self._progress = self._new_progress(text, total)
-        self._progress.update(self._progress.task_ids[0], description=text, completed=done, total=total)
+        self._progress.update(
+            self._progress.task_ids[0], description=text, completed=done, total=total
+        )
 
     def _new_progress(self, text: str, total: float | None) -> Progress:
         bar = () if total is None else (BarColumn(bar_width=24), TaskProgressColumn())
         label = TextColumn("{task.description}", markup=False)
-        progress = Progress(SpinnerColumn(), label, *bar, TimeElapsedColumn(), console=self._console, transient=True)
+        progress = Progress(
+            SpinnerColumn(), label, *bar, TimeElapsedColumn(), console=self._console, transient=True
+        )
         progress.add_task(text, total=total)
         progress.start()
         return progress

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ToolLike(Protocol):
-    """The interface of a tool, such as `toolwire_tools.Tool`. `call_async` is used if it `is_async`.
+    """The interface of a tool, such as `toolwire_tools.Tool`. `call_async` is used if it
+    `is_async`.
 
-    `describe` returns its entry in MCP's `tools/list`, the calls the result of MCP's `tools/call`. *caller* is a
-    `LocalCaller`.
+    `describe` returns its entry in MCP's `tools/list`, the calls the result of MCP's `tools/call`.
+    *caller* is a `LocalCaller`.
     """
 
     name: str
@@ -41,8 +42,9 @@ class ToolLike(Protocol):
 def tools_of(thing: Any) -> Iterable[ToolLike]:
     """Return the tools of *thing*.
 
-    A `ToolLike`, or anything with `as_tool()`, describes itself. `toolwire_tools.tools_of` describes the rest (plain
-    functions, toolkits, actions, environments, agents), as it does for a server.
+    A `ToolLike`, or anything with `as_tool()`, describes itself. `toolwire_tools.tools_of`
+    describes the rest (plain functions, toolkits, actions, environments, agents), as it does for a
+    server.
 
     Raises:
         TypeError: if it is something else, or cannot be described.
@@ -51,14 +53,16 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
         return [thing]
     if callable(as_tool := getattr(thing, "as_tool", None)):
         return tools_of(as_tool())
-    # The one import from the tools' shelf: only for objects of this process, so a client of servers runs without it.
+    # The one import from the tools' shelf: only for objects of this process, so a client of servers
+    # runs without it.
     from toolwire_tools import tools_of as described
 
     return described(thing)
 
 
 def typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> ToolLike:
-    """Return *function* as a tool with one *argument* of the type *kind*, or with arguments of the JSON Schema *kind*.
+    """Return *function* as a tool with one *argument* of the type *kind*, or with arguments of the
+    JSON Schema *kind*.
 
     Raises:
         TypeError: if JSON has no form for the type.
@@ -81,14 +85,19 @@ def typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> ToolLi
 class Local:
     """The tools of this process, as a source."""
 
-    def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
+    def __init__(
+        self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None
+    ) -> None:
         self.name = name or "local"
         self._tools: dict[str, ToolLike] = {}
         self._waiting = waiting
         self._on_ask = on_ask
         for tool in (tool for thing in things for tool in tools_of(thing)):
             if tool.name in self._tools:
-                raise ValueError(f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of sources")
+                raise ValueError(
+                    f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of"
+                    " sources"
+                )
             self._tools[tool.name] = tool
 
     def is_local(self, name: str) -> bool:
@@ -98,19 +107,26 @@ class Local:
         return [describe(tool.describe()) for tool in self._tools.values()]
 
     async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        on_progress: OnProgress | None,
+        deadline: Deadline,
     ) -> CallResult:
         """Call a tool. Its exceptions become error results.
 
         Raises:
-            TimedOut: if it does not end before *deadline*, not counting the time in which the user answers. A
-                synchronous tool continues in its thread and can see that it was cancelled.
+            TimedOut: if it does not end before *deadline*, not counting the time in which the user
+                answers. A synchronous tool continues in its thread and can see that it was
+                cancelled.
         """
         tool, waiting = self._tools[name], self._waiting
         caller = LocalCaller(tool, waiting, on_progress, self._on_ask, deadline)
         try:
             if tool.is_async:
-                result = await waiting.run_async(partial(tool.call_async, arguments, caller), deadline)
+                result = await waiting.run_async(
+                    partial(tool.call_async, arguments, caller), deadline
+                )
             else:
                 result = await waiting.run_blocking(partial(tool.call, arguments, caller), deadline)
         except DeadlineExceeded:
@@ -126,7 +142,12 @@ class LocalCaller:
     """The caller of a tool in this process (`toolwire_tools.Caller`)."""
 
     def __init__(
-        self, tool: ToolLike, waiting: Waiting, on_progress: OnProgress | None, on_ask: OnAsk | None, deadline: Deadline
+        self,
+        tool: ToolLike,
+        waiting: Waiting,
+        on_progress: OnProgress | None,
+        on_ask: OnAsk | None,
+        deadline: Deadline,
     ) -> None:
         self.cancelled = False
         self.session_state: dict[str, Any] = {}
@@ -135,7 +156,9 @@ class LocalCaller:
         self._deadline = deadline
         self._on_progress = on_progress
         self._elicitation = ElicitationHandler(on_ask, waiting)
-        self._observer = elicitation_observer.get()  # of this call, even if the tool is an agent that calls others
+        self._observer = (
+            elicitation_observer.get()
+        )  # of this call, even if the tool is an agent that calls others
 
     @property
     def state(self) -> Any:
@@ -168,14 +191,19 @@ class LocalCaller:
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, if there is an `on_ask`."""
         if not self._elicitation.can_ask:
-            return self._unasked("CannotAsk", "This tool needs to ask the user, and the client cannot ask.")
+            return self._unasked(
+                "CannotAsk", "This tool needs to ask the user, and the client cannot ask."
+            )
         with self._deadline.stopped():
-            replied = await self._elicitation.ask(Question(message, schema, self._tool.name), observer=self._observer)
+            replied = await self._elicitation.ask(
+                Question(message, schema, self._tool.name), observer=self._observer
+            )
         assert replied is not None
         return replied
 
     def _unasked(self, error: str, reason: str) -> dict[str, Any]:
-        """Raise the class *error* of the tool's own package with *reason*; without such a class, dismiss the question.
+        """Raise the class *error* of the tool's own package with *reason*; without such a class,
+        dismiss the question.
 
         The class is found by name, since a client runs without the package of tools.
         """
@@ -187,7 +215,9 @@ class LocalCaller:
 
 
 def _error_text(error: Exception) -> str:
-    """The text for the model. A `ToolError`, recognized by its name, is written for the model already."""
+    """The text for the model. A `ToolError`, recognized by its name, is written for the model
+    already.
+    """
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "ToolError" in kinds and str(error):
         return str(error)

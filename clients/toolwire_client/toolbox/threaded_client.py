@@ -36,7 +36,9 @@ class ThreadedClient:
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> CallResult:
-        """As the client's method. Cancelling the wait cancels the call, if the client has `start`."""
+        """As the client's method. Cancelling the wait cancels the call, if the client has
+        `start`.
+        """
         report = here(on_progress) if on_progress else None
         start = getattr(self._client, "start", None)
         if start is None:

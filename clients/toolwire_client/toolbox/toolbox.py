@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ClientLike(Protocol):
-    """The interface of `Client`, `AsyncClient` and the toolboxes; the methods may return awaitables."""
+    """The interface of `Client`, `AsyncClient` and the toolboxes; the methods may return
+    awaitables.
+    """
 
     def list_tools(self, *, timeout_seconds: float | None = None) -> Any: ...
 
@@ -52,7 +54,8 @@ class Remote:
         if not waiting.suspends and not blocks:
             name_of = type(client).__name__
             raise TypeError(
-                f"a Toolbox takes clients of `with`, and {name_of} is one of `async with`: use AsyncToolbox"
+                f"a Toolbox takes clients of `with`, and {name_of} is one of `async with`: use"
+                " AsyncToolbox"
             )
         if waiting.suspends and blocks:
             from .threaded_client import ThreadedClient  # which needs an event loop's modules
@@ -62,7 +65,9 @@ class Remote:
         self._waiting = waiting
         info = getattr(client, "server_info", None)
         server_name = info.get("name") if isinstance(info, dict) else None
-        self.name = name or (server_name if isinstance(server_name, str) and server_name else "server")
+        self.name = name or (
+            server_name if isinstance(server_name, str) and server_name else "server"
+        )
 
     def is_local(self, name: str) -> bool:
         return callable(self._is_local) and bool(self._is_local(name))
@@ -72,9 +77,15 @@ class Remote:
         return await self._waiting.maybe_await(tools)
 
     async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        on_progress: OnProgress | None,
+        deadline: Deadline,
     ) -> CallResult:
-        result = self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=deadline.left())
+        result = self._client.call_tool(
+            name, arguments, on_progress=on_progress, timeout_seconds=deadline.left()
+        )
         return await self._waiting.maybe_await(result)
 
 
@@ -83,12 +94,15 @@ ToolSource = Remote | Local
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[ToolSource]:
-    """Return a source for each client among *things*, and one for all tools in this process, under different names.
+    """Return a source for each client among *things*, and one for all tools in this process, under
+    different names.
 
     *things* may be a mapping of names to sources; a value may be a list.
     """
     named = things if isinstance(things, Mapping) else {None: things}
-    made = [source for name, thing in named.items() for source in _sources(thing, waiting, on_ask, name)]
+    made = [
+        source for name, thing in named.items() for source in _sources(thing, waiting, on_ask, name)
+    ]
     taken = {source.name for source in made}
     seen: set[str] = set()
     for source in made:  # several servers may be the same program
@@ -105,7 +119,9 @@ def free_name(name: str, taken: Container[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _sources(things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> Iterable[ToolSource]:
+def _sources(
+    things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None
+) -> Iterable[ToolSource]:
     listed = list(things) if isinstance(things, list | tuple) else [things]
     yield from (Remote(thing, waiting, name) for thing in listed if isinstance(thing, ClientLike))
     if others := [thing for thing in listed if not isinstance(thing, ClientLike)]:
@@ -116,12 +132,16 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def offered(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, str]]:
-    """Return the index of the source, and the tool's name there, by the name under which the tool is offered.
+    """Return the index of the source, and the tool's name there, by the name under which the tool
+    is offered.
 
-    *lists* holds the names of the sources, each with its tool names. A name that only one source has stays; others get
-    the source's name as prefix, as in `files_read`, and a number at the end if that name is taken.
+    *lists* holds the names of the sources, each with its tool names. A name that only one source
+    has stays; others get the source's name as prefix, as in `files_read`, and a number at the end
+    if that name is taken.
     """
-    found = list(dict.fromkeys((place, name) for place, (_, names) in enumerate(lists) for name in names))
+    found = list(
+        dict.fromkeys((place, name) for place, (_, names) in enumerate(lists) for name in names)
+    )
     times = Counter(name for _, name in found)
     taken = {name for name in times if times[name] == 1}
     made: dict[str, tuple[int, str]] = {}
@@ -145,10 +165,11 @@ class ToolOrigin(msgspec.Struct, frozen=True):
 class AsyncToolbox:
     """Lists and calls the tools of *sources*, like an `AsyncClient`.
 
-    *sources* is a list, or a mapping whose keys name the sources: clients of both kinds, other toolboxes, functions,
-    `Tool`s and toolkits, actions and their executors, and agents. A tool name that several sources have gets the
-    source's name as prefix, as in `files_read`; `origin` returns a tool's source and its name there. Sources of one
-    name are numbered, as in `files_2_read`. *on_ask* answers tools in this process; servers ask their own clients.
+    *sources* is a list, or a mapping whose keys name the sources: clients of both kinds, other
+    toolboxes, functions, `Tool`s and toolkits, actions and their executors, and agents. A tool name
+    that several sources have gets the source's name as prefix, as in `files_read`; `origin` returns
+    a tool's source and its name there. Sources of one name are numbered, as in `files_2_read`.
+    *on_ask* answers tools in this process; servers ask their own clients.
 
     `errors` holds the errors of the last listing by source.
 
@@ -185,11 +206,17 @@ class AsyncToolbox:
             except ClientError as error:
                 errors[place] = error
 
-        await self._waiting.gather([partial(ask, place, source) for place, source in enumerate(self._sources)])
-        found = offered([(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)])
+        await self._waiting.gather(
+            [partial(ask, place, source) for place, source in enumerate(self._sources)]
+        )
+        found = offered(
+            [(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)]
+        )
         self.errors.clear()
         self.errors.update((self._sources[place].name, errors[place]) for place in sorted(errors))
-        self._offered = {name: (self._sources[place], inner) for name, (place, inner) in found.items()}
+        self._offered = {
+            name: (self._sources[place], inner) for name, (place, inner) in found.items()
+        }
         return [_renamed(lists[place][inner], name) for name, (place, inner) in found.items()]
 
     async def call_tool(
@@ -235,14 +262,18 @@ class AsyncToolbox:
             close = closest(name, self._offered)
             question = f", did you mean {close[0]!r}?" if close else "."
             known = ", ".join(self._offered) or "(no tools)"
-            raise RequestFailed(messages.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}")
+            raise RequestFailed(
+                messages.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}"
+            )
         return self._offered[name]
 
 
 class Toolbox:
     """As `AsyncToolbox`, for code without an event loop: its clients are `Client`s."""
 
-    def __init__(self, sources: Mapping[str, Any] | Sequence[Any], *, on_ask: OnAsk | None = None) -> None:
+    def __init__(
+        self, sources: Mapping[str, Any] | Sequence[Any], *, on_ask: OnAsk | None = None
+    ) -> None:
         self._async = AsyncToolbox(sources, on_ask=on_ask, waiting=Waiting())
         self.errors = self._async.errors
         self.origin = self._async.origin

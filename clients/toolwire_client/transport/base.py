@@ -18,7 +18,9 @@ class Transport(Protocol):
     """Carries bytes to a running server, and from it."""
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """Start reading. *on_data* receives the chunks in order, then *on_end* why there are no more; on any thread."""
+        """Start reading. *on_data* receives the chunks in order, then *on_end* why there are no
+        more; on any thread.
+        """
 
     def send(self, data: bytes) -> None:
         """Deliver *data* after all data sent before. Never blocks."""
@@ -33,7 +35,9 @@ class Transport(Protocol):
 
 
 class Embedded(Protocol):
-    """One conversation of a server in this process. Its output goes to the `Write` it was created with."""
+    """One conversation of a server in this process. Its output goes to the `Write` it was created
+    with.
+    """
 
     def feed(self, data: bytes) -> None:
         """Handle *data*, any chunk of the stream, without waiting for the calls it starts."""
@@ -64,7 +68,8 @@ class InMemoryTransport:
         self._server = self._begin(on_data)
 
     def send(self, data: bytes) -> None:
-        # Feeding may produce responses that lead to more sends, so one thread at a time feeds all that is queued.
+        # Feeding may produce responses that lead to more sends, so one thread at a time feeds all
+        # that is queued.
         self._outbox.append(data)
         while self._outbox and self._server is not None and self._feeding.acquire(blocking=False):
             try:

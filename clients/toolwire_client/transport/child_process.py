@@ -1,8 +1,9 @@
-"""The transport to a child process, which runs in its own session and ends with all its descendants.
+"""The transport to a child process, which runs in its own session and ends with all its
+descendants.
 
-Strategy. One thread reads the server's output and one its stderr, so that the server never blocks on this client;
-writing never blocks either (`PipeWriter`). Where possible, the process is not reaped before `close`, since until
-then its process group id cannot be reused.
+Strategy. One thread reads the server's output and one its stderr, so that the server never blocks
+on this client; writing never blocks either (`PipeWriter`). Where possible, the process is not
+reaped before `close`, since until then its process group id cannot be reused.
 """
 
 from __future__ import annotations
@@ -30,11 +31,20 @@ if TYPE_CHECKING:
     from .base import OnData, OnEnd
     from .windows_job import WindowsJob
 
-# The variables that the official clients pass on: a server must not see the keys and tokens in our environment.
-# `env=` adds those it needs.
+# The variables that the official clients pass on: a server must not see the keys and tokens in our
+# environment. `env=` adds those it needs.
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _WINDOWS = (
-    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE"),
+    *(
+        "APPDATA",
+        "COMSPEC",
+        "HOMEDRIVE",
+        "HOMEPATH",
+        "LOCALAPPDATA",
+        "PATH",
+        "PATHEXT",
+        "PROCESSOR_ARCHITECTURE",
+    ),
     *("PROGRAMDATA", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE", "WINDIR"),
 )
 
@@ -44,24 +54,30 @@ def server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     names = _WINDOWS if sys.platform == "win32" else _POSIX
     # A value that begins with "()" is an exported shell function.
     passed = {name: os.environ[name] for name in names if name in os.environ}
-    return {name: value for name, value in passed.items() if not value.startswith("()")} | dict(env or {})
+    return {name: value for name, value in passed.items() if not value.startswith("()")} | dict(
+        env or {}
+    )
 
 
 PATIENCE_SECONDS = 2.0
-"""How long a server may take to end by itself, and again after SIGTERM; as in the official clients."""
+"""How long a server may take to end by itself, and again after SIGTERM; as in the official clients.
+"""
 
 LAST_SECONDS = 1.0
 """How long a process may outlive its output before it counts as still running."""
 
 _LOOK_SECONDS = 1.0
-"""How often to check for the end of the process where it cannot be polled together with its output."""
+"""How often to check for the end of the process where it cannot be polled together with its output.
+"""
 
 _LAST_WORDS_SECONDS = 0.5
 _PAUSE_SECONDS = 0.01
 """Between checks for the end of the process where it cannot be polled."""
 
 _CHUNK = 64 * 1024
-"""As much as a pipe holds. Memory for more comes from the system each time, which takes longer than a small read."""
+"""As much as a pipe holds. Memory for more comes from the system each time, which takes longer than
+a small read.
+"""
 
 _STDERR_KEPT_BYTES = 16 * 1024
 _STDERR_KEPT_LINES = 20
@@ -70,8 +86,9 @@ _STDERR_KEPT_LINES = 20
 class ServerProcess:
     """The transport to the server that *command* starts; see `Transport`.
 
-    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to ours, or to that
-    output; without *keep_stderr* it has ours, and `stderr_tail` nothing. It inherits *descriptors*, too.
+    *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to
+    ours, or to that output; without *keep_stderr* it has ours, and `stderr_tail` nothing. It
+    inherits *descriptors*, too.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -87,10 +104,13 @@ class ServerProcess:
         keep_stderr: bool = True,
         descriptors: Sequence[int] = (),
     ) -> None:
-        # Closing the writing end wakes the threads, even if another process still holds the server's pipes.
+        # Closing the writing end wakes the threads, even if another process still holds the
+        # server's pipes.
         self._stop, self._stop_writer = os.pipe()
         try:
-            self._process = _spawn(command, env, cwd, subprocess.PIPE if keep_stderr else None, descriptors)
+            self._process = _spawn(
+                command, env, cwd, subprocess.PIPE if keep_stderr else None, descriptors
+            )
         except BaseException:
             os.close(self._stop)
             os.close(self._stop_writer)
@@ -120,11 +140,16 @@ class ServerProcess:
         self._on_data, self._on_end = on_data, on_end
         assert self._process.stdout is not None
         if sys.platform != "win32" and hasattr(select, "poll"):  # Windows cannot wait for two pipes
-            source, has_ended = self._process.stdout.fileno(), lambda: self.exit_status() is not None
+            source, has_ended = (
+                self._process.stdout.fileno(),
+                lambda: self.exit_status() is not None,
+            )
             self._reading = SharedReading(source, self._stop, self._pidfd, has_ended, on_data)
         works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
         self._threads = [
-            threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
+            threading.Thread(
+                target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True
+            )
             for work in works
         ]
         for thread in self._threads:
@@ -135,7 +160,9 @@ class ServerProcess:
 
     @property
     def has_lost_input(self) -> bool:
-        """Whether some of what was sent has not reached the server's input, since that was closed."""
+        """Whether some of what was sent has not reached the server's input, since that was
+        closed.
+        """
         return self._writer.has_dropped
 
     def stderr_tail(self) -> str:
@@ -147,7 +174,9 @@ class ServerProcess:
         self._writer.finish()
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return the exit status; `None` if the process still runs after the wait. It is not reaped before `close`."""
+        """Return the exit status; `None` if the process still runs after the wait. It is not reaped
+        before `close`.
+        """
         deadline = time.monotonic() + wait_seconds
         while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
             if sys.platform == "win32" or self._pidfd is None:
@@ -168,13 +197,19 @@ class ServerProcess:
         return self._process.poll()
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """End the process group: close the input, then SIGTERM, then SIGKILL, *patience_seconds* apart."""
+        """End the process group: close the input, then SIGTERM, then SIGKILL, *patience_seconds*
+        apart.
+        """
         with self._closing:
-            if self._is_closed or self._owner != os.getpid():  # a forked child leaves it to its parent
+            if (
+                self._is_closed or self._owner != os.getpid()
+            ):  # a forked child leaves it to its parent
                 return
             self._is_closed = True
             try:
-                if self._process.returncode is None:  # else it was reaped, and its group id may be reused
+                if (
+                    self._process.returncode is None
+                ):  # else it was reaped, and its group id may be reused
                     self._end(patience_seconds)
             finally:
                 self._let_go()
@@ -241,7 +276,9 @@ class ServerProcess:
 
     def _chunks(self, source: int) -> Iterator[bytes]:
         """Yield chunks of *source* until it ends, the process ends, or `close` is called."""
-        if sys.platform == "win32" or not hasattr(select, "poll"):  # Windows cannot wait for two pipes
+        if sys.platform == "win32" or not hasattr(
+            select, "poll"
+        ):  # Windows cannot wait for two pipes
             while data := os.read(source, _CHUNK):
                 yield data
             return
@@ -256,9 +293,13 @@ class ServerProcess:
             if source in ready:
                 if data := os.read(source, _CHUNK):
                     yield data
-                if not data or self._stop in ready:  # what the process wrote just before its end fits into one chunk
+                if (
+                    not data or self._stop in ready
+                ):  # what the process wrote just before its end fits into one chunk
                     return
-            elif has_ended or self._stop in ready:  # no output is left, though a descendant may still hold the pipe
+            elif (
+                has_ended or self._stop in ready
+            ):  # no output is left, though a descendant may still hold the pipe
                 return
             else:
                 has_ended = self.exit_status() is not None
@@ -282,20 +323,26 @@ class ServerProcess:
 
 
 def _open_job(process: subprocess.Popen[bytes]) -> WindowsJob | None:
-    """Return the job by which *process* and its descendants are killed; `None` where the system has none."""
+    """Return the job by which *process* and its descendants are killed; `None` where the system has
+    none.
+    """
     if sys.platform != "win32":
         return None
     from .windows_job import WindowsJob
 
     try:
-        handle: int = vars(process)["_handle"]  # of `Popen` on Windows, which has no public name for it
+        handle: int = vars(process)[
+            "_handle"
+        ]  # of `Popen` on Windows, which has no public name for it
         return WindowsJob(handle)
     except OSError:  # a job of an old system that holds this process and allows no other
         return None
 
 
 def _open_pidfd(process: int) -> int | None:
-    """Return a descriptor that becomes readable when *process* ends; `None` where the system has none."""
+    """Return a descriptor that becomes readable when *process* ends; `None` where the system has
+    none.
+    """
     if sys.platform != "linux":
         return None
     try:
@@ -329,7 +376,9 @@ class PipeWriter:
 
     @property
     def is_read(self) -> bool:
-        """Whether something was sent, and the other end has read it all, as far as the system says that."""
+        """Whether something was sent, and the other end has read it all, as far as the system says
+        that.
+        """
         return self._is_used and not (self._is_unread() or self.has_dropped)
 
     def _is_unread(self) -> bool:
@@ -356,7 +405,9 @@ class PipeWriter:
                     return
             self._rest += data
             if self._thread is None:
-                thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
+                thread = threading.Thread(
+                    target=self._work, name="toolwire-client-write", daemon=True
+                )
                 thread.start()
                 self._thread = thread  # not before: one that could not be started is not waited for
             self._changed.notify()
@@ -447,5 +498,9 @@ def _spawn(
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        where = f" in {cwd}" if isinstance(error, OSError) and cwd is not None and error.filename == cwd else ""
+        where = (
+            f" in {cwd}"
+            if isinstance(error, OSError) and cwd is not None and error.filename == cwd
+            else ""
+        )
         raise NotStarted(f"cannot start {program!r}{where}: {reason}") from error

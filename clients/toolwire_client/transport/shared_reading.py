@@ -1,8 +1,8 @@
 """Reads a server's output on the threads that wait for it.
 
-Strategy. To wake a thread takes longer than a quick call. So a thread that waits for a response takes the turn to read,
-if no other has it, and delivers what comes, also to others. The transport's own thread reads while no call waits, and
-looks now and then while calls come one after another.
+Strategy. To wake a thread takes longer than a quick call. So a thread that waits for a response
+takes the turn to read, if no other has it, and delivers what comes, also to others. The transport's
+own thread reads while no call waits, and looks now and then while calls come one after another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 64 * 1024
 _LOOK_SECONDS = 1.0
-"""How often to check for the end of the process where it cannot be polled together with its output."""
+"""How often to check for the end of the process where it cannot be polled together with its output.
+"""
 
 _TICK_SECONDS = 0.002
 _BUSY_SECONDS = 0.1
@@ -35,8 +36,9 @@ _TURN = object()
 class SharedReading(Waiting):
     """Reads *source* until it ends, *has_ended* is true and nothing is left, or *stop* can be read.
 
-    *deliver* gets what comes, in order, on any thread. *process* can be read when the process ends, `None` if that is
-    not possible. As a `Waiting`, it makes inboxes for threads that read while they wait.
+    *deliver* gets what comes, in order, on any thread. *process* can be read when the process ends,
+    `None` if that is not possible. As a `Waiting`, it makes inboxes for threads that read while
+    they wait.
     """
 
     def __init__(
@@ -109,13 +111,23 @@ class SharedReading(Waiting):
     def wake(self, inbox: Inbox) -> None:
         """Wake the thread that reads for *inbox*, unless that is the present one. Never blocks."""
         with self._waking:
-            if self._reader is not None and self._reader[0] is inbox and self._reader[1] != threading.get_ident():
+            if (
+                self._reader is not None
+                and self._reader[0] is inbox
+                and self._reader[1] != threading.get_ident()
+            ):
                 os.write(self._wake_writer, b"x")
 
     def _receive(self, seconds: float | None) -> bool:
-        """Deliver what comes within *seconds*; false if nothing can come any more. Only with the turn."""
-        ready = {descriptor for descriptor, _ in self._poll(None if seconds is None else seconds * 1000)}
-        if self._source in ready:  # also after *stop*: the process may have written just before its end
+        """Deliver what comes within *seconds*; false if nothing can come any more. Only with the
+        turn.
+        """
+        ready = {
+            descriptor for descriptor, _ in self._poll(None if seconds is None else seconds * 1000)
+        }
+        if (
+            self._source in ready
+        ):  # also after *stop*: the process may have written just before its end
             data = os.read(self._source, _CHUNK)
             if data:
                 self._deliver(data)
@@ -156,7 +168,9 @@ class _ReadingInbox(Inbox):
 
 
 def _poll_for_input(*descriptors: int | None) -> Callable[[float | None], list[tuple[int, int]]]:
-    """Return the function that waits some milliseconds, or without limit, until one of *descriptors* can be read."""
+    """Return the function that waits some milliseconds, or without limit, until one of
+    *descriptors* can be read.
+    """
     if sys.platform == "win32":
         raise OSError("Windows cannot poll pipes")
     poll = select.poll()

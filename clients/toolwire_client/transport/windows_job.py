@@ -1,10 +1,12 @@
 """A Job Object of Windows, which ends a child process with all of its descendants.
 
-Windows has no process groups and no parent that adopts orphans. A job holds a process and everything that it starts;
-the system kills all of them when the last handle of the job is closed, which also happens when this process is killed.
+Windows has no process groups and no parent that adopts orphans. A job holds a process and
+everything that it starts; the system kills all of them when the last handle of the job is closed,
+which also happens when this process is killed.
 
-Written from the documentation of `CreateJobObjectW`, `SetInformationJobObject` and `AssignProcessToJobObject` at
-learn.microsoft.com; it has never run. The sizes of the structures are tested.
+Written from the documentation of `CreateJobObjectW`, `SetInformationJobObject` and
+`AssignProcessToJobObject` at learn.microsoft.com; it has never run. The sizes of the structures are
+tested.
 """
 
 from __future__ import annotations

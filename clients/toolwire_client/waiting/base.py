@@ -1,9 +1,10 @@
 """All that a client can wait for.
 
-Strategy. The client is written once, as coroutines that await only the methods of a `Waiting`. Those of this module
-block the thread and never suspend, so they need no event loop; `OnEventLoop` has the same methods for asyncio and trio.
-anyio's portal would serve the synchronous client as well, but importing anyio and asyncio takes longer than everything
-else that `toolwire call` imports.
+Strategy. The client is written once, as coroutines that await only the methods of a `Waiting`.
+Those of this module block the thread and never suspend, so they need no event loop; `OnEventLoop`
+has the same methods for asyncio and trio. anyio's portal would serve the synchronous client as
+well, but importing anyio and asyncio takes longer than everything else that `toolwire call`
+imports.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _LEAST_SECONDS = 0.02
 
 
 class Inbox:
-    """Holds the events of one request until its caller takes them, and the `ClientError` that ends its wait."""
+    """Holds the events of one request until its caller takes them, and the `ClientError` that ends
+    its wait.
+    """
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()
@@ -51,7 +54,11 @@ class Inbox:
         """Return the first event; `None` if none arrives in time."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
-            left = _LOOK_SECONDS if deadline is None else min(_LOOK_SECONDS, deadline - time.monotonic())
+            left = (
+                _LOOK_SECONDS
+                if deadline is None
+                else min(_LOOK_SECONDS, deadline - time.monotonic())
+            )
             try:
                 return self._queue.get(timeout=max(left, 0))
             except queue.Empty:
@@ -76,7 +83,9 @@ class OpenElicitation:
 
 
 class Waiting:
-    """The ways to wait, here by blocking the thread. `suspends` says whether other tasks run during a wait."""
+    """The ways to wait, here by blocking the thread. `suspends` says whether other tasks run during
+    a wait.
+    """
 
     suspends = False
 
@@ -87,7 +96,9 @@ class Waiting:
         time.sleep(seconds)
 
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """Run all *works* concurrently and wait for all. Raises the error of one of them, never an exception group."""
+        """Run all *works* concurrently and wait for all. Raises the error of one of them, never an
+        exception group.
+        """
         if len(works) == 1:
             return run(works[0]())
         futures = [in_daemon_thread(partial(self.run_from_worker, work)) for work in works]
@@ -124,7 +135,9 @@ class Waiting:
         return anyio.run(within, work, deadline)
 
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run *work* where the caller of `run_blocking` waits. Called from inside that function's work."""
+        """Run *work* where the caller of `run_blocking` waits. Called from inside that function's
+        work.
+        """
         return run(work())
 
     async def maybe_await(self, value: T | Awaitable[T]) -> T:
@@ -133,17 +146,24 @@ class Waiting:
             if isinstance(value, Coroutine):
                 value.close()
             raise TypeError(
-                "an async function was given to the synchronous client; use it with `async with connect(...)`"
+                "an async function was given to the synchronous client; use it with `async with"
+                " connect(...)`"
             )
         return value
 
-    async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
-        """As `maybe_await`; cancels the wait, where that is possible, if *elicitation* is closed first."""
+    async def await_while_open(
+        self, elicitation: OpenElicitation, value: T | Awaitable[T]
+    ) -> T | None:
+        """As `maybe_await`; cancels the wait, where that is possible, if *elicitation* is closed
+        first.
+        """
         return await self.maybe_await(value)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of *work*, a coroutine that awaits nothing but the methods of a blocking `Waiting`."""
+    """Return the result of *work*, a coroutine that awaits nothing but the methods of a blocking
+    `Waiting`.
+    """
     try:
         work.send(None)
     except StopIteration as done:
@@ -153,8 +173,12 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a coroutine of the synchronous client awaited an event loop")
 
 
-def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Any, P], T]:
-    """Return the blocking version of *method*, for a class that holds its asynchronous twin as `_async`."""
+def blocking(
+    method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Any, P], T]:
+    """Return the blocking version of *method*, for a class that holds its asynchronous twin as
+    `_async`.
+    """
 
     @wraps(method)
     def blocks(self: Any, /, *given: P.args, **named: P.kwargs) -> T:

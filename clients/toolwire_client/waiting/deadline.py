@@ -44,7 +44,9 @@ class Deadline:
     def at_most(self, seconds: float | None) -> Deadline:
         """Return a deadline that ends after *seconds*, or with this one if that is sooner."""
         left = self.left()
-        return Deadline(seconds if left is None else left if seconds is None else min(left, seconds))
+        return Deadline(
+            seconds if left is None else left if seconds is None else min(left, seconds)
+        )
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -66,14 +68,18 @@ class Deadline:
 
 
 async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
-    """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within *deadline*."""
+    """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within
+    *deadline*.
+    """
     import anyio  # here, since a blocking client rarely needs it and the import takes time
 
     with anyio.CancelScope() as scope:
 
         def move() -> None:
             left = deadline.left()
-            scope.deadline = math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
+            scope.deadline = (
+                math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
+            )
 
         deadline.on_moved = move
         move()

@@ -41,7 +41,9 @@ class OnEventLoop(Waiting):
         await anyio.sleep(seconds)
 
     async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
-        with CancelScope(shield=True):  # in a thread beyond anyio's limit, which others may have used up
+        with CancelScope(
+            shield=True
+        ):  # in a thread beyond anyio's limit, which others may have used up
             return await to_thread.run_sync(work, limiter=CapacityLimiter(1))
         raise AssertionError("nothing cancels a shielded scope")
 
@@ -60,7 +62,9 @@ class OnEventLoop(Waiting):
     async def maybe_await(self, value: T | Awaitable[T]) -> T:
         return await value if isinstance(value, Awaitable) else value
 
-    async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
+    async def await_while_open(
+        self, elicitation: OpenElicitation, value: T | Awaitable[T]
+    ) -> T | None:
         with CancelScope() as scope:
             elicitation.on_closed = lambda: self._scheduler(scope.cancel)
             if not elicitation.is_open:
@@ -112,7 +116,9 @@ class _LoopInbox(Inbox):
 
 
 def loop_scheduler() -> Callable[[Callable[[], object]], None]:
-    """Return a function that runs functions on this loop, called from any thread without blocking; anyio cannot."""
+    """Return a function that runs functions on this loop, called from any thread without blocking;
+    anyio cannot.
+    """
     soon: Callable[[Callable[[], object]], object] | None = None
     if "trio" in sys.modules:
         from trio.lowlevel import current_trio_token
@@ -134,8 +140,9 @@ def loop_scheduler() -> Callable[[Callable[[], object]], None]:
 async def in_thread(work: Callable[[], T]) -> T:
     """Return the result of *work*, which may block for any time.
 
-    Cancellation abandons the thread, and so does the end of the program: a model or a person that does not answer must
-    not keep Ctrl-C from ending it. anyio's own threads are waited for at exit, so they cannot be used.
+    Cancellation abandons the thread, and so does the end of the program: a model or a person that
+    does not answer must not keep Ctrl-C from ending it. anyio's own threads are waited for at exit,
+    so they cannot be used.
     """
     schedule, done = loop_scheduler(), Event()
     future = in_daemon_thread(work)
@@ -145,9 +152,11 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def here(function: Callable[..., object]) -> Callable[..., None]:
-    """Return a version of *function* that any thread may call: it runs on the event loop where this was called.
+    """Return a version of *function* that any thread may call: it runs on the event loop where this
+    was called.
 
-    Synchronous clients report progress, and blocking models stream their replies, in threads of their own.
+    Synchronous clients report progress, and blocking models stream their replies, in threads of
+    their own.
     """
     schedule, thread = loop_scheduler(), threading.get_ident()
 
@@ -155,7 +164,9 @@ def here(function: Callable[..., object]) -> Callable[..., None]:
         try:
             function(*given)
         except Exception:  # no caller waits for it
-            logging.getLogger("toolwire_client").exception("a progress or text callback raised an exception")
+            logging.getLogger("toolwire_client").exception(
+                "a progress or text callback raised an exception"
+            )
 
     def call(*given: Any) -> None:
         if threading.get_ident() == thread:

@@ -1,8 +1,8 @@
 """Runs an agent on an event loop in its own thread, and terminal work in the main thread.
 
-Strategy. Only the main thread receives Ctrl-C, and only there can reading a line be edited and interrupted. So all
-reading and writing happens there, one job after the other, on behalf of the event loop. Ctrl-C interrupts typing at
-once; otherwise it is a job like the others.
+Strategy. Only the main thread receives Ctrl-C, and only there can reading a line be edited and
+interrupted. So all reading and writing happens there, one job after the other, on behalf of the
+event loop. Ctrl-C interrupts typing at once; otherwise it is a job like the others.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ _LOOK_SECONDS = 1.0
 """How often to check for Ctrl-C: on Windows, a thread that waits for a lock does not notice it."""
 
 _MAX_BUSY_SECONDS = 5.0
-"""How long the event loop may leave a signal unhandled. Judging one value by a schema takes a tenth of it."""
+"""How long the event loop may leave a signal unhandled. Judging one value by a schema takes a tenth
+of it.
+"""
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 _NUDGE = [signal.SIGURG] if hasattr(signal, "SIGURG") else []
-"""A signal that only interrupts a read. Python notes a signal that arrives just before a read, but runs its handler
-only when the read returns."""
+"""A signal that only interrupts a read. Python notes a signal that arrives just before a read, but
+runs its handler only when the read returns."""
 
 _NUDGE_SECONDS = 0.05
 _MAX_NUDGES = 100
@@ -49,7 +51,8 @@ class Interrupted(Exception):
 class MainThread:
     """Runs an asynchronous function in another thread, and its jobs in this one.
 
-    *on_interrupt* is called for each Ctrl-C, and *on_end* for a signal to end the process; both on the event loop.
+    *on_interrupt* is called for each Ctrl-C, and *on_end* for a signal to end the process; both on
+    the event loop.
     """
 
     def __init__(self, on_interrupt: Callable[[], object], on_end: Callable[[], object]) -> None:
@@ -63,9 +66,12 @@ class MainThread:
         self._unhandled_since: float | None = None
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return the result of *work*, which runs on an event loop. A signal that ended it then ends the process."""
+        """Return the result of *work*, which runs on an event loop. A signal that ended it then
+        ends the process.
+        """
         try:
-            # Signals first: Ctrl-C while the portal starts would leave its thread running, and so the process.
+            # Signals first: Ctrl-C while the portal starts would leave its thread running, and so
+            # the process.
             with self._signals(), start_blocking_portal() as portal:
                 self._on_loop = portal.call(loop_scheduler)
                 result = portal.start_task_soon(work)
@@ -79,7 +85,9 @@ class MainThread:
                 signal.raise_signal(self._ended_by)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return the result of *work*, which runs in the main thread. Cancellation interrupts its typing."""
+        """Return the result of *work*, which runs in the main thread. Cancellation interrupts its
+        typing.
+        """
         job = _Job(work)
         self.soon(lambda: self._do(job))
         try:
@@ -153,7 +161,11 @@ class MainThread:
     def _signals(self) -> Iterator[None]:
         # Ignored signals, as in a script's background, stay ignored.
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS, *_NUDGE)}
-        before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+        before = {
+            number: handler
+            for number, handler in before.items()
+            if handler not in (signal.SIG_IGN, None)
+        }
         for number in before:
             signal.signal(number, self._on_signal)
         try:

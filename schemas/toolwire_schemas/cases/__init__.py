@@ -1,6 +1,7 @@
 """The contract cases: what any tool server must do, as data for a runner in any language.
 
-The JSON files in this folder are the cases, `contract-case` is the schema of one, and README.md says how to play them.
+The JSON files in this folder are the cases, `contract-case` is the schema of one, and README.md
+says how to play them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ Process = Literal["shared", "opened", "fresh", "run"]
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One behaviour of a tool server, and the steps that show whether a server has it; see README.md."""
+    """One behaviour of a tool server, and the steps that show whether a server has it; see
+    README.md.
+    """
 
     id: str
     behaviour: str
@@ -40,6 +43,9 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 @cache
 def cases() -> tuple[Case, ...]:
     """Return all cases, those of one area together."""
-    found = sorted((path for path in files(__package__).iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
+    found = sorted(
+        (path for path in files(__package__).iterdir() if path.name.endswith(".json")),
+        key=lambda p: p.name,
+    )
     decoder = msgspec.json.Decoder(list[Case])
     return tuple(case for path in found for case in decoder.decode(path.read_bytes()))

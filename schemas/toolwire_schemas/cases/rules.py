@@ -1,8 +1,9 @@
-"""The rules of the contract cases: why each matters, an exchange that passes and one that fails, how to fix a server.
+"""The rules of the contract cases: why each matters, an exchange that passes and one that fails,
+how to fix a server.
 
-Strategy. `rules/` has the texts and `exchanges/` the recorded exchanges, one file for each area, read on demand. A text
-is a string or a list of strings, of which `@NAME` is a text of `rules/shared.json`, since many cases have the same
-cause.
+Strategy. `rules/` has the texts and `exchanges/` the recorded exchanges, one file for each area,
+read on demand. A text is a string or a list of strings, of which `@NAME` is a text of
+`rules/shared.json`, since many cases have the same cause.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from . import cases
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """How to fix a server that breaks a rule: made with Toolwire, with an official SDK, or without any."""
+    """How to fix a server that breaks a rule: made with Toolwire, with an official SDK, or without
+    any.
+    """
 
     toolwire: str
     python: str
@@ -27,7 +30,9 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """The exchange with a server that breaks a rule, with the unmet expectation and what came instead."""
+    """The exchange with a server that breaks a rule, with the unmet expectation and what came
+    instead.
+    """
 
     expected: str
     came: str
@@ -37,8 +42,8 @@ class Failure(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True):
     """The rule of a contract case; `contract-rule` is its published schema.
 
-    Texts are plain English with `code` in backticks. The lines of an exchange begin with `-> ` if a client sent them,
-    with `<- ` if the server did, and with `-- ` if something else happened.
+    Texts are plain English with `code` in backticks. The lines of an exchange begin with `-> ` if a
+    client sent them, with `<- ` if the server did, and with `-- ` if something else happened.
     """
 
     id: str
@@ -57,19 +62,25 @@ _OF_FUZZING = {"valid": "calls/output-schema", "invalid": "calls/wrong-type"}
 
 
 def rule_id(case_id: str) -> str:
-    """Return the id of the rule for a finding of this case, or of `fuzz/valid/TOOL` or `fuzz/invalid/TOOL`."""
+    """Return the id of the rule for a finding of this case, or of `fuzz/valid/TOOL` or
+    `fuzz/invalid/TOOL`.
+    """
     area, *rest = case_id.split("/")
     return _OF_FUZZING[rest[0]] if area == "fuzz" and rest and rest[0] in _OF_FUZZING else case_id
 
 
 def rule(case_id: str) -> Rule | None:
-    """Return the rule for findings of this case, or of `fuzz/valid/TOOL` and the like; `None` without one."""
+    """Return the rule for findings of this case, or of `fuzz/valid/TOOL` and the like; `None`
+    without one.
+    """
     found = rule_id(case_id)
     return _rules(found.partition("/")[0]).get(found)
 
 
 def rule_url(case_id: str) -> str | None:
-    """Return the address of the page about that rule; `None` if the repository's address is unknown."""
+    """Return the address of the page about that rule; `None` if the repository's address is
+    unknown.
+    """
     return project_links.file_url(f"docs/contract/{rule_id(case_id)}.md")
 
 
@@ -123,11 +134,17 @@ def _rules(area: str) -> dict[str, Rule]:
     found = [case for case in cases() if case.area == area]
     if not found:
         return {}
-    texts, shared, exchanges = _read(f"rules/{area}"), _read("rules/shared"), _read(f"exchanges/{area}")
+    texts, shared, exchanges = (
+        _read(f"rules/{area}"),
+        _read("rules/shared"),
+        _read(f"exchanges/{area}"),
+    )
     rules = {}
     for case in found:
         about = {name: _joined(text, shared) for name, text in texts[case.id].items()}
-        head = {name: getattr(case, name) for name in ("id", "behaviour", "severity", "source", "ours")}
+        head = {
+            name: getattr(case, name) for name in ("id", "behaviour", "severity", "source", "ours")
+        }
         whole = {**head, "why": about.pop("why"), "fix": about, **exchanges[case.id]}
         rules[case.id] = msgspec.convert(whole, Rule)
     return rules
@@ -140,5 +157,7 @@ def _joined(text: str | list[str], shared: dict[str, str]) -> str:
 
 def _read(name: str) -> dict[str, Any]:
     folder, _, file = name.partition("/")
-    found: dict[str, Any] = msgspec.json.decode((files(__package__) / folder / f"{file}.json").read_bytes())
+    found: dict[str, Any] = msgspec.json.decode(
+        (files(__package__) / folder / f"{file}.json").read_bytes()
+    )
     return found

@@ -1,10 +1,12 @@
-"""Keeps what a model reads of a server, so that tools that change after their approval can be refused.
+"""Keeps what a model reads of a server, so that tools that change after their approval can be
+refused.
 
-Strategy. A lock has every entry of the server's lists as a person approved it, and the server's instructions. A later
-entry is compared byte by byte, as JSON with sorted members. Texts are taken apart from behaviour: texts are `title`,
-`description`, `examples` and `$comment` where JSON Schema or MCP has them, icons and metadata. If nothing but texts
-differs, the approved texts can take their place. Everything else is behaviour, unknown keywords and members
-included: a new optional argument can carry data to the server, and a hint decides whether a host asks.
+Strategy. A lock has every entry of the server's lists as a person approved it, and the server's
+instructions. A later entry is compared byte by byte, as JSON with sorted members. Texts are taken
+apart from behaviour: texts are `title`, `description`, `examples` and `$comment` where JSON Schema
+or MCP has them, icons and metadata. If nothing but texts differs, the approved texts can take their
+place. Everything else is behaviour, unknown keywords and members included: a new optional argument
+can carry data to the server, and a hint decides whether a host asks.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 Kind = Literal["tools", "prompts", "resources", "resourceTemplates"]
 Texts = Literal["approved", "refuse", "report"]
-"""What becomes of an entry whose texts have changed: it is shown with the approved ones, refused, or shown as it is."""
+"""What becomes of an entry whose texts have changed: it is shown with the approved ones, refused,
+or shown as it is.
+"""
 
 KEYS: dict[Kind, str] = {
     "tools": "name",
@@ -35,7 +39,12 @@ KEYS: dict[Kind, str] = {
 }
 """The member by which an entry of each list is known."""
 
-_NOUNS = {"tools": "tool", "prompts": "prompt", "resources": "resource", "resourceTemplates": "resource template"}
+_NOUNS = {
+    "tools": "tool",
+    "prompts": "prompt",
+    "resources": "resource",
+    "resourceTemplates": "resource template",
+}
 _SCHEMAS = ("inputSchema", "outputSchema")
 _TEXTS_OF_ENTRY = ("title", "description", "icons", "_meta")
 _TEXTS_OF_SCHEMA = ("title", "description", "examples", "$comment")
@@ -43,7 +52,9 @@ _SETS = ("required", "type")
 """Lists of a schema whose order says nothing."""
 
 _OF_LATER_REVISIONS = frozenset(("title", "outputSchema", "icons", "execution", "_meta"))
-"""Members that a server leaves out for hosts of older revisions, such as 2025-03-26. No host trusts a tool for them."""
+"""Members that a server leaves out for hosts of older revisions, such as 2025-03-26. No host trusts
+a tool for them.
+"""
 
 INSTRUCTIONS = "instructions"
 """The place of the server's instructions in differences and refusals."""
@@ -70,8 +81,12 @@ class Offer(msgspec.Struct, frozen=True):
     instructions: str = ""
 
 
-class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """The approved entries, each list in the order of its keys, and instructions (the schema `tools-lock`)."""
+class Lock(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
+    """The approved entries, each list in the order of its keys, and instructions (the schema
+    `tools-lock`).
+    """
 
     version: Literal[2]
     tools: list[Entry]
@@ -82,7 +97,10 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     def __str__(self) -> str:
         """Return the text of the file: the same for the same entries in any order."""
-        return json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+        return (
+            json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False, sort_keys=True)
+            + "\n"
+        )
 
     def entries(self, kind: Kind) -> dict[str, Entry]:
         """Return the approved entries of a list, by their keys."""
@@ -91,7 +109,9 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One place in which an entry is not as approved. *was* and *now* are JSON, or say that nothing is there."""
+    """One place in which an entry is not as approved. *was* and *now* are JSON, or say that nothing
+    is there.
+    """
 
     kind: str
     key: str
@@ -132,7 +152,9 @@ class Checked(msgspec.Struct, frozen=True):
         outcome = "the approved text is shown" if texts == "approved" else "the new text is shown"
         for one in self.differences:
             if one.is_text and (one.kind, one.key) not in self.refused:
-                sentence = f"{_name_entry(one.kind, one.key)}: {outcome}; the server changed {one.path}"
+                sentence = (
+                    f"{_name_entry(one.kind, one.key)}: {outcome}; the server changed {one.path}"
+                )
                 made.setdefault((one.kind, one.key), printable(sentence))
         return made
 
@@ -201,12 +223,18 @@ def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:
     if approved.instructions != offer.instructions:
         was, now = approved.instructions or _ABSENT, offer.instructions or _ABSENT
         differences.append(Difference(INSTRUCTIONS, "", INSTRUCTIONS, was, now, is_text=True))
-        instructions = {"approved": approved.instructions, "refuse": "", "report": offer.instructions}[texts]
+        instructions = {
+            "approved": approved.instructions,
+            "refuse": "",
+            "report": offer.instructions,
+        }[texts]
     return Checked(allowed, replaced, refused, differences, gone, instructions)
 
 
 def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Difference]:
-    """Return where an entry is not as approved: differences in behaviour first, `MAX_DIFFERENCES` at most."""
+    """Return where an entry is not as approved: differences in behaviour first, `MAX_DIFFERENCES`
+    at most.
+    """
     found: list[Difference] = []
     behaviour = _compare(_without_texts(was), _without_texts(now, was), "")
     for path, before, after in behaviour:
@@ -236,13 +264,17 @@ def _name_entry(kind: str, key: str) -> str:
 
 
 def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[str, str]]:
-    """Return the entries of a list in canonical form by their keys, and the reasons why others have none."""
+    """Return the entries of a list in canonical form by their keys, and the reasons why others have
+    none.
+    """
     member = KEYS[kind]
     keys = [entry.get(member) if isinstance(entry, dict) else None for entry in entries]
     counts = Counter(key for key in keys if isinstance(key, str))
     noun = _NOUNS[kind]
     found: dict[str, Entry] = {}
-    faults = {key: f"{count} {noun}s have this {member}" for key, count in counts.items() if count > 1}
+    faults = {
+        key: f"{count} {noun}s have this {member}" for key, count in counts.items() if count > 1
+    }
     for place, (key, entry) in enumerate(zip(keys, entries, strict=True), 1):
         if not isinstance(key, str):
             faults[f"#{place}"] = f"it is not a {noun} with a {member}"
@@ -293,13 +325,19 @@ def encode(value: Any) -> bytes:
 
 
 def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
-    """Return the behaviour of *entry*; what it lacks only for an older revision is as *approved*."""
+    """Return the behaviour of *entry*; what it lacks only for an older revision is as
+    *approved*.
+    """
     made = {name: value for name, value in entry.items() if name not in _TEXTS_OF_ENTRY}
     if approved is not None:
-        for name in _OF_LATER_REVISIONS.intersection(approved) - entry.keys() - set(_TEXTS_OF_ENTRY):
+        for name in (
+            _OF_LATER_REVISIONS.intersection(approved) - entry.keys() - set(_TEXTS_OF_ENTRY)
+        ):
             made[name] = approved[name]
     if isinstance(made.get("annotations"), dict):
-        made["annotations"] = {name: value for name, value in made["annotations"].items() if name != "title"}
+        made["annotations"] = {
+            name: value for name, value in made["annotations"].items() if name != "title"
+        }
     for name in _SCHEMAS:
         if name in made:
             made[name] = _behaviour_of_schema(made[name])
@@ -314,7 +352,9 @@ def _behaviour_of_schema(schema: Any) -> Any:
 
 
 def _without_absent(approved: Entry, entry: Entry) -> Entry:
-    """Return the *approved* entry without what the server leaves out of *entry* for the host's revision."""
+    """Return the *approved* entry without what the server leaves out of *entry* for the host's
+    revision.
+    """
     absent = _OF_LATER_REVISIONS - entry.keys()
     return {name: value for name, value in approved.items() if name not in absent}
 
@@ -337,7 +377,8 @@ def _compare(was: Any, now: Any, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 _MAX_VALUE_CHARACTERS = 2_000
-"""How much of a value is shown: a long description, and not a whole schema of thousands of lines."""
+"""How much of a value is shown: a long description, and not a whole schema of thousands of lines.
+"""
 
 
 def _show(value: Any) -> str:

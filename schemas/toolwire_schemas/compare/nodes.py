@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..json_schema.bounded_validator import CannotJudge, SchemaValidator, TooExpensive, faults_of_schema, identity
+from ..json_schema.bounded_validator import (
+    CannotJudge,
+    SchemaValidator,
+    TooExpensive,
+    faults_of_schema,
+    identity,
+)
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children, target, walk
 
 if TYPE_CHECKING:
@@ -21,18 +27,26 @@ NUMBERS = ("integer", "fraction")
 
 ASSERTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("type", "enum", "const"), KINDS),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), NUMBERS),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), NUMBERS
+    ),
     **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
     "format": KINDS,  # some schemas have a format of numbers, such as `int32`
     **dict.fromkeys(("contentEncoding", "contentMediaType"), ("string",)),
     **dict.fromkeys(("prefixItems", "items", "minItems", "maxItems", "uniqueItems"), ("array",)),
     **dict.fromkeys(("contains", "minContains", "maxContains", "unevaluatedItems"), ("array",)),
-    **dict.fromkeys(("properties", "patternProperties", "additionalProperties", "propertyNames"), ("object",)),
+    **dict.fromkeys(
+        ("properties", "patternProperties", "additionalProperties", "propertyNames"), ("object",)
+    ),
     **dict.fromkeys(("required", "minProperties", "maxProperties"), ("object",)),
-    **dict.fromkeys(("dependentRequired", "dependentSchemas", "unevaluatedProperties"), ("object",)),
+    **dict.fromkeys(
+        ("dependentRequired", "dependentSchemas", "unevaluatedProperties"), ("object",)
+    ),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"), KINDS),
 }
-"""The keywords that may reject a value, each with the kinds of values that it may reject. Others are annotations."""
+"""The keywords that may reject a value, each with the kinds of values that it may reject. Others
+are annotations.
+"""
 
 HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 _IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
@@ -49,8 +63,8 @@ _NOT_IN_DRAFT_07 = (
 class ComparedSchema:
     """A whole schema, in which references are resolved.
 
-    It is readable if it is a JSON Schema of a known draft, without references out of it and without keywords that
-    other drafts read differently. All verdicts about others are unknown.
+    It is readable if it is a JSON Schema of a known draft, without references out of it and without
+    keywords that other drafts read differently. All verdicts about others are unknown.
     """
 
     def __init__(self, root: Any) -> None:
@@ -66,7 +80,8 @@ class ComparedSchema:
         self.is_readable = is_known and all(self._is_common(schema, dialect) for schema in inner)
 
     def _is_common(self, schema: dict[str, Any], dialect: str | None) -> bool:
-        # References below an `$id` lead into another document, and next to a reference draft 7 ignores all keywords.
+        # References below an `$id` lead into another document, and next to a reference draft 7
+        # ignores all keywords.
         if not schema.keys().isdisjoint(_NOT_READ) or ("$id" in schema and schema is not self.root):
             return False
         if "$ref" not in schema:
@@ -75,7 +90,9 @@ class ComparedSchema:
             is_circle = list(self.target(schema["$ref"]).resolved().words) == ["$ref"]
         except LookupError:
             return False
-        return not is_circle and (dialect != "draft-07" or schema.keys() & ASSERTIONS.keys() == {"$ref"})
+        return not is_circle and (
+            dialect != "draft-07" or schema.keys() & ASSERTIONS.keys() == {"$ref"}
+        )
 
     def node(self, schema: Any) -> Node:
         """Return the only node of *schema*, which is a part of the document or was made for it."""
@@ -87,7 +104,8 @@ class ComparedSchema:
         """Return the node that *reference* leads to.
 
         Raises:
-            LookupError: if it leads out of the document or nowhere, or to something that is not a schema.
+            LookupError: if it leads out of the document or nowhere, or to something that is not a
+                schema.
         """
         found = target(self.root, reference)
         if not isinstance(found, bool) and id(found) not in self._parts:
@@ -95,13 +113,16 @@ class ComparedSchema:
         return self.node(found)
 
     def judge(self, schema: Any, value: Any, budget: Budget) -> bool | None:
-        """Return whether *value* fits *schema* by jsonschema; `None` if it has no answer, or if formats decide.
+        """Return whether *value* fits *schema* by jsonschema; `None` if it has no answer, or if
+        formats decide.
 
         Raises:
             TooExpensive: if that takes more steps than the *budget* has.
         """
         try:
-            verdicts = {validator.is_valid(value, schema, total=budget) for validator in self._validators}
+            verdicts = {
+                validator.is_valid(value, schema, total=budget) for validator in self._validators
+            }
         except TooExpensive:
             raise
         except CannotJudge:
@@ -115,7 +136,13 @@ class ComparedSchema:
 
         checkers = (None, Dialect.FORMAT_CHECKER) if self._has_formats else (None,)
         return [
-            SchemaValidator(self.root, dialect=Dialect, checks=False, format_checker=checker, exact_multiples=False)
+            SchemaValidator(
+                self.root,
+                dialect=Dialect,
+                checks=False,
+                format_checker=checker,
+                exact_multiples=False,
+            )
             for checker in checkers
         ]
 
@@ -130,7 +157,9 @@ def _is_schema(root: Any) -> bool:
 
 
 def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
-    """Return *schema* with the tuples of older drafts as `prefixItems`. Many schemas have them but name no draft."""
+    """Return *schema* with the tuples of older drafts as `prefixItems`. Many schemas have them but
+    name no draft.
+    """
     if isinstance(schema, list):
         return [_as_2020_12(item, ignored) for item in schema]
     if not isinstance(schema, dict):
@@ -145,7 +174,9 @@ def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
 
 
 class Node:
-    """A schema in its document. There is one node for each, so that nodes are equal only if they are the same."""
+    """A schema in its document. There is one node for each, so that nodes are equal only if they
+    are the same.
+    """
 
     __slots__ = ("_parts", "document", "schema", "words")
 
@@ -155,21 +186,31 @@ class Node:
         self._parts: dict[str, dict[Any, Node]] = {}
         # `false` accepts no value, like an empty enum.
         given = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
-        self.words: dict[str, Any] = {word: value for word, value in given.items() if word in ASSERTIONS}
+        self.words: dict[str, Any] = {
+            word: value for word, value in given.items() if word in ASSERTIONS
+        }
 
     def at(self, schema: Any) -> Node:
         """Return the node of a *schema* inside this one."""
         return self.document.node(schema)
 
     def parts(self, word: str) -> dict[Any, Node]:
-        """Return the schemas under *word*, or what it refers to, by their names or places, if any."""
+        """Return the schemas under *word*, or what it refers to, by their names or places, if
+        any.
+        """
         if word not in self._parts:
             value = self.words.get(word)
             found: dict[Any, Node] = {}
             if value is not None and word == "$ref":
                 found = {"": self.document.target(value)}
             elif value is not None and word in HOLDING:
-                inner: Any = {"": value} if word in ONE else dict(enumerate(value)) if word in LISTS else value
+                inner: Any = (
+                    {"": value}
+                    if word in ONE
+                    else dict(enumerate(value))
+                    if word in LISTS
+                    else value
+                )
                 found = {name: self.at(schema) for name, schema in inner.items()}
             self._parts[word] = found
         return self._parts[word]
@@ -183,7 +224,9 @@ class Node:
         return node
 
     def within(self) -> Iterator[Node]:
-        """Yield this node and all that apply to the same value: references, alternatives and conditions."""
+        """Yield this node and all that apply to the same value: references, alternatives and
+        conditions.
+        """
         seen, waiting = set[Node](), [self]
         while waiting:
             node = waiting.pop(0)
@@ -197,8 +240,9 @@ class Node:
 class Claims:
     """Remembers which claims hold and which do not.
 
-    Schemas may contain themselves, so a claim that is being proved may be used by the proofs about parts of the values:
-    parts are smaller than the whole, so that this ends, at values without parts.
+    Schemas may contain themselves, so a claim that is being proved may be used by the proofs about
+    parts of the values: parts are smaller than the whole, so that this ends, at values without
+    parts.
     """
 
     def __init__(self) -> None:
@@ -223,10 +267,12 @@ class Claims:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal; False if they are nested too deeply for that to be known."""
+    """Return whether two JSON values are equal; False if they are nested too deeply for that to be
+    known.
+    """
     try:
-        return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted") or bool(
-            identity(one) == identity(other)
-        )
+        return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(
+            other, order="sorted"
+        ) or bool(identity(one) == identity(other))
     except RecursionError:
         return False

@@ -1,8 +1,9 @@
 """Where two schemas differ, and which of them takes what at each such place.
 
-Strategy. Both schemas are walked side by side as far as they are built alike: members by name, elements of arrays, what
-may be null. Parts that are not built alike are one difference at their place, whose meaning `subset.py` decides. No
-part breaks a whole that takes everything, and what no part explains is a difference of the whole.
+Strategy. Both schemas are walked side by side as far as they are built alike: members by name,
+elements of arrays, what may be null. Parts that are not built alike are one difference at their
+place, whose meaning `subset.py` decides. No part breaks a whole that takes everything, and what no
+part explains is a difference of the whole.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _KINDS = {("yes", "no"): "widened", ("no", "yes"): "narrowed", ("no", "no"): "ch
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One difference at one *place*: does the new schema take all that the old one did, and the other way round?"""
+    """One difference at one *place*: does the new schema take all that the old one did, and the
+    other way round?
+    """
 
     place: str
     kind: str
@@ -51,7 +54,9 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
-    """Return where the schemas *old* and *new*, of what is called *place*, differ; an empty list if nowhere."""
+    """Return where the schemas *old* and *new*, of what is called *place*, differ; an empty list if
+    nowhere.
+    """
     if equal(old, new):
         return []
     try:
@@ -66,7 +71,9 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
 def _between(old: Node, new: Node, place: str, budget: Budget) -> list[Difference]:
     walk = _Walk(budget)
     whole = walk.values(old.resolved(), new.resolved(), place) or Difference(place, "same", "")
-    found = [part for below in walk.below(old, new, place) if (part := below.within(whole)) is not None]
+    found = [
+        part for below in walk.below(old, new, place) if (part := below.within(whole)) is not None
+    ]
     ahead = YES if any(part.new_takes_old != YES for part in found) else whole.new_takes_old
     back = YES if any(part.old_takes_new != YES for part in found) else whole.old_takes_new
     if "no" in (ahead.answer, back.answer) or ((ahead, back) != (YES, YES) and not budget.is_spent):
@@ -78,7 +85,9 @@ def _between(old: Node, new: Node, place: str, budget: Budget) -> list[Differenc
 
 
 class _Walk:
-    """Once the *budget* is spent, the walk goes nowhere else, and only what is certain by then is found."""
+    """Once the *budget* is spent, the walk goes nowhere else, and only what is certain by then is
+    found.
+    """
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -97,11 +106,16 @@ class _Walk:
             if (ahead, back) != (YES, YES):
                 text = self._about_null(old, new) or _in_words(old, new)
                 is_noticed = comparison is self._described
-                return Difference(place, _kind(ahead, back), text, *((ahead, back) if is_noticed else ()))
+                return Difference(
+                    place, _kind(ahead, back), text, *((ahead, back) if is_noticed else ())
+                )
         return None
 
     def _about_null(self, old: Node, new: Node) -> str:
-        for one, other, text in ((old, new, "may be null now"), (new, old, "may not be null any more")):
+        for one, other, text in (
+            (old, new, "may be null now"),
+            (new, old, "may not be null any more"),
+        ):
             nullable = _besides_null(other)
             if nullable and not _besides_null(one) and self._described.same(one, nullable):
                 return text
@@ -127,7 +141,9 @@ class _Walk:
                 yield from self._members(old, new, place)
             for word, where in (("additionalProperties", ".*"), ("items", "[]")):
                 if word in parts:
-                    yield from self.below(old.at(old.words[word]), new.at(new.words[word]), place + where)
+                    yield from self.below(
+                        old.at(old.words[word]), new.at(new.words[word]), place + where
+                    )
         self._within.pop()
 
     def _members(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
@@ -139,7 +155,11 @@ class _Walk:
             where = written(place, [name])
             if name not in theirs:
                 ahead = self._takes_among_others(new, mine[name])
-                text = "removed" if ahead != YES else "removed; values are still accepted, but may be ignored"
+                text = (
+                    "removed"
+                    if ahead != YES
+                    else "removed; values are still accepted, but may be ignored"
+                )
                 back = self._needs(new, name) if name in needed else YES
                 yield Difference(where, "member-removed", text, ahead, back)
             elif name not in mine:
@@ -149,9 +169,13 @@ class _Walk:
                 yield Difference(where, "member-added", text, ahead, back)
             else:
                 if name in needed_now - needed:
-                    yield Difference(where, "member-required", "required now", self._needs(old, name))
+                    yield Difference(
+                        where, "member-required", "required now", self._needs(old, name)
+                    )
                 elif name in needed - needed_now:
-                    yield Difference(where, "member-optional", "optional now", YES, self._needs(new, name))
+                    yield Difference(
+                        where, "member-optional", "optional now", YES, self._needs(new, name)
+                    )
                 yield from self.below(mine[name], theirs[name], where)
 
     def _needs(self, node: Node, name: str) -> SubsetVerdict:
@@ -176,13 +200,20 @@ def _walked(old: Node, new: Node) -> tuple[str, ...]:
     used = old.words.keys() | new.words.keys()
     both = (old.words, new.words)
     parts: tuple[str, ...] = ()
-    if used <= _OF_OBJECTS and all("properties" in words or words.get("type") == "object" for words in both):
+    if used <= _OF_OBJECTS and all(
+        "properties" in words or words.get("type") == "object" for words in both
+    ):
         are_maps = all(isinstance(words.get("additionalProperties"), dict) for words in both)
         parts = ("properties", "required", *(("additionalProperties",) if are_maps else ()))
     elif used <= _OF_ARRAYS and all("items" in words for words in both):
         parts = ("items",)
-    # The other keywords are compared within the other document, where their references would lead elsewhere.
-    besides = [new.words.get(word) for word in ("additionalProperties", "propertyNames") if word not in parts]
+    # The other keywords are compared within the other document, where their references would lead
+    # elsewhere.
+    besides = [
+        new.words.get(word)
+        for word in ("additionalProperties", "propertyNames")
+        if word not in parts
+    ]
     return () if "$ref" in str(besides) else parts
 
 
@@ -198,7 +229,11 @@ def _besides_null(node: Node) -> Node | None:
 def _with_parts_of(old: Node, new: Node, parts: tuple[str, ...]) -> Node:
     """Return what *new* says of the whole, together with what *old* says of the *parts*."""
     own = {word: value for word, value in new.words.items() if word not in parts}
-    return old.at({**own, **{word: value for word, value in old.words.items() if word in parts}}) if parts else new
+    return (
+        old.at({**own, **{word: value for word, value in old.words.items() if word in parts}})
+        if parts
+        else new
+    )
 
 
 # --- in words ---
@@ -218,13 +253,23 @@ def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
 
 
 def _in_words(old: Node, new: Node) -> str:
-    words = [word for word in ASSERTIONS if word not in _walked(old, new) and _differs(old.words, new.words, word)]
-    return "; ".join(_word(word, old.words, new.words) for word in words) or "its definitions changed"
+    words = [
+        word
+        for word in ASSERTIONS
+        if word not in _walked(old, new) and _differs(old.words, new.words, word)
+    ]
+    return (
+        "; ".join(_word(word, old.words, new.words) for word in words) or "its definitions changed"
+    )
 
 
 def _word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
     if word not in old or word not in new:
-        return f"{word} {shown(old[word])} removed" if word in old else f"{word} {shown(new[word])} added"
+        return (
+            f"{word} {shown(old[word])} removed"
+            if word in old
+            else f"{word} {shown(new[word])} added"
+        )
     if word == "enum":
         return _listed(old[word], new[word])
     return f"{word} {shown(old[word])} -> {shown(new[word])}"

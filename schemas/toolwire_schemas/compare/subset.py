@@ -1,7 +1,8 @@
 """Decides whether one schema takes every value that another takes: yes, no, or unknown.
 
-"yes" is proved (`proof.py`), and "no" is shown by a value that fits the one and not the other. It is searched for at
-the edges of what both say; jsonschema has validated it, so it does not matter how it was found.
+"yes" is proved (`proof.py`), and "no" is shown by a value that fits the one and not the other. It
+is searched for at the edges of what both say; jsonschema has validated it, so it does not matter
+how it was found.
 """
 
 from __future__ import annotations
@@ -36,7 +37,15 @@ _NAMES = ("extra", "x", "A1", OTHER)
 _NUMBERS = (0, 1, 1.5, -1, 0.5, 7, -0.5, 1000)
 _TEXTS = ("a", "", "A", "0", "abc", "a b", "1.5", "-", "é", "Some text, and more.", "true")
 _FORMATS = (
-    *("2026-03-01T09:00:00Z", "2026-03-01", "09:00:00Z", "P1D", "me@example.com", "example.com", "192.0.2.1"),
+    *(
+        "2026-03-01T09:00:00Z",
+        "2026-03-01",
+        "09:00:00Z",
+        "P1D",
+        "me@example.com",
+        "example.com",
+        "192.0.2.1",
+    ),
     *("2001:db8::1", "https://example.com/a", "/a/b", "123e4567-e89b-12d3-a456-426614174000"),
 )
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
@@ -55,9 +64,10 @@ YES, UNKNOWN = SubsetVerdict("yes"), SubsetVerdict("unknown")
 def takes_all(new: Any, old: Any, *, is_described: bool = False) -> SubsetVerdict:
     """Return whether the schema *new* takes every value that the schema *old* takes.
 
-    "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or else 2020-12, and
-    whether or not a validator checks formats. With *is_described* it is only about values that *old* describes: without
-    members that only *new* knows, and without integers that are not safe (`Case`).
+    "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or
+    else 2020-12, and whether or not a validator checks formats. With *is_described* it is only
+    about values that *old* describes: without members that only *new* knows, and without integers
+    that are not safe (`Case`).
     """
     if equal(old, new):
         return YES
@@ -71,7 +81,8 @@ def takes_all(new: Any, old: Any, *, is_described: bool = False) -> SubsetVerdic
 
 
 class Comparison:
-    """Answers questions about the schemas of two readable documents; each takes a third of what the *budget* has left.
+    """Answers questions about the schemas of two readable documents; each takes a third of what the
+    *budget* has left.
 
     If it *is_described*, it is only about the values that the old schema describes (`Case`).
     """
@@ -101,8 +112,11 @@ class Comparison:
             pass
         return UNKNOWN
 
-    def fitting(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int = 0) -> list[Any]:
-        """Return values that fit all *nodes*: a simple one, then some that do not fit a hint, then others.
+    def fitting(
+        self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int = 0
+    ) -> list[Any]:
+        """Return values that fit all *nodes*: a simple one, then some that do not fit a hint, then
+        others.
 
         *hints* are schemas whose edges are worth a try.
 
@@ -115,19 +129,24 @@ class Comparison:
         place = frozenset(nodes), frozenset(hints)
         if place in self._known or depth > _MAX_DEPTH:
             return self._known.get(place, [])
-        # Within a value of a schema that contains itself, there are the simple values that are found first.
+        # Within a value of a schema that contains itself, there are the simple values that are
+        # found first.
         simple = self._known[place] = []
         telling: list[Any] = []
         seen = set()
         for value in islice(self._tried(nodes, hints, depth), _MAX_TRIED):
-            if (one := identity(value)) in seen or not all(self._judges(node, value) for node in nodes):
+            if (one := identity(value)) in seen or not all(
+                self._judges(node, value) for node in nodes
+            ):
                 continue
             seen.add(one)
             if any(self._judges(hint, value) is False for hint in hints):
                 telling.append(value)
             elif len(simple) < _MAX_SIMPLE:
                 simple.append(value)
-            if len(telling) >= (_MAX_TELLING if depth else 1) or (len(simple) >= _MAX_SIMPLE and not hints):
+            if len(telling) >= (_MAX_TELLING if depth else 1) or (
+                len(simple) >= _MAX_SIMPLE and not hints
+            ):
                 break
         self._known[place] = [*simple[:1], *telling, *simple[1:]]
         return self._known[place]
@@ -136,7 +155,9 @@ class Comparison:
         return node.document.judge(node.schema, value, self._budget)
 
     def _tried(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> Iterator[Any]:
-        mine, theirs = ([inner for node in given for inner in node.within()] for given in (nodes, hints))
+        mine, theirs = (
+            [inner for node in given for inner in node.within()] for given in (nodes, hints)
+        )
         listed = set(map(identity, _listed(theirs)))
         yield from (value for value in _listed(mine) if identity(value) not in listed)
         yield from _examples(mine)
@@ -155,7 +176,9 @@ class Comparison:
         yield from (value for value in _listed(theirs) if not isinstance(value, dict | list))
 
     def _parts(self, case: Case, hints: list[Node], depth: int) -> Iterator[dict[Any, Any]]:
-        """Yield the parts of arrays or objects: what has to be there, then each part at its edges, then other sizes."""
+        """Yield the parts of arrays or objects: what has to be there, then each part at its edges,
+        then other sizes.
+        """
         is_array, is_set = case.kind == "array", any(case.values_of("uniqueItems"))
         mine, theirs = (case.element, elements) if is_array else (case.member, members)
 
@@ -191,10 +214,17 @@ def _indexes(case: Case, hints: list[Node], most: int) -> tuple[Sequence[Any], I
 
 
 def _names(case: Case, hints: list[Node], most: int) -> tuple[Sequence[Any], Iterable[Any]]:
-    """Return the names of *most* members, those that have to be there first, and those that may be special."""
+    """Return the names of *most* members, those that have to be there first, and those that may be
+    special.
+    """
     edges = dict.fromkeys([*case.names(), OTHER])
     if not case.is_closed():
-        named = [name for hint in hints for word in ("properties", "required") for name in hint.words.get(word, ())]
+        named = [
+            name
+            for hint in hints
+            for word in ("properties", "required")
+            for name in hint.words.get(word, ())
+        ]
         edges |= dict.fromkeys([*named, *_NAMES])
     extra = OTHER if case.is_closed() else "extra"
     others = [f"{extra}{number}" for number in range(most)]
@@ -213,18 +243,29 @@ def _listed(nodes: list[Node]) -> Iterator[Any]:
 
 
 def _examples(nodes: list[Node]) -> Iterator[Any]:
-    """Yield defaults and examples that have no members: these may be such as no schema describes."""
+    """Yield defaults and examples that have no members: these may be such as no schema
+    describes.
+    """
     for node in nodes:
         given = node.schema if isinstance(node.schema, dict) else {}
         examples = given["examples"] if isinstance(given.get("examples"), list) else []
-        yield from (value for value in (given.get("default"), *examples) if not isinstance(value, dict | list))
+        yield from (
+            value
+            for value in (given.get("default"), *examples)
+            if not isinstance(value, dict | list)
+        )
 
 
 def _numbers(nodes: list[Node]) -> Iterator[Any]:
     yield from _NUMBERS
     bounds: list[Any] = [value for value in _listed(nodes) if kind(value) in NUMBERS]
     bounds += [node.words[word] for word in _BOUNDS for node in nodes if word in node.words]
-    bounds += [node.words["multipleOf"] * times for node in nodes if "multipleOf" in node.words for times in (2, 3, 7)]
+    bounds += [
+        node.words["multipleOf"] * times
+        for node in nodes
+        if "multipleOf" in node.words
+        for times in (2, 3, 7)
+    ]
     for bound in dict.fromkeys(bounds):
         yield from (bound, bound + 1, bound - 1)
         yield from (bound + 0.5, bound - 0.5) if abs(bound) < 2**50 else ()
@@ -234,6 +275,8 @@ def _texts(nodes: list[Node]) -> Iterator[str]:
     yield from _TEXTS
     if any("format" in node.words or "pattern" in node.words for node in nodes):
         yield from _FORMATS
-    yield from (letter * size for size in _sizes(nodes, "minLength", "maxLength") for letter in "a1")
+    yield from (
+        letter * size for size in _sizes(nodes, "minLength", "maxLength") for letter in "a1"
+    )
     for value in _listed(nodes):
         yield from (value, f"{value}a") if isinstance(value, str) else ()

@@ -1,7 +1,8 @@
 """What changed between two lists of tools, and whom that breaks.
 
-Arguments go from callers to tools: a tool must accept what it accepted before. Results go the other way: a tool must
-return only what its schema promised before. Its hints decide how carefully users approve calls.
+Arguments go from callers to tools: a tool must accept what it accepted before. Results go the other
+way: a tool must return only what its schema promised before. Its hints decide how carefully users
+approve calls.
 """
 
 from __future__ import annotations
@@ -31,15 +32,19 @@ LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 
 _MAX_STEPS = 10 * MAX_STEPS
 _MAX_CHANGES = 100
-"""Changes of one tool with one level and the same concerns reported one by one; others are only counted."""
+"""Changes of one tool with one level and the same concerns reported one by one; others are only
+counted.
+"""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One change of one *tool* (of the list, if that is ""), at a *place* in it such as `arguments.items[].count`.
+    """One change of one *tool* (of the list, if that is ""), at a *place* in it such as
+    `arguments.items[].count`.
 
-    `concerns` says who notices: `callers` send arguments, `readers` get results, `approval` is by hints, `models`
-    choose by descriptions, `people` see names and pictures. The `example` is a value that was taken and is refused
-    now, or that may be given now and was not before. A `more-changes` reports only the *count* of further ones.
+    `concerns` says who notices: `callers` send arguments, `readers` get results, `approval` is by
+    hints, `models` choose by descriptions, `people` see names and pictures. The `example` is a
+    value that was taken and is refused now, or that may be given now and was not before. A
+    `more-changes` reports only the *count* of further ones.
     """
 
     tool: str
@@ -69,12 +74,15 @@ class BadList(ValueError):
 
 
 def verdict(changes: Sequence[Change]) -> Level:
-    """Return what all *changes* together ask of a version's number; `unknown` if that may have to be `major`."""
+    """Return what all *changes* together ask of a version's number; `unknown` if that may have to
+    be `major`.
+    """
     return max((change.level for change in changes), key=LEVELS.index, default="none")
 
 
 def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
-    """Return what changed from the *old* entries of `tools/list` to the *new* ones, breaking changes first.
+    """Return what changed from the *old* entries of `tools/list` to the *new* ones, breaking
+    changes first.
 
     Raises:
         BadList: if an entry is no tool, or two tools have one name.
@@ -85,11 +93,15 @@ def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
     for name in [name for name in before if name in after]:
         found += _limited(list(_of_tool(before[name], after[name], budget)))
     order = {name: place for place, name in enumerate([*before, *after])}
-    return sorted(found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1)))
+    return sorted(
+        found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1))
+    )
 
 
 def _limited(changes: list[Change]) -> Iterator[Change]:
-    """Yield the *changes* of one tool, and instead of the last ones, if they are many, how many these are."""
+    """Yield the *changes* of one tool, and instead of the last ones, if they are many, how many
+    these are.
+    """
     counts: Counter[tuple[Level, Concerns]] = Counter()
     for change in changes:
         counts[change.level, change.concerns] += 1
@@ -97,7 +109,15 @@ def _limited(changes: list[Change]) -> Iterator[Change]:
             yield change
     for (level, concerns), count in counts.items():
         if (more := count - _MAX_CHANGES) > 0:
-            yield Change(changes[0].tool, "", "more-changes", level, concerns, f"and {more:,} more", count=more)
+            yield Change(
+                changes[0].tool,
+                "",
+                "more-changes",
+                level,
+                concerns,
+                f"and {more:,} more",
+                count=more,
+            )
 
 
 def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
@@ -119,7 +139,9 @@ def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Chan
     for name in after:
         if name not in before:
             yield Change(name, "", "tool-added", "minor", "models", "new")
-    common = [[name for name in names if name in before and name in after] for names in (before, after)]
+    common = [
+        [name for name in names if name in before and name in after] for names in (before, after)
+    ]
     if common[0] != common[1]:
         yield Change("", "", "tools-reordered", "patch", "models", "the tools are in another order")
 
@@ -133,10 +155,17 @@ def _of_tool(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     yield from _of_tasks(old, new)
     for member, concerns in _REMARKS.items():
         if not equal(old.get(member), new.get(member)):
-            yield Change(str(old["name"]), member, "text-changed", "patch", concerns, f"{member} changed")
+            yield Change(
+                str(old["name"]), member, "text-changed", "patch", concerns, f"{member} changed"
+            )
 
 
-_REMARKS: dict[str, Concerns] = {"title": "people", "description": "models", "icons": "people", "_meta": "people"}
+_REMARKS: dict[str, Concerns] = {
+    "title": "people",
+    "description": "models",
+    "icons": "people",
+    "_meta": "people",
+}
 
 
 def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
@@ -144,13 +173,18 @@ def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     before, after = ({"type": "object"} if schema is None else schema for schema in schemas)
     for found in _differences(before, after, "arguments", budget):
         change = _change(old, found, found.new_takes_old, "callers")
-        # To what effect are values of what was removed still taken? Most tools drop what they do not know.
+        # To what effect are values of what was removed still taken? Most tools drop what they do
+        # not know.
         is_silent = found.kind == "member-removed" and change.level == "minor"
         yield msgspec.structs.replace(change, level="unknown") if is_silent else change
 
 
 def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
-    name, before, after = str(old["name"]), _schema(old, "outputSchema"), _schema(new, "outputSchema")
+    name, before, after = (
+        str(old["name"]),
+        _schema(old, "outputSchema"),
+        _schema(new, "outputSchema"),
+    )
     if before is not None and after is not None:
         for found in _differences(before, after, "result", budget):
             yield _change(old, found, found.old_takes_new, "readers")
@@ -158,11 +192,20 @@ def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
         text = "results are not described any more, and may be without data"
         yield Change(name, "result", "output-removed", "major", "readers", text)
     elif after is not None:
-        yield Change(name, "result", "output-added", "minor", "readers", "results have data now, and a schema")
+        yield Change(
+            name,
+            "result",
+            "output-added",
+            "minor",
+            "readers",
+            "results have data now, and a schema",
+        )
 
 
 def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
-    """Return `differences`, with steps from the *budget* of the whole list, for one schema not all of them."""
+    """Return `differences`, with steps from the *budget* of the whole list, for one schema not all
+    of them.
+    """
     part = Budget(most := min(MAX_STEPS, budget.left))
     found = differences(old, new, place, part)
     budget.left -= most - max(part.left, 0)
@@ -178,7 +221,9 @@ def _change(entry: Entry, found: Difference, decides: SubsetVerdict, concerns: C
     level: Level = _LEVELS[decides.answer]
     if found.kind == "text-changed":
         level, concerns = "patch", "models"
-    return Change(str(entry["name"]), found.place, found.kind, level, concerns, found.text, decides.witness)
+    return Change(
+        str(entry["name"]), found.place, found.kind, level, concerns, found.text, decides.witness
+    )
 
 
 _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"}
@@ -193,18 +238,37 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
             level: Level = "major" if before[hint] == safe else "minor"
             values = f"{before[hint]} -> {after[hint]}".lower()
             text = f"{values}: {worse if level == 'major' else better}"
-            yield Change(str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text)
+            yield Change(
+                str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text
+            )
     if _object(old, "annotations").get("title") != _object(new, "annotations").get("title"):
-        yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
+        yield Change(
+            str(old["name"]),
+            "annotations.title",
+            "text-changed",
+            "patch",
+            "people",
+            "title changed",
+        )
 
 
 HINTS = {
     "readOnlyHint": (True, "it may change something now", "it changes nothing now"),
-    "destructiveHint": (False, "it may remove or overwrite something now", "it removes and overwrites nothing now"),
+    "destructiveHint": (
+        False,
+        "it may remove or overwrite something now",
+        "it removes and overwrites nothing now",
+    ),
     "idempotentHint": (True, "a second call may do more now", "a second call does no more now"),
-    "openWorldHint": (False, "it deals with the world outside now", "it stays within its own world now"),
+    "openWorldHint": (
+        False,
+        "it deals with the world outside now",
+        "it stays within its own world now",
+    ),
 }
-"""The hints of MCP with the value that allows less care, and texts for its loss and its gain; its absence is a loss."""
+"""The hints of MCP with the value that allows less care, and texts for its loss and its gain; its
+absence is a loss.
+"""
 
 
 def _object(entry: Entry, member: str) -> dict[str, Any]:
@@ -214,7 +278,10 @@ def _object(entry: Entry, member: str) -> dict[str, Any]:
 
 def _hints(entry: Entry) -> dict[str, bool]:
     given = _object(entry, "annotations")
-    hints = {hint: given[hint] if isinstance(given.get(hint), bool) else not safe for hint, (safe, *_) in HINTS.items()}
+    hints = {
+        hint: given[hint] if isinstance(given.get(hint), bool) else not safe
+        for hint, (safe, *_) in HINTS.items()
+    }
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints
@@ -223,8 +290,12 @@ def _hints(entry: Entry) -> dict[str, bool]:
 def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
     """Whether a call may, or has to, run as a task (MCP 2025-11-25)."""
     given = [_object(entry, "execution").get("taskSupport") for entry in (old, new)]
-    before, after = (support if support in ("optional", "required") else "forbidden" for support in given)
+    before, after = (
+        support if support in ("optional", "required") else "forbidden" for support in given
+    )
     if before != after:
         level: Level = "minor" if after == "optional" else "major"
         text = f"{before} -> {after}"
-        yield Change(str(old["name"]), "execution.taskSupport", "tasks-changed", level, "callers", text)
+        yield Change(
+            str(old["name"]), "execution.taskSupport", "tasks-changed", level, "callers", text
+        )

@@ -21,7 +21,12 @@ WHOM: dict[Concerns, str] = {
     "models": "models",
     "people": "people",
 }
-HEADINGS: dict[Level, str] = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Other"}
+HEADINGS: dict[Level, str] = {
+    "major": "Breaking",
+    "unknown": "Perhaps breaking",
+    "minor": "New",
+    "patch": "Other",
+}
 
 
 def sentence(changes: Sequence[Change]) -> str:
@@ -34,7 +39,9 @@ def sentence(changes: Sequence[Change]) -> str:
             return "none: nothing changed."
         case "major":
             breaking = _changes(counts["major"]) + (" breaks" if counts["major"] == 1 else " break")
-            return f"major: {breaking} users" + (f", and {counts['unknown']} more may." if counts["unknown"] else ".")
+            return f"major: {breaking} users" + (
+                f", and {counts['unknown']} more may." if counts["unknown"] else "."
+            )
         case "unknown":
             return f"perhaps major: {_changes(counts['unknown'])} may break users."
         case level:

@@ -1,11 +1,13 @@
 """Writes a tool in the formats that models, frameworks and people read, and reads some of them.
 
-All start from the *entry* of a tool, as MCP's `tools/list` has it. Each module is a dialect: `from_entry` writes one
-tool and `from_entries` several, `to_entry` and `to_entries` read them, and `arguments` turns those of a model's call
-into what the tool takes. `name_mapping.Names` does that for names.
+All start from the *entry* of a tool, as MCP's `tools/list` has it. Each module is a dialect:
+`from_entry` writes one tool and `from_entries` several, `to_entry` and `to_entries` read them, and
+`arguments` turns those of a model's call into what the tool takes. `name_mapping.Names` does that
+for names.
 
-All are pure functions on JSON values, and do not change their arguments. They ignore malformed parts of an entry, which
-may be a foreign server's. Descriptions written by hand are read strictly: `Malformed` has the path to the fault.
+All are pure functions on JSON values, and do not change their arguments. They ignore malformed
+parts of an entry, which may be a foreign server's. Descriptions written by hand are read strictly:
+`Malformed` has the path to the fault.
 """
 
 from __future__ import annotations

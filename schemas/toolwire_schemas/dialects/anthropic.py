@@ -1,7 +1,8 @@
 """Tools as Anthropic's API wants them: `name`, `description` and `input_schema`.
 
-A name has at most 128 letters, digits, underscores and hyphens: `Names(names, "anthropic")` makes such names, and leads
-back. The API also refuses parameters called `filter[id]`. They are renamed here, and `arguments` leads back.
+A name has at most 128 letters, digits, underscores and hyphens: `Names(names, "anthropic")` makes
+such names, and leads back. The API also refuses parameters called `filter[id]`. They are renamed
+here, and `arguments` leads back.
 """
 
 from __future__ import annotations

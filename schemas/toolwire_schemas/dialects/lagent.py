@@ -1,15 +1,17 @@
 """The description dicts of Lagent: a list of parameters, each with one of five types.
 
-Strategy. Lagent's dict says less than JSON Schema: STRING, NUMBER (what it makes of `int`), FLOAT, BOOLEAN and Array,
-and nothing about what is inside. So `from_entry` writes Lagent's three keys of a parameter, in Lagent's order, and only
-where a type cannot say what is wanted (an enum, the items of an array, the members of an object, a limit) puts the
-keywords of JSON Schema after them, which Lagent ignores and a model reads; `to_entry` reads them as well.
+Strategy. Lagent's dict says less than JSON Schema: STRING, NUMBER (what it makes of `int`), FLOAT,
+BOOLEAN and Array, and nothing about what is inside. So `from_entry` writes Lagent's three keys of a
+parameter, in Lagent's order, and only where a type cannot say what is wanted (an enum, the items of
+an array, the members of an object, a limit) puts the keywords of JSON Schema after them, which
+Lagent ignores and a model reads; `to_entry` reads them as well.
 
-What does not survive the way to Lagent and back: titles, defaults, annotations and other members of the entry; that a
-parameter may be null; that a number is whole; what the schema's root says besides its parameters (combinators,
-`additionalProperties`); of the output schema all but the names, types and descriptions of an object's members.
-What does not survive the way from Lagent and back: `parameter_description`; the difference between NUMBER and FLOAT,
-since by hand people write NUMBER for any number; types of one's own; what is returned without a name.
+What does not survive the way to Lagent and back: titles, defaults, annotations and other members of
+the entry; that a parameter may be null; that a number is whole; what the schema's root says besides
+its parameters (combinators, `additionalProperties`); of the output schema all but the names, types
+and descriptions of an object's members. What does not survive the way from Lagent and back:
+`parameter_description`; the difference between NUMBER and FLOAT, since by hand people write NUMBER
+for any number; types of one's own; what is returned without a name.
 """
 
 from __future__ import annotations
@@ -19,7 +21,18 @@ from typing import Any
 import msgspec
 
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children
-from .tool_entry import LIMITS, Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
+from .tool_entry import (
+    LIMITS,
+    Entry,
+    Malformed,
+    Schema,
+    followed,
+    properties,
+    required,
+    schema_of,
+    text,
+    without_null,
+)
 
 _TO_LAGENT = {
     "string": "STRING",
@@ -30,8 +43,25 @@ _TO_LAGENT = {
     "object": "OBJECT",
 }
 # In lower case, Lagent's five names are among these. ANY, and any other name, is not a type.
-_FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {"float": "number", "list": "array", "dict": "object"}
-_DETAILS = frozenset((*ONE, *LISTS, *NAMED, *LIMITS, "$ref", "const", "enum", "maxContains", "minContains", "required"))
+_FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {
+    "float": "number",
+    "list": "array",
+    "dict": "object",
+}
+_DETAILS = frozenset(
+    (
+        *ONE,
+        *LISTS,
+        *NAMED,
+        *LIMITS,
+        "$ref",
+        "const",
+        "enum",
+        "maxContains",
+        "minContains",
+        "required",
+    )
+)
 
 
 class _Item(msgspec.Struct):
@@ -53,8 +83,8 @@ class _Description(msgspec.Struct):
 def to_entry(description: dict[str, Any]) -> Entry:
     """Return the entry of the tool that a Lagent *description* is about.
 
-    `return_data` becomes the output schema. Without `required`, no parameter is. Types are read in any case; an
-    unknown one is not a type, so that any value is taken.
+    `return_data` becomes the output schema. Without `required`, no parameter is. Types are read in
+    any case; an unknown one is not a type, so that any value is taken.
 
     Raises:
         Malformed: with the path to what is wrong. A toolkit is (see `to_entries`).
@@ -83,7 +113,8 @@ def to_entries(description: dict[str, Any]) -> list[Entry]:
 def from_entry(entry: Entry) -> dict[str, Any]:
     """Return Lagent's description of the tool of an *entry*, its keys in Lagent's order.
 
-    `return_data` is there if the output schema has members. Definitions that parameters refer to stay under `$defs`.
+    `return_data` is there if the output schema has members. Definitions that parameters refer to
+    stay under `$defs`.
     """
     schema, output = schema_of(entry.get("inputSchema")), schema_of(entry.get("outputSchema"))
     members, returned = properties(schema), properties(output)
@@ -117,7 +148,9 @@ def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
     for index, name in enumerate(needed):
         if name not in members:
             known = ", ".join(members) or "none"
-            raise Malformed(f"{where}required[{index}]", f"{name!r} is not a parameter; known: {known}")
+            raise Malformed(
+                f"{where}required[{index}]", f"{name!r} is not a parameter; known: {known}"
+            )
     definitions = description.get("$defs")
     # Lagent refuses arguments that the description does not name.
     entry["inputSchema"] = {
@@ -125,7 +158,11 @@ def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
         "properties": {name: _schema(parameter) for name, parameter in members.items()},
         **({"required": list(dict.fromkeys(needed))} if needed else {}),
         "additionalProperties": False,
-        **({"$defs": {name: _nested(inner) for name, inner in definitions.items()}} if definitions else {}),
+        **(
+            {"$defs": {name: _nested(inner) for name, inner in definitions.items()}}
+            if definitions
+            else {}
+        ),
     }
     # A result may be described without a name, and then is not a member of an object.
     named = [item for item in description.get("return_data", []) if "name" in item]
@@ -155,7 +192,9 @@ def _schema(item: dict[str, Any]) -> Schema:
     schema: Schema = _nested({"type": item.get("type")})
     if item.get("description"):
         schema["description"] = item["description"]
-    schema |= _nested({word: value for word, value in item.items() if word in _DETAILS or word == "default"})
+    schema |= _nested(
+        {word: value for word, value in item.items() if word in _DETAILS or word == "default"}
+    )
     if not isinstance(schema.get("required", []), list):  # people also write "required": True
         del schema["required"]
     if "array" in schema.get("type", ()):
@@ -184,19 +223,34 @@ def _known(kind: Any) -> str | list[str] | None:
 
 def _parameter(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
     kind, details = _taken_apart(schema, root)
-    return {"name": name, "type": kind or "ANY", "description": text(schema.get("description")), **details}
+    return {
+        "name": name,
+        "type": kind or "ANY",
+        "description": text(schema.get("description")),
+        **details,
+    }
 
 
 def _returned(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
     kind, _ = _taken_apart(schema, root)
-    return {"name": name, "description": text(schema.get("description")), **({"type": kind} if kind else {})}
+    return {
+        "name": name,
+        "description": text(schema.get("description")),
+        **({"type": kind} if kind else {}),
+    }
 
 
 def _taken_apart(schema: Schema, root: Schema) -> tuple[str, Schema]:
-    """Lagent's type for *schema*, if it has one, and the words of JSON Schema for what that does not say."""
+    """Lagent's type for *schema*, if it has one, and the words of JSON Schema for what that does
+    not say.
+    """
     wanted, _ = without_null(schema)
     kinds = followed(wanted, root).get("type")
-    details = {word: value for word, value in wanted.items() if word in _DETAILS and (word, value) != ("items", {})}
+    details = {
+        word: value
+        for word, value in wanted.items()
+        if word in _DETAILS and (word, value) != ("items", {})
+    }
     if isinstance(kinds, list):
         details.setdefault("anyOf", [{"type": kind} for kind in kinds])
     return (_TO_LAGENT.get(kinds, "") if isinstance(kinds, str) else ""), details

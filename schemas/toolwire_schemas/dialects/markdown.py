@@ -1,8 +1,10 @@
-"""Tools as a page of Markdown that people read: a table of parameters for each, members of objects indented below.
+"""Tools as a page of Markdown that people read: a table of parameters for each, members of objects
+indented below.
 
-Strategy. The texts of a server are shown as prose, but cannot leave their place: descriptions of tools are
-quotations, in which headings, lists and fences end; in tables, line breaks and bars are written in another way; HTML is
-shown as it is written. Each named definition of a schema has a table of its own, so circles cost nothing.
+Strategy. The texts of a server are shown as prose, but cannot leave their place: descriptions of
+tools are quotations, in which headings, lists and fences end; in tables, line breaks and bars are
+written in another way; HTML is shown as it is written. Each named definition of a schema has a
+table of its own, so circles cost nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +53,10 @@ def from_entries(entries: list[Entry], title: str = "Tools") -> str:
 
 def _definition(definition: Definition) -> str:
     words = f"{_code(definition.name)} ({_type(definition.shape)})"
-    parts = (_with_description(words, definition.description), _table("member", _inside(definition.shape)))
+    parts = (
+        _with_description(words, definition.description),
+        _table("member", _inside(definition.shape)),
+    )
     return "\n\n".join(filter(None, parts))
 
 
@@ -115,7 +120,9 @@ def _type(shape: Shape) -> str:
 
 
 def _part(shape: Shape) -> str:
-    is_several = isinstance(shape, UnionShape) or (isinstance(shape, ValuesShape) and len(shape.values) > 1)
+    is_several = isinstance(shape, UnionShape) or (
+        isinstance(shape, ValuesShape) and len(shape.values) > 1
+    )
     return f"({_type(shape)})" if is_several else _type(shape)
 
 
@@ -142,5 +149,9 @@ def _quotation(words: str) -> str:
 def _harmless(line: str) -> str:
     """*line* with no HTML, images or bars in it; other markup is what its author meant."""
     line = printable(line.replace("\t", "    "))
-    line = re.sub(r"\\(?=[&<>|!])", "&#92;", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    line = re.sub(
+        r"\\(?=[&<>|!])",
+        "&#92;",
+        line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+    )
     return line.replace("|", "&#124;").replace("![", "!&#91;").rstrip()

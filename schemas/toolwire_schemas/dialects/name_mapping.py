@@ -1,9 +1,9 @@
 """Maps tool names to names that a dialect allows, and back.
 
-Strategy. A name that is allowed stays. Any other gets what is forbidden replaced by underscores, as in `Notes_read` for
-`Notes.read`; if that is taken, or wanted by two names, part of the name's digest is appended. So what a name
-becomes depends on the set of names alone, not on their order, and a tool that is added changes another one's name only
-if it would have taken it.
+Strategy. A name that is allowed stays. Any other gets what is forbidden replaced by underscores, as
+in `Notes_read` for `Notes.read`; if that is taken, or wanted by two names, part of the name's
+digest is appended. So what a name becomes depends on the set of names alone, not on their order,
+and a tool that is added changes another one's name only if it would have taken it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _INNER_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Rule(msgspec.Struct, frozen=True):
     """The rule of a dialect for names: which letters, which of them at the beginning, and how many.
 
-    *convention* is how names are written there, such as `snake`; it comes before the other rules. *prefix* goes before
-    a letter that may not begin.
+    *convention* is how names are written there, such as `snake`; it comes before the other rules.
+    *prefix* goes before a letter that may not begin.
     """
 
     is_letter: Callable[[str], bool]
@@ -45,7 +45,9 @@ class Rule(msgspec.Struct, frozen=True):
 
     def nearest(self, name: str, ending: str = "") -> str:
         """The nearest name to *name* that is allowed and has this *ending*."""
-        name = self.convention(unicodedata.normalize("NFKC", name))  # the form changes nothing that is ASCII
+        name = self.convention(
+            unicodedata.normalize("NFKC", name)
+        )  # the form changes nothing that is ASCII
         made = "".join(letter if self.is_letter(letter) else "_" for letter in name) or self.prefix
         if not self.may_begin(made[0]):
             made = f"{self.prefix}{made}"
@@ -54,7 +56,9 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def words(name: str) -> list[str]:
-    """Return the words of *name*, which may be written in any convention: `getHTTPStatus` has three."""
+    """Return the words of *name*, which may be written in any convention: `getHTTPStatus` has
+    three.
+    """
     spaced = "".join(letter if letter.isalnum() else " " for letter in name)
     return _INNER_START.sub(" ", spaced).split()
 
@@ -78,15 +82,16 @@ def camel(name: str) -> str:
 _ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _OF_APIS = (_ASCII | {"-"}).__contains__
 _WORDS_OF_TYPESCRIPT = (
-    "any arguments as async await boolean break case catch class const continue debugger declare default delete do "
-    "else enum eval export extends false finally for function if implements import in instanceof interface is keyof "
-    "let module namespace never new null number object package private protected public readonly require return "
-    "static string super switch symbol this throw true try type typeof undefined unique unknown var void while with "
-    "yield bigint infer intrinsic Promise Record"
+    "any arguments as async await boolean break case catch class const continue debugger declare"
+    " default delete do else enum eval export extends false finally for function if implements"
+    " import in instanceof interface is keyof let module namespace never new null number object"
+    " package private protected public readonly require return static string super switch symbol"
+    " this throw true try type typeof undefined unique unknown var void while with yield bigint"
+    " infer intrinsic Promise Record"
 )
 
-# Where the numbers are from is said in `vendors.py`. Python reads identifiers in Unicode's form NFKC; TypeScript's are
-# kept to ASCII, which all of its tools take.
+# Where the numbers are from is said in `vendors.py`. Python reads identifiers in Unicode's form
+# NFKC; TypeScript's are kept to ASCII, which all of its tools take.
 RULES = {
     "openai": Rule(_OF_APIS, 64),
     "anthropic": Rule(_OF_APIS, 128),
@@ -108,10 +113,11 @@ RULES = {
 
 
 class Names:
-    """How each of *names* is called in a dialect (one of `RULES`, or its rule), and what it is that is called so there.
+    """How each of *names* is called in a dialect (one of `RULES`, or its rule), and what it is that
+    is called so there.
 
-    `theirs` leads from our names to the dialect's, `ours` back. Both are complete and lose nothing: no two names are
-    called the same, and what the dialect allows stays as it is.
+    `theirs` leads from our names to the dialect's, `ours` back. Both are complete and lose nothing:
+    no two names are called the same, and what the dialect allows stays as it is.
 
     Raises:
         ValueError: if there is no such dialect.
@@ -120,7 +126,9 @@ class Names:
     def __init__(self, names: Iterable[str], dialect: str | Rule) -> None:
         rule = RULES.get(dialect) if isinstance(dialect, str) else dialect
         if rule is None:
-            raise ValueError(f"no dialect {dialect!r} has rules for names; those that have: {', '.join(RULES)}")
+            raise ValueError(
+                f"no dialect {dialect!r} has rules for names; those that have: {', '.join(RULES)}"
+            )
         self.theirs = _called(list(dict.fromkeys(names)), rule)
         self.ours = {theirs: name for name, theirs in self.theirs.items()}
 

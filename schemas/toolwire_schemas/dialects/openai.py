@@ -1,10 +1,10 @@
 """Tools as OpenAI's APIs and all that imitate them want functions.
 
-Chat completions nest the function (`{"type": "function", "function": {…}}`); the Responses API does not. There `strict`
-is said in any case, because that API makes what says nothing strict by itself.
+Chat completions nest the function (`{"type": "function", "function": {…}}`); the Responses API does
+not. There `strict` is said in any case, because that API makes what says nothing strict by itself.
 
-A name has at most 64 letters, digits, underscores and hyphens: `Names(names, "openai")` makes such names, and leads
-back.
+A name has at most 64 letters, digits, underscores and hyphens: `Names(names, "openai")` makes such
+names, and leads back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from .tool_entry import Entry, Malformed, Schema, schema_of, text
 
 
 def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
-    """Return the tool of an *entry* for chat completions, or for the Responses API if it is to be *flat*.
+    """Return the tool of an *entry* for chat completions, or for the Responses API if it is to be
+    *flat*.
 
     Arguments of a *strict* function have to go through `arguments`.
 
@@ -61,7 +62,8 @@ def to_entry(tool: dict[str, Any]) -> Entry:
 
 
 def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
-    """Return the arguments of a call of the strict function made of *entry* as the tool itself wants them.
+    """Return the arguments of a call of the strict function made of *entry* as the tool itself
+    wants them.
 
     A null that means an omitted member is removed: one where the tool would not accept null.
     """

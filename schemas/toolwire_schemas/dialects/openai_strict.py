@@ -1,15 +1,17 @@
-"""Schemas in the form that OpenAI's strict mode takes, and arguments back from the calls that come of it.
+"""Schemas in the form that OpenAI's strict mode takes, and arguments back from the calls that come
+of it.
 
-Strategy. In strict mode every member of an object has to be given, so what may be left out may be null instead, and
-`restored` leaves it out again. Limits that the mode cannot enforce are said in descriptions, where a model reads them;
-the tool refuses values that break them. So a strict schema may allow more than the tool takes, but a call loses no
-value. Where the mode has no form at all (any value, objects with members of any name, …), `NotStrict` is raised.
+Strategy. In strict mode every member of an object has to be given, so what may be left out may be
+null instead, and `restored` leaves it out again. Limits that the mode cannot enforce are said in
+descriptions, where a model reads them; the tool refuses values that break them. So a strict schema
+may allow more than the tool takes, but a call loses no value. Where the mode has no form at all
+(any value, objects with members of any name, …), `NotStrict` is raised.
 
-Sources for what the mode accepts: OpenAI's guide to structured outputs, and the API's messages as users report them:
-"$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must have a 'type' key"
-(can1357/oh-my-pi 211), "'uri' is not a valid format" (can1357/oh-my-pi 206). `default`, `minLength` and `maxLength`
-are refused by some of the API's hosts only (openai/openai-agents-python 4390, openai/openai-node 1988), so they are
-said in words, too.
+Sources for what the mode accepts: OpenAI's guide to structured outputs, and the API's messages as
+users report them: "$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must
+have a 'type' key" (can1357/oh-my-pi 211), "'uri' is not a valid format" (can1357/oh-my-pi 206).
+`default`, `minLength` and `maxLength` are refused by some of the API's hosts only
+(openai/openai-agents-python 4390, openai/openai-node 1988), so they are said in words, too.
 """
 
 from __future__ import annotations
@@ -20,10 +22,26 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from ..json_schema.bounded_validator import Budget, CannotJudge, SchemaValidator, TooExpensive, faults_of_schema
+from ..json_schema.bounded_validator import (
+    Budget,
+    CannotJudge,
+    SchemaValidator,
+    TooExpensive,
+    faults_of_schema,
+)
 from ..lint.portability import COMBINATORS
 from ..lint.vendors import about_strict
-from .tool_entry import FaultAt, Schema, as_json, followed, listed, properties, required, schema_of, text
+from .tool_entry import (
+    FaultAt,
+    Schema,
+    as_json,
+    followed,
+    listed,
+    properties,
+    required,
+    schema_of,
+    text,
+)
 
 _OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _KEPT = {
@@ -34,9 +52,22 @@ _KEPT = {
 }
 """Keywords that the mode knows, for each type."""
 _SAID = {
-    "string": ("pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType"),
+    "string": (
+        "pattern",
+        "format",
+        "minLength",
+        "maxLength",
+        "contentEncoding",
+        "contentMediaType",
+    ),
     "array": ("prefixItems", "uniqueItems", "contains", "minContains", "maxContains"),
-    "object": ("minProperties", "maxProperties", "propertyNames", "patternProperties", "dependentRequired"),
+    "object": (
+        "minProperties",
+        "maxProperties",
+        "propertyNames",
+        "patternProperties",
+        "dependentRequired",
+    ),
 }
 """Keywords that are said in the description unless they are kept. Others do not restrict values."""
 _SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "examples")
@@ -47,7 +78,9 @@ _LOOKS_AROUND = re.compile(r"\(\?(?!:)|\\[1-9]")
 
 
 class NotStrict(FaultAt):
-    """A schema that strict mode has no form for: *where* is the path to the part that is to blame."""
+    """A schema that strict mode has no form for: *where* is the path to the part that is to
+    blame.
+    """
 
 
 def strict(schema: Schema) -> Schema:
@@ -58,7 +91,10 @@ def strict(schema: Schema) -> Schema:
     """
     try:
         if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator))):
-            raise NotStrict(".".join(map(str, error.absolute_path)), f"it is not a valid JSON Schema: {error.message}")
+            raise NotStrict(
+                ".".join(map(str, error.absolute_path)),
+                f"it is not a valid JSON Schema: {error.message}",
+            )
         for word in ("$ref", *COMBINATORS):
             if word in schema:
                 raise NotStrict(word, "it is not allowed at the root")
@@ -75,12 +111,16 @@ def strict(schema: Schema) -> Schema:
 def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the *arguments* of a strict call as the tool's own input *schema* wants them.
 
-    A null goes where the schema knows a member that may be left out and may not be null. One that may be null stays
-    null, since either could be meant. Values that do not fit the schema stay unchanged; the tool refuses them.
+    A null goes where the schema knows a member that may be left out and may not be null. One that
+    may be null stays null, since either could be meant. Values that do not fit the schema stay
+    unchanged; the tool refuses them.
     """
     try:
         made: dict[str, Any] = _restored(arguments, schema, _judge_of(schema), Budget())
-    except (RecursionError, CannotJudge):  # a circle of alternatives, arguments nested too deeply, too many branches
+    except (
+        RecursionError,
+        CannotJudge,
+    ):  # a circle of alternatives, arguments nested too deeply, too many branches
         return arguments
     return made
 
@@ -117,7 +157,9 @@ class _Writer:
         for word in ("anyOf", "oneOf"):
             if is_open and (members := listed(schema, word)):
                 base = {} if kinds is None else {"type": kinds}
-                members = [{**base, **member} if isinstance(member, dict) else member for member in members]
+                members = [
+                    {**base, **member} if isinstance(member, dict) else member for member in members
+                ]
                 return self._any_of(schema, members, f"{where}.{word}")
         if isinstance(kinds, list):
             bare = {word: value for word, value in schema.items() if word != "description"}
@@ -139,23 +181,37 @@ class _Writer:
         members, needed = properties(schema), set(required(schema))
         is_free = not members and "additionalProperties" not in schema and not may_be_empty
         if more is not False or is_free or (not members and "patternProperties" in schema):
-            raise NotStrict(where, "it may have members of any name, but strict mode requires all names")
+            raise NotStrict(
+                where, "it may have members of any name, but strict mode requires all names"
+            )
         made = {}
         for name, inner in members.items():
             at = f"{where}.properties.{name}".removeprefix(".")
             made[name] = self.schema(inner, at)
             if name not in needed:
                 made[name] = self._optional(made[name], inner)
-        return {"type": "object", "properties": made, "required": list(made), "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": made,
+            "required": list(made),
+            "additionalProperties": False,
+        }
 
     def _optional(self, made: Schema, original: Schema) -> Schema:
         """*made*, which may be null now instead of being left out, and says what that means."""
-        default = f"default: {as_json(original['default'])}" if original.get("default") is not None else ""
+        default = (
+            f"default: {as_json(original['default'])}"
+            if original.get("default") is not None
+            else ""
+        )
         if _takes(self._judge, original, None):
             return _saying(made, default)
         bare = {word: value for word, value in made.items() if word != "description"}
         about = {"description": made["description"]} if "description" in made else {}
-        return _saying(_either([bare, _NULL]) | about, f"null for the {default}" if default else "null to leave it out")
+        return _saying(
+            _either([bare, _NULL]) | about,
+            f"null for the {default}" if default else "null to leave it out",
+        )
 
     def _items(self, schema: Schema, where: str) -> Schema:
         members = list(listed(schema, "prefixItems"))
@@ -170,8 +226,13 @@ class _Writer:
             if _takes(self._judge, rest, value):
                 of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
         if not of_kinds or None in of_kinds:
-            raise NotStrict(where, "strict mode allows only strings, numbers, booleans and null as values")
-        parts = [_NULL if kind == "null" else {"type": kind, "enum": group} for kind, group in of_kinds.items()]
+            raise NotStrict(
+                where, "strict mode allows only strings, numbers, booleans and null as values"
+            )
+        parts = [
+            _NULL if kind == "null" else {"type": kind, "enum": group}
+            for kind, group in of_kinds.items()
+        ]
         return _described(_either(parts), schema)
 
     def _all_of(self, schema: Schema, where: str) -> Schema:
@@ -180,11 +241,15 @@ class _Writer:
             raise NotStrict(f"{where}.allOf", "strict mode has no allOf; write one schema")
         rest = {word: value for word, value in schema.items() if word != "allOf"}
         if twice := (members[0].keys() & rest.keys()) - {"description", "title", "default", "type"}:
-            raise NotStrict(f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}")
+            raise NotStrict(
+                f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}"
+            )
         return self.schema({**members[0], **rest}, where)
 
     def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
-        made = _either([self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)])
+        made = _either(
+            [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
+        )
         return _described(made, schema, but=("anyOf", "oneOf"))
 
     def _reference(self, schema: Schema, where: str) -> Schema:
@@ -207,7 +272,11 @@ class _Writer:
 
 def _either(parts: list[Schema]) -> Schema:
     """One of *parts*, each once; those that are such alternatives themselves are taken apart."""
-    flat = [part for whole in parts for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole])]
+    flat = [
+        part
+        for whole in parts
+        for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole])
+    ]
     unique = {as_json(part): part for part in flat}
     return {"anyOf": list(unique.values())} if len(unique) > 1 else flat[0]
 
@@ -223,18 +292,27 @@ def _kept(schema: Schema, kind: str) -> Schema:
 
 
 def _described(made: Schema, schema: Schema, kind: str = "", but: tuple[str, ...] = ()) -> Schema:
-    """*made*, with the description of *schema* and what *made* lost of it, except for the words in *but*."""
-    lost = [word for word in (*_SAID.get(kind, ()), *_SAID_OF_ALL) if word in schema and word not in (*made, *but)]
+    """*made*, with the description of *schema* and what *made* lost of it, except for the words in
+    *but*.
+    """
+    lost = [
+        word
+        for word in (*_SAID.get(kind, ()), *_SAID_OF_ALL)
+        if word in schema and word not in (*made, *but)
+    ]
     said = text(schema.get("description")).strip()
     return _saying(
-        {**made, **({"description": said} if said else {})}, *(f"{word}: {as_json(schema[word])}" for word in lost)
+        {**made, **({"description": said} if said else {})},
+        *(f"{word}: {as_json(schema[word])}" for word in lost),
     )
 
 
 def _saying(made: Schema, *notes: str) -> Schema:
     """*made*, with *notes* in parentheses at the end of its description."""
     note = "; ".join(filter(None, notes))
-    return {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
+    return (
+        {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
+    )
 
 
 def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget) -> Any:
@@ -251,14 +329,20 @@ def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget
     if isinstance(value, list):
         first = listed(schema, "prefixItems")
         items = [*first, *[schema.get("items")] * (len(value) - len(first))]
-        return [_restored(item, schema_of(inner), judge, budget) for item, inner in zip(value, items, strict=False)]
+        return [
+            _restored(item, schema_of(inner), judge, budget)
+            for item, inner in zip(value, items, strict=False)
+        ]
     if not isinstance(value, dict):
         return value
     members, needed = properties(schema), set(required(schema))
     return {
         name: _restored(item, members.get(name, {}), judge, budget)
         for name, item in value.items()
-        if item is not None or name in needed or name not in members or _takes(judge, members[name], None)
+        if item is not None
+        or name in needed
+        or name not in members
+        or _takes(judge, members[name], None)
     }
 
 

@@ -1,11 +1,13 @@
-"""Tools as Python stubs: `def add(a: int, b: int = 1) -> int:` with a docstring, as prompts show them to models.
+"""Tools as Python stubs: `def add(a: int, b: int = 1) -> int:` with a docstring, as prompts show
+them to models.
 
-Strategy. Objects become TypedDicts above the function that needs them first, named after their definition, their title
-or the parameter they are for, so that types stay short. The text is valid Python whatever a server says; it is for
-reading, and imports nothing.
+Strategy. Objects become TypedDicts above the function that needs them first, named after their
+definition, their title or the parameter they are for, so that types stay short. The text is valid
+Python whatever a server says; it is for reading, and imports nothing.
 
-What must be given comes first, as Python wants it; `...` is a default that the server keeps to itself. A name that is
-no identifier is replaced by one (see `Names`), and the docstring, or a comment, has the real one.
+What must be given comes first, as Python wants it; `...` is a default that the server keeps to
+itself. A name that is no identifier is replaced by one (see `Names`), and the docstring, or a
+comment, has the real one.
 """
 
 from __future__ import annotations
@@ -52,15 +54,19 @@ def from_entry(entry: Entry) -> str:
 
 
 def from_entries(entries: list[Entry]) -> str:
-    """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
+    """Return the stubs of several tools. Their functions are called what `Names(names, "python")`
+    says.
+    """
     return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
 
 
 def signature(entry: Entry) -> list[str]:
-    """Return the arguments and the result of one tool for a reader: `["(a: int,", "b: {c: str})", "-> int"]`.
+    """Return the arguments and the result of one tool for a reader:
+    `["(a: int,", "b: {c: str})", "-> int"]`.
 
-    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, says which texts are `bytes`, a
-    `datetime` or a `Path` in Python, and has the names of values: `Literal[1 = LOW, 2 = HIGH]`.
+    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, says which
+    texts are `bytes`, a `datetime` or a `Path` in Python, and has the names of values:
+    `Literal[1 = LOW, 2 = HIGH]`.
     """
     tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
     parameters = [_cut(_written(member)) for member in tool.arguments.members]
@@ -73,7 +79,9 @@ def signature(entry: Entry) -> list[str]:
 
 
 def _written(member: ShapeMember) -> str:
-    """*member* of arguments or of an object, with its type; one that may be absent has `?` or its default."""
+    """*member* of arguments or of an object, with its type; one that may be absent has `?` or its
+    default.
+    """
     has_default = "default" in member.schema and not member.is_required
     name = member.name if member.is_required or has_default else f"{member.name}?"
     return f"{name}: {type_of(member.shape, _named_literal)}" + (
@@ -97,7 +105,13 @@ def _function(tool: ToolShapes, name: str) -> str:
     returned = f" -> {type_of(tool.result)}" if tool.result else ""
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) > _LINE and parameters:
-        line = "\n".join([f"def {name}(", *(f"{_INDENT}{parameter}," for parameter in parameters), f"){returned}:"])
+        line = "\n".join(
+            [
+                f"def {name}(",
+                *(f"{_INDENT}{parameter}," for parameter in parameters),
+                f"){returned}:",
+            ]
+        )
     head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
     body = _docstring(tool, members, called)
     return head + line + (f"\n{body}" if body else " ...")
@@ -107,7 +121,10 @@ def _parameter(member: ShapeMember, name: str) -> str:
     annotated = f"{name}: {type_of(member.shape)}"
     if member.is_required:
         return annotated
-    return f"{annotated} = {literal(member.schema['default']) if 'default' in member.schema else '...'}"
+    return (
+        f"{annotated} ="
+        f" {literal(member.schema['default']) if 'default' in member.schema else '...'}"
+    )
 
 
 def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
@@ -141,7 +158,9 @@ def quoted(words: str) -> str:
     """Return a docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
-    escaped = re.sub('"(?="|$)', '\\\\"', "".join(map(_escaped, words)))  # neither three in a row, nor one at the end
+    escaped = re.sub(
+        '"(?="|$)', '\\\\"', "".join(map(_escaped, words))
+    )  # neither three in a row, nor one at the end
     end = '\n"""' if "\n" in escaped else '"""'
     return indented(f'"""{escaped}{end}')
 
@@ -180,7 +199,9 @@ def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) ->
             return " | ".join(dict.fromkeys(type_of(part, choice) for part in several))
         case ReferenceShape(name=name):
             return name
-        case ObjectShape(members=[_, *_] as members):  # not in a stub, where such objects have names
+        case ObjectShape(
+            members=[_, *_] as members
+        ):  # not in a stub, where such objects have names
             return f"{{{', '.join(map(_written, members))}}}"
         case ObjectShape(rest=rest):
             return f"dict[str, {type_of(rest or NOTHING, choice)}]"
@@ -224,5 +245,5 @@ def literal(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{literal(name)}: {literal(item, depth + 1)}' for name, item in value.items())}}}"
+        return f"{{{', '.join(f'{literal(name)}: {literal(item, depth + 1)}' for name, item in value.items())}}}"  # noqa: E501
     return repr(value)

@@ -1,4 +1,6 @@
-"""The entry of a tool, as far as the dialects read it, and the error for a malformed description."""
+"""The entry of a tool, as far as the dialects read it, and the error for a malformed
+description.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def text(value: Any) -> str:
 
 
 def schema_of(value: Any) -> Schema:
-    """Return *value* if it is an object, else an empty schema: `true` and malformed schemas restrict nothing."""
+    """Return *value* if it is an object, else an empty schema: `true` and malformed schemas
+    restrict nothing.
+    """
     return value if isinstance(value, dict) else {}
 
 
@@ -52,7 +56,9 @@ def listed(schema: Schema, word: str) -> list[Any]:
 
 
 def followed(schema: Schema, root: Schema) -> Schema:
-    """Return the schema that *schema* finally refers to within *root*; itself if it has no reference."""
+    """Return the schema that *schema* finally refers to within *root*; itself if it has no
+    reference.
+    """
     seen: list[Any] = []
     while "$ref" in schema and schema["$ref"] not in seen:
         seen.append(schema["$ref"])
@@ -66,7 +72,8 @@ def followed(schema: Schema, root: Schema) -> Schema:
 def without_null(schema: Schema) -> tuple[Schema, bool]:
     """Return *schema* without its alternative null, and whether it had one.
 
-    `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "…"}` wants an integer with this description.
+    `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "…"}` wants an integer with
+    this description.
     """
     kinds = schema.get("type")
     if isinstance(kinds, list) and "null" in kinds:
@@ -87,14 +94,32 @@ def without_null(schema: Schema) -> tuple[Schema, bool]:
 
 
 LIMITS = (
-    *("format", "pattern", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+    *(
+        "format",
+        "pattern",
+        "minimum",
+        "exclusiveMinimum",
+        "maximum",
+        "exclusiveMaximum",
+        "multipleOf",
+    ),
+    *(
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+    ),
 )
 """Keywords that narrow a type."""
 
 
 def limits(schema: Schema) -> str:
-    """Return what narrows the type of *schema*, as in `minimum: 1, maximum: 9`. An empty text if nothing does."""
+    """Return what narrows the type of *schema*, as in `minimum: 1, maximum: 9`. An empty text if
+    nothing does.
+    """
     wanted, _ = without_null(schema)
     of_items, _ = without_null(schema_of(wanted.get("items")))
     return ", ".join([*_own(wanted), *(f"each {limit}" for limit in _own(of_items))])
@@ -102,12 +127,18 @@ def limits(schema: Schema) -> str:
 
 def _own(schema: Schema) -> list[str]:
     is_fixed = "prefixItems" in schema  # then the type says how many items there are
-    words = [word for word in LIMITS if word in schema and not (is_fixed and word in ("minItems", "maxItems"))]
+    words = [
+        word
+        for word in LIMITS
+        if word in schema and not (is_fixed and word in ("minItems", "maxItems"))
+    ]
     return [f"{word}: {as_json(schema[word])}" for word in words]
 
 
 def described(schema: Schema, *more: str) -> str:
-    """Return the description of *schema*, or of a part of it, then in parentheses its limits and *more* notes."""
+    """Return the description of *schema*, or of a part of it, then in parentheses its limits and
+    *more* notes.
+    """
     notes = "; ".join(filter(None, (limits(schema), *more)))
     wholes = (schema, without_null(schema)[0], *map(schema_of, listed(schema, "allOf")))
     about = next(filter(None, (text(whole.get("description")).strip() for whole in wholes)), "")
@@ -130,4 +161,6 @@ def on_one_line(words: str) -> str:
 
 def printable(line: str) -> str:
     """Return *line* with each unprintable character replaced."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
+    )

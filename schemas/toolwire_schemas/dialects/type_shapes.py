@@ -1,9 +1,11 @@
-"""Reads JSON Schemas as types: the few shapes that typed languages, and tables for people, are written from.
+"""Reads JSON Schemas as types: the few shapes that typed languages, and tables for people, are
+written from.
 
-Strategy. Conditions that are not types (`if`, `not`, limits) are left out: a shape allows everything that its schema
-allows, and maybe more. A reference becomes a name, and its target a definition that is read once, so circles end.
-Objects in parts (`allOf`) become one; of other intersections, which few languages have, the first part is the shape.
-For languages that have no types without a name, objects within types become definitions too.
+Strategy. Conditions that are not types (`if`, `not`, limits) are left out: a shape allows
+everything that its schema allows, and maybe more. A reference becomes a name, and its target a
+definition that is read once, so circles end. Objects in parts (`allOf`) become one; of other
+intersections, which few languages have, the first part is the shape. For languages that have no
+types without a name, objects within types become definitions too.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class ScalarShape(msgspec.Struct, frozen=True):
-    """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any` kind.
+    """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any`
+    kind.
 
     *python* is the type of Python that a text is read as, if the definitions tell such texts apart.
     """
@@ -32,14 +35,18 @@ class ScalarShape(msgspec.Struct, frozen=True):
 
 
 class ValuesShape(msgspec.Struct, frozen=True):
-    """One of these JSON values, with the names that a description gives them; an empty list allows no value."""
+    """One of these JSON values, with the names that a description gives them; an empty list allows
+    no value.
+    """
 
     values: list[Any]
     names: dict[str, Any] = {}
 
 
 class ArrayShape(msgspec.Struct, frozen=True):
-    """A list that begins with the items *first*. *rest* is the shape of the others; None if no others are allowed."""
+    """A list that begins with the items *first*. *rest* is the shape of the others; None if no
+    others are allowed.
+    """
 
     first: list[Shape]
     rest: Shape | None
@@ -55,7 +62,9 @@ class ShapeMember(msgspec.Struct, frozen=True):
 
 
 class ObjectShape(msgspec.Struct, frozen=True):
-    """An object with known members. *rest* is the shape of members of other names, where the schema mentions them."""
+    """An object with known members. *rest* is the shape of members of other names, where the schema
+    mentions them.
+    """
 
     members: list[ShapeMember]
     rest: Shape | None
@@ -85,7 +94,9 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 MAX_DEPTH = 50
-"""How many levels of a schema are looked at, and worth showing: Python and other readers give up at some hundreds."""
+"""How many levels of a schema are looked at, and worth showing: Python and other readers give up at
+some hundreds.
+"""
 _MAX_STEPS = 50_000
 """How many schemas are read once more, as parts of an object or to compare definitions."""
 
@@ -98,19 +109,22 @@ _LONGEST = 80
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
-# --- definitions ------------------------------------------------------------------------------------------------------
+# --- definitions ----------------------------------------------------------------------------------
 
 
 class Definitions:
-    """Collects the named types of a text in a language with this *rule* for names, or else of a page.
+    """Collects the named types of a text in a language with this *rule* for names, or else of a
+    page.
 
-    *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
-    With *of_unions*, unions and lists of texts too; what remains without a name is `T | null`, and values that are no
-    texts are read as their kinds. With *tells_texts_apart*, a text in Base64 is one of `bytes`, and so on.
+    *taken* are names that functions, or the language itself, have already. With *of_objects*,
+    objects have to be named. With *of_unions*, unions and lists of texts too; what remains without
+    a name is `T | null`, and values that are no texts are read as their kinds. With
+    *tells_texts_apart*, a text in Base64 is one of `bytes`, and so on.
 
-    Several types may want one name. Then each gets a number; or, if the name is *contested*, one that begins with what
-    the type is within. `clashes` are the names to contest in another reading. Names are exact if *contested* is given:
-    alternatives of a union have the constant in their name that distinguishes them, too.
+    Several types may want one name. Then each gets a number; or, if the name is *contested*, one
+    that begins with what the type is within. `clashes` are the names to contest in another reading.
+    Names are exact if *contested* is given: alternatives of a union have the constant in their name
+    that distinguishes them, too.
     """
 
     def __init__(
@@ -134,18 +148,25 @@ class Definitions:
         self._new: list[Definition] = []
 
     def name(self, meaning: str, hint: str) -> tuple[str, bool]:
-        """Return the name of the type with this *meaning*, and whether it is new and has to be added.
+        """Return the name of the type with this *meaning*, and whether it is new and has to be
+        added.
 
-        A new type gets a name like the last part of *hint*, which begins with what the type is within.
+        A new type gets a name like the last part of *hint*, which begins with what the type is
+        within.
         """
         if meaning in self._names:
             return self._names[meaning], False
         parts = hint.split(_WITHIN)
         likely = (self._written(" ".join(parts[start:])) for start in range(len(parts) - 1, 0, -1))
-        wanted = next((name for name in likely if name not in self._contested), "") or self._written(" ".join(parts))
+        wanted = next(
+            (name for name in likely if name not in self._contested), ""
+        ) or self._written(" ".join(parts))
         if wanted in self._taken:
             self.clashes.add(wanted)
-        name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
+        name, number = (
+            wanted,
+            self._numbers.get(wanted, 1),
+        )  # thousands of objects may have the same hint
         while name in self._taken:
             number += 1
             name = f"{wanted}{number}"
@@ -181,11 +202,13 @@ class Definitions:
         return new
 
 
-# --- schemas ----------------------------------------------------------------------------------------------------------
+# --- schemas --------------------------------------------------------------------------------------
 
 
 NAMED_TYPE = "x-toolwire-type"
-"""The keyword with the type of Python that a text is read as, in schemas that `toolwire list` asks for."""
+"""The keyword with the type of Python that a text is read as, in schemas that `toolwire list` asks
+for.
+"""
 
 _NAMED_TYPES = frozenset(("datetime", "date", "time", "timedelta", "UUID", "Path"))
 _TYPES_OF_FORMATS = {
@@ -205,9 +228,13 @@ _TYPES_OF_FORMATS = {
 
 
 def _python_type_of_text(schema: Schema) -> str:
-    """Return the type of Python that a text with this *schema* is read as; empty if that is `str`."""
+    """Return the type of Python that a text with this *schema* is read as; empty if that is
+    `str`.
+    """
     named = schema.get(NAMED_TYPE)
-    if isinstance(named, str) and named in _NAMED_TYPES:  # a server of others may write anything there
+    if (
+        isinstance(named, str) and named in _NAMED_TYPES
+    ):  # a server of others may write anything there
         return named
     if schema.get("contentEncoding") == "base64":
         return "bytes"
@@ -224,8 +251,8 @@ class _Pointer(msgspec.Struct, frozen=True):
 class SchemaReader:
     """Reads the schemas within one root schema, and adds what they refer to to *definitions*.
 
-    The definition that is being read is passed along, with those that consist of it, to all that is not within one of
-    its members or items: a type cannot be its own definition.
+    The definition that is being read is passed along, with those that consist of it, to all that is
+    not within one of its members or items: a type cannot be its own definition.
     """
 
     def __init__(self, root: Schema, definitions: Definitions, owner: str = "arguments") -> None:
@@ -239,15 +266,23 @@ class SchemaReader:
         self._steps_left = _MAX_STEPS
 
     def arguments(self) -> ObjectShape:
-        """Return the root itself, always as an object; the members of its parts and alternatives are put together."""
+        """Return the root itself, always as an object; the members of its parts and alternatives
+        are put together.
+        """
         bare = {word: value for word, value in self.root.items() if word not in ("anyOf", "oneOf")}
         alternatives = [
-            self._together([self._unnamed(part, self._owner) for part in listed(self.root, word)], is_all=False)
+            self._together(
+                [self._unnamed(part, self._owner) for part in listed(self.root, word)], is_all=False
+            )
             for word in ("anyOf", "oneOf")
         ]
         parts = (self._resolved(self._unnamed(bare, self._owner)), *alternatives)
         objects = [part for part in parts if isinstance(part, ObjectShape) and part.members]
-        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root, self._owner)
+        made = (
+            objects[0]
+            if len(objects) == 1
+            else self._together(objects) or self._object(self.root, self._owner)
+        )
         self._read_waiting()
         return made
 
@@ -257,7 +292,9 @@ class SchemaReader:
         self._read_waiting()
         return made
 
-    def _shape(self, schema: Any, hint: str, defining: tuple[str, ...] = (), *, describes: bool = True) -> Shape:
+    def _shape(
+        self, schema: Any, hint: str, defining: tuple[str, ...] = (), *, describes: bool = True
+    ) -> Shape:
         """Return the shape of *schema*; *hint* is the name of an object that has no title."""
         made = self._unnamed(schema, hint, defining)
         if isinstance(made, _Pointer):
@@ -281,7 +318,10 @@ class SchemaReader:
         if not isinstance(shape, UnionShape):
             return shape, False
         others = [part for part in shape.parts if part != NULL]
-        made = [self._with_name(part, f"{wanted} text", "") if len(others) > 1 else part for part in others]
+        made = [
+            self._with_name(part, f"{wanted} text", "") if len(others) > 1 else part
+            for part in others
+        ]
         return one_of(made), len(others) < len(shape.parts)
 
     def _with_name(self, shape: Shape, wanted: str, said: str) -> Shape:
@@ -332,7 +372,9 @@ class SchemaReader:
                 names |= part.names
             else:
                 made.append(self._named(part, schema, tagged))
-        return one_of([*made[:place], self._named(ValuesShape(values, names), {}, hint), *made[place:]])
+        return one_of(
+            [*made[:place], self._named(ValuesShape(values, names), {}, hint), *made[place:]]
+        )
 
     def _plain(self, schema: Schema, hint: str) -> Shape:
         """The shape without references and combinations."""
@@ -343,7 +385,9 @@ class SchemaReader:
         kinds = listed(schema, "type") or [schema.get("type", _implied(schema))]
         if len(kinds) == 1:
             return self._of_kind(kinds[0], schema, hint)
-        return one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
+        return one_of(
+            [self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds]
+        )
 
     def _of_kind(self, kind: Any, schema: Schema, hint: str) -> Shape:
         if kind == "object":
@@ -366,13 +410,20 @@ class SchemaReader:
     def _object(self, schema: Schema, hint: str) -> ObjectShape:
         needed = set(required(schema))
         members = [
-            ShapeMember(name, self._shape(inner, _within(hint, name), describes=False), name in needed, inner)
+            ShapeMember(
+                name,
+                self._shape(inner, _within(hint, name), describes=False),
+                name in needed,
+                inner,
+            )
             for name, inner in properties(schema).items()
         ]
         more = schema.get("additionalProperties", False)
         return ObjectShape(members, None if more is False else self._shape(more, f"{hint} value"))
 
-    def _together(self, parts: Sequence[Shape | _Pointer], *, is_all: bool = True) -> ObjectShape | None:
+    def _together(
+        self, parts: Sequence[Shape | _Pointer], *, is_all: bool = True
+    ) -> ObjectShape | None:
         """One object with the members of all *parts*, if these are objects.
 
         A member is required if one part of an intersection, or all of a union, require it.
@@ -381,15 +432,27 @@ class SchemaReader:
         members = {member.name: member for part in objects for member in part.members}
         if len(objects) < len(parts) or not members:
             return None
-        wanted = [{member.name for member in part.members if member.is_required} for part in objects]
+        wanted = [
+            {member.name for member in part.members if member.is_required} for part in objects
+        ]
         needed = set.union(*wanted) if is_all else set.intersection(*wanted)
         return ObjectShape(
-            [msgspec.structs.replace(member, is_required=name in needed) for name, member in members.items()], None
+            [
+                msgspec.structs.replace(member, is_required=name in needed)
+                for name, member in members.items()
+            ],
+            None,
         )
 
     def _resolved(self, part: Shape | _Pointer) -> Shape | _Pointer:
-        """The shape that *part* refers to; *part* itself in a circle: an object may be a part of its own member."""
-        if not isinstance(part, _Pointer) or part.pointer in self._joining or len(self._joining) > MAX_DEPTH:
+        """The shape that *part* refers to; *part* itself in a circle: an object may be a part of
+        its own member.
+        """
+        if (
+            not isinstance(part, _Pointer)
+            or part.pointer in self._joining
+            or len(self._joining) > MAX_DEPTH
+        ):
             return part
         self._joining.append(part.pointer)
         made = self._resolved(self._unnamed(self._target(part.pointer), self._hint(part.pointer)))
@@ -407,7 +470,9 @@ class SchemaReader:
             if is_new:
                 self._waiting.append(pointer)
                 self._undefined.add(pointer)
-        if defining and pointer in self._undefined:  # now, since it may consist of what is being defined
+        if (
+            defining and pointer in self._undefined
+        ):  # now, since it may consist of what is being defined
             self._define(pointer, defining)
         return self._references[pointer]
 
@@ -421,7 +486,9 @@ class SchemaReader:
             made, has_null = self._without_null(made, self._hint(pointer))
             if has_null:
                 made = UnionShape([self._with_name(made, f"{self._hint(pointer)} value", ""), NULL])
-        self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
+        self._definitions.add(
+            self._references[pointer].name, made, text(schema_of(schema).get("description"))
+        )
 
     def _read_waiting(self) -> None:
         for pointer in self._waiting:  # it grows on the way
@@ -430,7 +497,9 @@ class SchemaReader:
         self._waiting.clear()
 
     def _meaning_at(self, pointer: str) -> str:
-        """A text that is the same for equal definitions at *pointer*, also within other root schemas."""
+        """A text that is the same for equal definitions at *pointer*, also within other root
+        schemas.
+        """
         found: dict[str, Any] = {}
         ahead = [pointer]
         while ahead and self._steps_left > 0:
@@ -460,7 +529,11 @@ def _within(hint: str, name: str) -> str:
 def one_of(shapes: list[Shape]) -> Shape:
     """Return the shape of values of any of *shapes*."""
     flat = _different(
-        [part for shape in shapes for part in (shape.parts if isinstance(shape, UnionShape) else [shape])]
+        [
+            part
+            for shape in shapes
+            for part in (shape.parts if isinstance(shape, UnionShape) else [shape])
+        ]
     )
     if ANYTHING in flat:
         return ANYTHING
@@ -497,7 +570,9 @@ def _kind(value: Any) -> Shape | None:
 
 
 def _tag(schema: Any) -> str:
-    """The text that tells an object from the alternatives to it: the constant of one of its members."""
+    """The text that tells an object from the alternatives to it: the constant of one of its
+    members.
+    """
     for member in properties(schema_of(schema)).values():
         match [member["const"]] if "const" in member else member.get("enum"):
             case [str(value)]:
@@ -508,7 +583,9 @@ def _tag(schema: Any) -> str:
 def _different(shapes: list[Any]) -> list[Any]:
     """*shapes* without repeated simple ones; the others are compared when they are written."""
     is_simple = (ScalarShape, ReferenceShape, _Pointer)
-    return list({shape if isinstance(shape, is_simple) else id(shape): shape for shape in shapes}.values())
+    return list(
+        {shape if isinstance(shape, is_simple) else id(shape): shape for shape in shapes}.values()
+    )
 
 
 def _implied(schema: Schema) -> str | None:
@@ -521,19 +598,26 @@ def _implied(schema: Schema) -> str | None:
 def _meaning(shape: Shape) -> str:
     if not isinstance(shape, ObjectShape):
         return str(shape)
-    members = [(member.name, member.shape, member.is_required, described(member.schema)) for member in shape.members]
+    members = [
+        (member.name, member.shape, member.is_required, described(member.schema))
+        for member in shape.members
+    ]
     return str((members, shape.rest))
 
 
-# --- tools ------------------------------------------------------------------------------------------------------------
+# --- tools ----------------------------------------------------------------------------------------
 
 
 class ToolShapes:
-    """The entry of a tool as shapes, with the *definitions* that they need and earlier tools did not."""
+    """The entry of a tool as shapes, with the *definitions* that they need and earlier tools did
+    not.
+    """
 
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
-        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions, self.name).arguments()
+        self.arguments = SchemaReader(
+            schema_of(entry.get("inputSchema")), definitions, self.name
+        ).arguments()
         self.argument_types = definitions.take()
         output = schema_of(entry.get("outputSchema"))
         members = properties(output)
@@ -541,7 +625,11 @@ class ToolShapes:
         self.is_wrapped = list(members) == ["result"] and "result" in required(output)
         result = members["result"] if self.is_wrapped else output
         self.about_result = described(result)
-        self.result = SchemaReader(output, definitions, f"{self.name} result").result(result) if output else None
+        self.result = (
+            SchemaReader(output, definitions, f"{self.name} result").result(result)
+            if output
+            else None
+        )
         self.result_types = definitions.take()
 
 

@@ -1,8 +1,10 @@
-"""Tools as TypeScript declarations: `export declare function add(args: { a: number; b?: number }): Promise<number>;`.
+"""Tools as TypeScript declarations: `export declare function add(args: { a: number; b?: number }):
+Promise<number>;`.
 
-Strategy. Types are written where they are needed, as TypeScript can; only what a schema defines under a name, and may
-refer to itself, becomes an `interface` or `type` above the function that needs it first. Descriptions of tools and
-their parameters are JSDoc comments. The text is a module that compiles whatever a server says.
+Strategy. Types are written where they are needed, as TypeScript can; only what a schema defines
+under a name, and may refer to itself, becomes an `interface` or `type` above the function that
+needs it first. Descriptions of tools and their parameters are JSDoc comments. The text is a module
+that compiles whatever a server says.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ from .type_shapes import (
     written,
 )
 
-_SCALARS = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_SCALARS = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
 _LINE = 100
 
 
@@ -36,7 +44,9 @@ def from_entry(entry: Entry) -> str:
 
 
 def from_entries(entries: list[Entry]) -> str:
-    """Return the declarations of several tools. Their functions are called what `Names(names, "typescript")` says."""
+    """Return the declarations of several tools. Their functions are called what
+    `Names(names, "typescript")` says.
+    """
     return written(entries, "typescript", _function, definition_text)
 
 
@@ -72,7 +82,7 @@ def type_text(shape: Shape) -> str:
         case ArrayShape(first=[], rest=rest) if rest is not None:
             return f"{_part(rest)}[]"
         case ArrayShape(first=first, rest=rest):
-            return f"[{', '.join([*map(type_text, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"
+            return f"[{', '.join([*map(type_text, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"  # noqa: E501
         case UnionShape(parts=parts):
             return " | ".join(dict.fromkeys(map(type_text, parts)))
         case ReferenceShape(name=name):
@@ -85,14 +95,18 @@ def type_text(shape: Shape) -> str:
 
 
 def _part(shape: Shape) -> str:
-    return f"({type_text(shape)})" if isinstance(shape, UnionShape | ValuesShape) else type_text(shape)
+    return (
+        f"({type_text(shape)})" if isinstance(shape, UnionShape | ValuesShape) else type_text(shape)
+    )
 
 
 def members_text(shape: ObjectShape) -> str:
     """Return an object's members in braces: on a line if they fit and have no comments."""
     members = [_member(member) for member in shape.members]
     if shape.rest is not None:
-        members.append(("", f"[key: string]: {'unknown' if shape.members else type_text(shape.rest)}"))
+        members.append(
+            ("", f"[key: string]: {'unknown' if shape.members else type_text(shape.rest)}")
+        )
     line = f"{{ {'; '.join(member for _, member in members)} }}"
     if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
         return line if members else "{}"
@@ -103,8 +117,13 @@ def members_text(shape: ObjectShape) -> str:
 def _member(member: ShapeMember) -> tuple[str, str]:
     """The comment about a *member*, and its declaration."""
     default = member.schema.get("default")  # null only means that it is optional
-    about = comment(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
-    return about, f"{key(member.name)}{'' if member.is_required else '?'}: {type_text(member.shape)}"
+    about = comment(
+        described(member.schema, "" if default is None else f"default: {as_json(default)}")
+    )
+    return (
+        about,
+        f"{key(member.name)}{'' if member.is_required else '?'}: {type_text(member.shape)}",
+    )
 
 
 def key(name: str) -> str:
@@ -126,7 +145,9 @@ def _literal(value: Any, depth: int = 0) -> str:
 
 
 def comment(*said: str) -> str:
-    """Return a comment with a line for each line of the parts; an empty text if there are no parts."""
+    """Return a comment with a line for each line of the parts; an empty text if there are no
+    parts.
+    """
     lines = [printable(line.strip()) for part in said if part for line in part.split("\n")]
     # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
     lines = [line.replace("*/", "*\\/").replace("@ts-", "@ ts-") for line in lines]

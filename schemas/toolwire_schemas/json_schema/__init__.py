@@ -1,1 +1,3 @@
-"""What every shelf needs of JSON Schema: walking sub-schemas, portable regexes, validation messages."""
+"""What every shelf needs of JSON Schema: walking sub-schemas, portable regexes, validation
+messages.
+"""

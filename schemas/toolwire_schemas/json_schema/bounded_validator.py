@@ -1,11 +1,12 @@
 """Validates values against JSON Schemas: the one place that sets up jsonschema.
 
-A schema of a few lines can ask for more work than a computer does in a year: references that double at each level,
-patterns that backtrack, lists compared item by item. So schemas of other programs are checked within a budget of steps.
+A schema of a few lines can ask for more work than a computer does in a year: references that double
+at each level, patterns that backtrack, lists compared item by item. So schemas of other programs
+are checked within a budget of steps.
 
-Strategy. jsonschema validates, with each of its keywords wrapped by one that counts. The keywords that use patterns or
-compare items are our own, since a single step of jsonschema's may take forever; `multipleOf` is, since jsonschema
-divides in binary.
+Strategy. jsonschema validates, with each of its keywords wrapped by one that counts. The keywords
+that use patterns or compare items are our own, since a single step of jsonschema's may take
+forever; `multipleOf` is, since jsonschema divides in binary.
 """
 
 from __future__ import annotations
@@ -26,10 +27,20 @@ if TYPE_CHECKING:
 
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
-__all__ = ["MAX_STEPS", "Budget", "CannotJudge", "SchemaValidator", "TooExpensive", "faults_of_schema", "search"]
+__all__ = [
+    "MAX_STEPS",
+    "Budget",
+    "CannotJudge",
+    "SchemaValidator",
+    "TooExpensive",
+    "faults_of_schema",
+    "search",
+]
 
 MAX_DEPTH = 100
-"""Levels of nested JSON values. Python allows some thousand nested calls, and the metaschema takes ten for a level."""
+"""Levels of nested JSON values. Python allows some thousand nested calls, and the metaschema takes
+ten for a level.
+"""
 _MAX_STEPS_OF_SCHEMA = 4 * MAX_STEPS
 _MAX_ERRORS = 1000
 _FEW_LEVELS = 8
@@ -42,11 +53,12 @@ _budget: ContextVar[Budget] = ContextVar("budget")
 class SchemaValidator:
     """Validates values against *schema*. References never leave the schema.
 
-    *dialect* is the draft to judge by, instead of the one that the schema names (2020-12 if it does not).
-    A schema that *is_trusted*, because the tool's author wrote it, is not checked, and may take any number of steps for
-    a value of a few levels, else a number that grows with the value: unions double the work at each level.
-    Formats are those of the *format_checker*, if there is one. Without *exact_multiples* jsonschema decides
-    `multipleOf` as well, as validators that divide in binary do.
+    *dialect* is the draft to judge by, instead of the one that the schema names (2020-12 if it does
+    not). A schema that *is_trusted*, because the tool's author wrote it, is not checked, and may
+    take any number of steps for a value of a few levels, else a number that grows with the value:
+    unions double the work at each level. Formats are those of the *format_checker*, if there is
+    one. Without *exact_multiples* jsonschema decides `multipleOf` as well, as validators that
+    divide in binary do.
 
     Raises:
         CannotJudge: if it is not a valid JSON Schema, or is too large.
@@ -71,18 +83,25 @@ class SchemaValidator:
             if checks and (faults := _faults(kind, schema)):
                 raise CannotJudge(f"it is not a valid JSON Schema: {faults[0].message[:200]}")
             _check_names(schema)
-        options: dict[str, Any] = {"registry": Registry(), "format_checker": format_checker}  # nothing is fetched
+        options: dict[str, Any] = {
+            "registry": Registry(),
+            "format_checker": format_checker,
+        }  # nothing is fetched
         self._validator = kind(schema, **options)
         # Counting takes a third of the time again.
-        self._quick = _extended(dialect, False, exact_multiples)(schema, **options) if is_trusted else None
+        self._quick = (
+            _extended(dialect, False, exact_multiples)(schema, **options) if is_trusted else None
+        )
 
     def errors(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> list[Any]:
-        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most 1,000.
+        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at
+        most 1,000.
 
         The steps are also taken from *total*.
 
         Raises:
-            CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
+            CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too
+                many steps.
         """
         return self._judged(value, _MAX_ERRORS, schema, total)
 
@@ -99,12 +118,15 @@ class SchemaValidator:
             return _judged(self._validator, value, MAX_STEPS, most, part=part, total=total)
         if next(islice(_levels(value), _FEW_LEVELS, None), None) is None:
             return _judged(self._quick, value, sys.maxsize, most, part=part, total=total)
-        steps = MAX_STEPS + _STEPS_OF_ITEM * sum(len(container) for level in _levels(value) for container in level)
+        steps = MAX_STEPS + _STEPS_OF_ITEM * sum(
+            len(container) for level in _levels(value) for container in level
+        )
         return _judged(self._validator, value, steps, most, part=part, total=total)
 
 
 def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
-    """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those about formats.
+    """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those
+    about formats.
 
     *dialect* is that of `SchemaValidator`.
 
@@ -118,7 +140,9 @@ def _faults(kind: Any, schema: Any) -> list[Any]:
     if any(depth > MAX_DEPTH for depth, _ in enumerate(_levels(schema))):
         raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
     # Drafts 3 and 4 have an `id` instead.
-    is_known = any(draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12"))
+    is_known = any(
+        draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12")
+    )
     if is_known and is_well_formed(schema):
         return []
     return _judged(kind(kind.META_SCHEMA), schema, _MAX_STEPS_OF_SCHEMA, _MAX_ERRORS)
@@ -132,11 +156,25 @@ def _judged(
 
     before = _budget.set(budget := Budget(steps))
     try:
-        return list(islice((validator if part is None else validator.evolve(schema=part)).iter_errors(value), most))
-    except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
+        return list(
+            islice(
+                (validator if part is None else validator.evolve(schema=part)).iter_errors(value),
+                most,
+            )
+        )
+    except (
+        Unresolvable,
+        UnknownType,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        ArithmeticError,
+    ) as error:
         raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
     except BaseException as error:
-        # rpds, in which jsonschema keeps its tables, panics where Python would raise a RecursionError.
+        # rpds, in which jsonschema keeps its tables, panics where Python would raise a
+        # RecursionError.
         if isinstance(error, RecursionError) or type(error).__name__ == "PanicException":
             raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
         raise
@@ -147,7 +185,9 @@ def _judged(
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
-    """Yield the objects and arrays at each depth of *value*; the first level is the value itself."""
+    """Yield the objects and arrays at each depth of *value*; the first level is the value
+    itself.
+    """
     level: list[Any] = [[value]]
     while level := [
         inner
@@ -161,7 +201,11 @@ def _levels(value: Any) -> Iterator[list[Any]]:
 def _check_names(schema: Any) -> None:
     """Refuse patterns of names that jsonschema itself would search, for `unevaluatedProperties`."""
     objects = [value for level in _levels(schema) for value in level if isinstance(value, dict)]
-    named = [value["patternProperties"] for value in objects if isinstance(value.get("patternProperties"), dict)]
+    named = [
+        value["patternProperties"]
+        for value in objects
+        if isinstance(value.get("patternProperties"), dict)
+    ]
     if any("unevaluatedProperties" in value for value in objects) and not all(
         is_cheap(pattern, _LONG_NAME) for patterns in named for pattern in patterns
     ):
@@ -175,14 +219,18 @@ def _named_dialect(schema: Any) -> Any:
 
     named = schema.get("$schema") if isinstance(schema, dict) else None
     try:
-        return validator_for({"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator)
+        return validator_for(
+            {"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator
+        )
     except ValueError as error:  # urllib cannot parse it
         raise CannotJudge(f"its $schema is not a URI: {error}") from None
 
 
 @cache
 def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
-    """Return jsonschema's validator of this *kind* with our keywords; if it *counts*, each spends from the budget."""
+    """Return jsonschema's validator of this *kind* with our keywords; if it *counts*, each spends
+    from the budget.
+    """
     from jsonschema.validators import extend
 
     ours = {word: keyword for word, keyword in _OURS.items() if word in kind.VALIDATORS}
@@ -190,13 +238,17 @@ def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
         del ours["multipleOf"]
     if not counts:
         return extend(kind, ours)
-    made = extend(kind, {word: _counted(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()})
+    made = extend(
+        kind, {word: _counted(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()}
+    )
     theirs = made.evolve
 
     def evolve(self: Any, **changes: Any) -> Any:
         _budget.get().spend()
         part = changes.get("schema", self.schema)
-        if isinstance(part, dict) and "$schema" in part:  # it would get a validator of that draft, which does not count
+        if (
+            isinstance(part, dict) and "$schema" in part
+        ):  # it would get a validator of that draft, which does not count
             part = {word: value for word, value in part.items() if word != "$schema"}
         return theirs(self, **{**changes, "schema": part})
 
@@ -220,7 +272,9 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
         yield _error(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(validator: Any, patterns: dict[str, Any], instance: Any, schema: Any) -> Iterator[Any]:
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], instance: Any, schema: Any
+) -> Iterator[Any]:
     spend = _budget.get().spend
     for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
         for name, member in instance.items():
@@ -228,15 +282,20 @@ def _pattern_properties(validator: Any, patterns: dict[str, Any], instance: Any,
                 yield from validator.descend(member, inner, path=name, schema_path=pattern)
 
 
-def unexpected(instance: dict[str, Any], schema: dict[str, Any], spend: Callable[[int], None]) -> list[str]:
-    """Return the names in *instance* that are neither among the properties nor match a pattern of *schema*.
+def unexpected(
+    instance: dict[str, Any], schema: dict[str, Any], spend: Callable[[int], None]
+) -> list[str]:
+    """Return the names in *instance* that are neither among the properties nor match a pattern of
+    *schema*.
 
     Raises:
         CannotJudge: as `search`.
     """
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     extras = [name for name in instance if name not in known]
-    return [name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)]
+    return [
+        name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)
+    ]
 
 
 def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -247,7 +306,8 @@ def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any
     elif not more and extras:
         named = ", ".join(map(repr, extras))
         yield _error(
-            f"Additional properties are not allowed ({named} {'was' if len(extras) == 1 else 'were'} unexpected)"
+            f"Additional properties are not allowed ({named}"
+            f" {'was' if len(extras) == 1 else 'were'} unexpected)"
         )
 
 
@@ -271,7 +331,9 @@ def _as_written(number: float) -> Fraction:
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable value that is equal for equal JSON values only: 1.0 is 1, and true is not."""
+    """Return a hashable value that is equal for equal JSON values only: 1.0 is 1, and true is
+    not.
+    """
     match value:
         case bool() | None | str():
             return (type(value).__name__, value)

@@ -24,7 +24,9 @@ _MAX_LIST = 30
 
 
 def worded(errors: Iterable[Any], root: str) -> list[Fault]:
-    """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says how many more."""
+    """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says
+    how many more.
+    """
     every = (fault for error in errors for fault in _faults(error, root))
     faults = list(dict.fromkeys(islice(every, _MAX_COUNTED)))
     if len(faults) > MAX_FAULTS:  # the exact count of a long list of bad items does not help
@@ -40,7 +42,11 @@ def place(root: str, path: Iterable[str | int]) -> str:
         if isinstance(step, int):
             written += f"[{step}]"
         else:
-            written += f".{_cut(step)}" if step.isidentifier() else f"[{json.dumps(_cut(step), ensure_ascii=False)}]"
+            written += (
+                f".{_cut(step)}"
+                if step.isidentifier()
+                else f"[{json.dumps(_cut(step), ensure_ascii=False)}]"
+            )
     return written
 
 
@@ -98,25 +104,42 @@ def _known(name: str, known: Sequence[str]) -> str:
 
 
 def _alternatives(error: Any, root: str) -> Iterable[Fault]:
-    """The faults of the alternative that the value was probably meant for, or all types that would do."""
+    """The faults of the alternative that the value was probably meant for, or all types that would
+    do.
+    """
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
         # jsonschema does not say which branch it was that is `false`.
         branches.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
-    meant = [found for found in branches.values() if not any(_about_type(inner, error) for inner in found)]
+    meant = [
+        found
+        for found in branches.values()
+        if not any(_about_type(inner, error) for inner in found)
+    ]
     if not meant:
-        unique = {_types(inner.validator_value): None for inner in error.context if _about_type(inner, error)}
+        unique = {
+            _types(inner.validator_value): None
+            for inner in error.context
+            if _about_type(inner, error)
+        }
         if len(unique) == 1:
             return _faults(error.context[0], root)
-        neither = say("{value} is neither {kinds}", value=shown(error.instance), kinds=say(" nor ").join(unique))
+        neither = say(
+            "{value} is neither {kinds}",
+            value=shown(error.instance),
+            kinds=say(" nor ").join(unique),
+        )
         return [(place(root, error.absolute_path), neither)]
     here = len(error.absolute_path)
     are_enums = all(
-        [(inner.validator, len(inner.absolute_path)) for inner in found] == [("enum", here)] for found in meant
+        [(inner.validator, len(inner.absolute_path)) for inner in found] == [("enum", here)]
+        for found in meant
     )
     if are_enums and len(meant) > 1:
         allowed = [value for found in meant for value in found[0].validator_value]
-        none = say("{value} is not one of {values}", value=shown(error.instance), values=_listed(allowed))
+        none = say(
+            "{value} is not one of {values}", value=shown(error.instance), values=_listed(allowed)
+        )
         return [(place(root, error.absolute_path), none)]
     best = min(
         meant,
@@ -135,9 +158,13 @@ def _about_type(inner: Any, outer: Any) -> bool:
 
 
 def _tells_apart(inner: Any, outer: Any) -> bool:
-    """Whether *inner* says that the value lacks what this alternative is known by: a member, or a constant in one."""
+    """Whether *inner* says that the value lacks what this alternative is known by: a member, or a
+    constant in one.
+    """
     depth = len(inner.absolute_path) - len(outer.absolute_path)
-    return (inner.validator == "required" and depth == 0) or (inner.validator == "const" and depth <= 1)
+    return (inner.validator == "required" and depth == 0) or (
+        inner.validator == "const" and depth <= 1
+    )
 
 
 def _types(wanted: Any) -> str:
@@ -181,14 +208,18 @@ def _sentence(error: Any) -> str:
             keyword = "enum" if len(wanted) > 1 else "const"
             named = with_names(wanted, names_in(error.schema))
             wanted = listing(named[:_MAX_LIST]).removesuffix(".") if named else _listed(wanted)
-        case "pattern" if len(wanted) > _MAX_PATTERN and isinstance(error.schema.get("description"), str):
+        case "pattern" if len(wanted) > _MAX_PATTERN and isinstance(
+            error.schema.get("description"), str
+        ):
             keyword, wanted = "description", _cut(error.schema["description"], 4 * _MAX_VALUE)
         case "format":
             wanted = say(_FORMATS.get(wanted, "of the format {name}"), name=wanted)
     if keyword not in _TEMPLATES:
         return str(error.message[:300])
     count = len(instance) if isinstance(instance, list | dict) else 0
-    return say(_TEMPLATES[keyword], value=shown(instance), wanted=wanted, values=wanted, count=count)
+    return say(
+        _TEMPLATES[keyword], value=shown(instance), wanted=wanted, values=wanted, count=count
+    )
 
 
 _TEMPLATES = {

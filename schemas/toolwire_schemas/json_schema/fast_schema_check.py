@@ -1,7 +1,7 @@
 """Checks a JSON Schema without its metaschema.
 
-jsonschema takes 200 microseconds to check each part of a schema by the metaschema; this takes a few. It knows what the
-drafts since 7 agree on, and leaves everything else to the metaschema.
+jsonschema takes 200 microseconds to check each part of a schema by the metaschema; this takes a
+few. It knows what the drafts since 7 agree on, and leaves everything else to the metaschema.
 """
 
 from __future__ import annotations
@@ -42,11 +42,19 @@ def is_well_formed(schema: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+    return (
+        isinstance(value, list)
+        and all(isinstance(name, str) for name in value)
+        and len(set(value)) == len(value)
+    )
 
 
 def _is_type(value: Any) -> bool:
-    return value in _TYPES if isinstance(value, str) else bool(value) and _are_names(value) and _TYPES.issuperset(value)
+    return (
+        value in _TYPES
+        if isinstance(value, str)
+        else bool(value) and _are_names(value) and _TYPES.issuperset(value)
+    )
 
 
 _CHECKS: dict[str, Callable[[Any], bool]] = {
@@ -55,13 +63,17 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "multipleOf": lambda value: type(value) in (int, float) and value > 0,
     "minimum maximum exclusiveMinimum exclusiveMaximum": lambda value: type(value) in (int, float),
     "minLength maxLength minItems maxItems": lambda value: type(value) is int and value >= 0,
-    "minProperties maxProperties minContains maxContains": lambda value: type(value) is int and value >= 0,
+    "minProperties maxProperties minContains maxContains": lambda value: (
+        type(value) is int and value >= 0
+    ),
     "pattern format title description $comment $ref $schema": lambda value: isinstance(value, str),
     "contentEncoding contentMediaType": lambda value: isinstance(value, str),
     "uniqueItems readOnly writeOnly deprecated": lambda value: isinstance(value, bool),
     "enum examples": lambda value: isinstance(value, list),
     # Here the drafts differ.
-    "$id $anchor $dynamicAnchor $dynamicRef $vocabulary $recursiveAnchor $recursiveRef": lambda value: False,
+    "$id $anchor $dynamicAnchor $dynamicRef $vocabulary $recursiveAnchor $recursiveRef": (
+        lambda value: False
+    ),
     "dependencies dependentRequired additionalItems": lambda value: False,
 }
 _SHAPES = {word: check for words, check in _CHECKS.items() for word in words.split()}

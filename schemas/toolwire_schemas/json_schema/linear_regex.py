@@ -1,11 +1,12 @@
-"""Searches a text for a regular expression that anybody may have written, in a time that is linear in the text.
+"""Searches a text for a regular expression that anybody may have written, in a time that is linear
+in the text.
 
-Python's `re` backtracks: `^(a+)+$` takes seconds for 30 characters, and holds the interpreter's lock all the while, so
-that neither a signal nor a timeout ends it.
+Python's `re` backtracks: `^(a+)+$` takes seconds for 30 characters, and holds the interpreter's
+lock all the while, so that neither a signal nor a timeout ends it.
 
-Strategy. The number of ways in which a pattern may match bounds what `re` does. Where the bound is low, as for nearly
-all patterns of schemas, `re` searches. Else the pattern becomes a graph of single characters, and each pair of a place
-in the graph and a place in the text is visited once.
+Strategy. The number of ways in which a pattern may match bounds what `re` does. Where the bound is
+low, as for nearly all patterns of schemas, `re` searches. Else the pattern becomes a graph of
+single characters, and each pair of a place in the graph and a place in the text is visited once.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     Spend = Callable[[int], None]
 
 MAX_STEPS = 50_000
-"""Steps of one judgement: each is a keyword, or a character and a place in a pattern. All take about half a second."""
+"""Steps of one judgement: each is a keyword, or a character and a place in a pattern. All take
+about half a second.
+"""
 
 _MAX_COST = 10_000_000
 """What `re` may cost, in characters looked at: some 50 ms at worst."""
@@ -57,7 +60,9 @@ class Budget:
 
     @contextmanager
     def third(self) -> Iterator[None]:
-        """Leave only a third of the steps to what is done within, so that the rest remains for others."""
+        """Leave only a third of the steps to what is done within, so that the rest remains for
+        others.
+        """
         kept = self.left - self.left // 3
         self.left -= kept
         try:
@@ -77,11 +82,13 @@ class Budget:
 
 
 def search(pattern: str, text: str, spend: Spend, flags: int = 0) -> bool:
-    """Return whether a part of *text* matches *pattern*; calls `spend` with the number of steps that takes.
+    """Return whether a part of *text* matches *pattern*; calls `spend` with the number of steps
+    that takes.
 
     Raises:
         CannotJudge: if Python cannot compile the pattern.
-        TooExpensive: if the pattern has no form that is searched in linear time, such as one with back references.
+        TooExpensive: if the pattern has no form that is searched in linear time, such as one with
+            back references.
     """
     cost = _cost(pattern, len(text).bit_length(), flags)
     if cost <= _MAX_COST:
@@ -128,14 +135,18 @@ def _is_anchored(parsed: Any) -> bool:
 
 
 def _ways(sequence: Iterable[Any], length: int) -> int:
-    """The number of ways to match *sequence* from one place, at most; any number above the limit for all above it."""
+    """The number of ways to match *sequence* from one place, at most; any number above the limit
+    for all above it.
+    """
     product = 1
     for kind, value in sequence:
         ways = sum(_ways(inner, length) for inner in _inside(value)) or 1
         if kind in _REPEATS:
             low, high = int(value[0]), int(value[1])
             most = min(high, max(length, low))
-            ways = most - low + 1 if ways == 1 else int(ways ** min(most + 1, 25))  # 2 ** 25 is above the limit
+            ways = (
+                most - low + 1 if ways == 1 else int(ways ** min(most + 1, 25))
+            )  # 2 ** 25 is above the limit
         product *= ways
         if product > _MAX_COST:
             break
@@ -146,7 +157,11 @@ def _inside(value: Any) -> list[Any]:
     """The patterns that a piece of a pattern contains, such as the branches of an alternative."""
     if isinstance(value, _parser.SubPattern):
         return [value]
-    return [inner for part in value for inner in _inside(part)] if isinstance(value, list | tuple) else []
+    return (
+        [inner for part in value for inner in _inside(part)]
+        if isinstance(value, list | tuple)
+        else []
+    )
 
 
 @lru_cache(maxsize=512)
@@ -160,7 +175,8 @@ def _graph(pattern: str, flags: int) -> Graph:
 class Graph:
     """A pattern whose ways from `start` to `end` spell the texts that match it.
 
-    `steps` has a node's test (a compiled pattern for one character or none), or None, with the nodes that follow.
+    `steps` has a node's test (a compiled pattern for one character or none), or None, with the
+    nodes that follow.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
@@ -173,8 +189,13 @@ class Graph:
     def leads_through(self, text: str, spend: Spend) -> bool:
         """Return whether a part of *text* is spelt by a way through it."""
         width = len(text) + 1
-        waiting = [(self.start, at) for at in reversed(range(1 if _is_anchored(self._parsed) else width))]
-        prices = {node: 1 + width * _ways(inner, width) // _COST_OF_STEP for node, inner in self._looks.items()}
+        waiting = [
+            (self.start, at) for at in reversed(range(1 if _is_anchored(self._parsed) else width))
+        ]
+        prices = {
+            node: 1 + width * _ways(inner, width) // _COST_OF_STEP
+            for node, inner in self._looks.items()
+        }
         seen: set[int] = set()
         while waiting:
             node, at = waiting.pop()

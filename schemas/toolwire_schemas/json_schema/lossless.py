@@ -1,10 +1,11 @@
-"""Reads arguments as models send them: JSON in a string, null for an optional member that takes no null, and the name
-of an enumeration's member.
+"""Reads arguments as models send them: JSON in a string, null for an optional member that takes no
+null, and the name of an enumeration's member.
 
-Strategy. The errors of the validator name the places that do not fit. Only these are read again: a string of JSON where
-the schema takes no string, as its value, null as nothing, and a name as the value that has it. The result is validated
-again, since it may contain further strings. So a value that fits is never changed, every keyword of JSON Schema counts,
-and the work is at most a few validations.
+Strategy. The errors of the validator name the places that do not fit. Only these are read again: a
+string of JSON where the schema takes no string, as its value, null as nothing, and a name as the
+value that has it. The result is validated again, since it may contain further strings. So a value
+that fits is never changed, every keyword of JSON Schema counts, and the work is at most a few
+validations.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Reading(msgspec.Struct, frozen=True):
     def told(self, root: str) -> str:
         """Return the changes as one line, long values cut, at most ten of them."""
         lines = [
-            f"{place(root, path)}: {shown(sent)} " + ("left out" if meant is ABSENT else f"read as {shown(meant)}")
+            f"{place(root, path)}: {shown(sent)} "
+            + ("left out" if meant is ABSENT else f"read as {shown(meant)}")
             for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS)
         ]
         more = len(self.changes) - len(lines)
@@ -59,13 +61,17 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def readings(
-    value: Any, errors: list[Any], validate: Callable[[Any], list[Any]], choices: Sequence[Names] = ()
+    value: Any,
+    errors: list[Any],
+    validate: Callable[[Any], list[Any]],
+    choices: Sequence[Names] = (),
 ) -> Iterator[Reading]:
-    """Yield what *value* may mean; each reading has more changes than the one before, and the last may fit.
+    """Yield what *value* may mean; each reading has more changes than the one before, and the last
+    may fit.
 
-    *errors* are those of *validate* about the value, which is not changed itself. *choices* are enumerations whose
-    names the schema may not have: their values by their names. Besides the errors of *validate*, a value that is
-    nested too deeply raises a RecursionError.
+    *errors* are those of *validate* about the value, which is not changed itself. *choices* are
+    enumerations whose names the schema may not have: their values by their names. Besides the
+    errors of *validate*, a value that is nested too deeply raises a RecursionError.
     """
     changes: dict[Path, tuple[Any, Any]] = {}
     for _ in range(_MAX_ROUNDS):
@@ -82,7 +88,8 @@ def readings(
 
 
 def read(value: Any, errors: list[Any], validate: Callable[[Any], list[Any]]) -> Reading | None:
-    """Return the first reading of *value* that fits by *validate*, whose *errors* are about the value; `None` without.
+    """Return the first reading of *value* that fits by *validate*, whose *errors* are about the
+    value; `None` without.
 
     Raises what `readings` raises.
     """
@@ -103,12 +110,15 @@ def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
 def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list[Any]:
     """Return those of *errors*, about a value as it was sent, that its last reading did not settle.
 
-    *left* are the errors about that reading, and *changes* its places. An error that only the reading brought, such as
-    equal items, is returned too. One at a place that was read, as a number too small, replaces that about its text.
+    *left* are the errors about that reading, and *changes* its places. An error that only the
+    reading brought, such as equal items, is returned too. One at a place that was read, as a number
+    too small, replaces that about its text.
     """
     prefixes = [(error, _prefixes(error)) for error in left]
     wrong: set[Path] = set().union(*(found for _, found in prefixes))
-    wrong -= set().union(*(found for error, found in prefixes if tuple(error.absolute_path) in changes))
+    wrong -= set().union(
+        *(found for error, found in prefixes if tuple(error.absolute_path) in changes)
+    )
     kept = [error for error in errors if tuple(error.absolute_path) in wrong]
     told = {tuple(error.absolute_path) for error in kept}
     return kept + [error for error, found in prefixes if found.isdisjoint(told)]
@@ -184,14 +194,20 @@ def _read_text(error: Any, texts: dict[Any, Any]) -> Places | None:
 
 
 def _of_branches(error: Any, known: _Known) -> Places | None:
-    """Return what to read for the branch of a union that takes the fewest changes; `None` if two such differ."""
+    """Return what to read for the branch of a union that takes the fewest changes; `None` if two
+    such differ.
+    """
     possible: list[Places] = []
     for branch in _branches(error):
         every = [_read(inner, known) for inner in branch]
         if None not in every:
-            possible.append({path: meant for places in every if places for path, meant in places.items()})
+            possible.append(
+                {path: meant for places in every if places for path, meant in places.items()}
+            )
     best = min(possible, key=len, default=None)
-    is_only = all(places.keys() == best.keys() for places in possible if best and len(places) == len(best))
+    is_only = all(
+        places.keys() == best.keys() for places in possible if best and len(places) == len(best)
+    )
     return best if is_only else None
 
 
@@ -204,7 +220,9 @@ def _branches(error: Any) -> Iterable[list[Any]]:
 
 
 def _wanted(error: Any) -> frozenset[str] | None:
-    """Return the types that the place of *error*, a string, takes; `None` if some string may fit there."""
+    """Return the types that the place of *error*, a string, takes; `None` if some string may fit
+    there.
+    """
     keyword, words = error.validator, error.validator_value
     types: set[str] = set()
     if keyword == "type":
@@ -223,7 +241,9 @@ def _wanted(error: Any) -> frozenset[str] | None:
 
 
 def _is_declared(error: Any, path: Path) -> bool:
-    """True if the place of *error* is a member that the schema names. Whether it is required shows later."""
+    """True if the place of *error* is a member that the schema names. Whether it is required shows
+    later.
+    """
     steps = list(error.absolute_schema_path)[:-1]
     return any(
         steps[at : at + 2] == ["properties", *path[-1:]]
@@ -238,7 +258,9 @@ def _meaning(text: str, wanted: frozenset[str]) -> Any:
         return _UNREADABLE
     try:
         value = decode(text)
-        json.loads(text, object_pairs_hook=_unique, parse_float=_exact)  # what msgspec does not check
+        json.loads(
+            text, object_pairs_hook=_unique, parse_float=_exact
+        )  # what msgspec does not check
     except (DecodingError, ValueError, ArithmeticError, RecursionError):
         return _UNREADABLE
     if _types(value).isdisjoint(wanted):
@@ -274,7 +296,9 @@ def _at(value: Any, path: Iterable[str | int]) -> Any:
 
 
 def _with(value: Any, path: Path, meant: Any) -> Any:
-    """Put what is *meant* in its place within *value*, and return that; or what is meant, if that is the whole."""
+    """Put what is *meant* in its place within *value*, and return that; or what is meant, if that
+    is the whole.
+    """
     if not path:
         return meant
     container = _at(value, path[:-1])

@@ -1,7 +1,9 @@
-"""The names of the members of an enumeration, in the description of its schema: `1 = LOW, 2 = HIGH.`
+"""The names of the members of an enumeration, in the description of its schema:
+`1 = LOW, 2 = HIGH.`
 
-JSON Schema has no keyword for them that hosts and models' APIs know. This notation is for models, and names of every
-value are read from it: from the schemas of Toolwire's servers, and from any that writes them so.
+JSON Schema has no keyword for them that hosts and models' APIs know. This notation is for models,
+and names of every value are read from it: from the schemas of Toolwire's servers, and from any that
+writes them so.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def listing(named: Iterable[tuple[Any, str]]) -> str:
 
 
 def names_in(schema: Any) -> dict[str, Any]:
-    """Return the values of an enumeration by their names; empty unless the description of *schema* names each."""
+    """Return the values of an enumeration by their names; empty unless the description of *schema*
+    names each.
+    """
     if not isinstance(schema, dict) or not isinstance(schema.get("description"), str):
         return {}
     values = schema.get("enum")
@@ -37,7 +41,9 @@ def names_in(schema: Any) -> dict[str, Any]:
 
 
 def with_names(values: Sequence[Any], names: dict[str, Any]) -> list[tuple[Any, str]]:
-    """Return each of *values* with its name: pairs as for `listing`; without those that have none."""
+    """Return each of *values* with its name: pairs as for `listing`; without those that have
+    none.
+    """
     pairs = []
     for value in values:
         for name, named in names.items():

@@ -1,10 +1,11 @@
 """Regular expressions that Python and JavaScript both compile.
 
-JSON Schema patterns are ECMA-262 by definition, and clients compile them with the `u` flag, under which everything
-unusual is a syntax error; one such error costs some clients the whole tool list. Python's `re` must compile them too.
+JSON Schema patterns are ECMA-262 by definition, and clients compile them with the `u` flag, under
+which everything unusual is a syntax error; one such error costs some clients the whole tool list.
+Python's `re` must compile them too.
 
-Strategy. Read the pattern once, piece by piece, as far as both dialects agree. The tests keep a corpus of patterns, and
-CI compiles it in Node to prove this grammar.
+Strategy. Read the pattern once, piece by piece, as far as both dialects agree. The tests keep a
+corpus of patterns, and CI compiles it in Node to prove this grammar.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _PIECE = re.compile(
 _ADVICE = {
     "(?P": "named groups are written differently in Python and JavaScript; use a plain group",
     "(?": "JavaScript has no inline flags, comments, atomic or conditional groups",
-    "[": "in a class, write a ] that comes first as \\], a hyphen after a set like \\d as \\-, and no other escape",
+    "[": (
+        "in a class, write a ] that comes first as \\], a hyphen after a set like \\d as \\-, and"
+        " no other escape"
+    ),
     "\\A": "\\A is Python's; use ^",
     "\\Z": "\\Z is Python's; use $",
     "\\": "JavaScript refuses this escape; write the character alone, or as \\xXX",
@@ -62,6 +66,8 @@ def problem(pattern: str) -> str | None:
             return f"JavaScript cannot repeat what stands before {piece[0]}"
         if piece["look"] or piece["open"]:
             are_looks.append(bool(piece["look"]))
-        may_repeat = not are_looks.pop() if piece["close"] else bool(piece["atom"] or piece["reference"])
+        may_repeat = (
+            not are_looks.pop() if piece["close"] else bool(piece["atom"] or piece["reference"])
+        )
         position = piece.end()
     return None

@@ -19,7 +19,9 @@ _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield *schema* and every schema inside it that is an object, each with its path; references are not followed."""
+    """Yield *schema* and every schema inside it that is an object, each with its path; references
+    are not followed.
+    """
     yield where, schema
     for path, member in directly_inside(schema, where):
         if isinstance(member, dict):
@@ -27,7 +29,9 @@ def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, An
 
 
 def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-    """Yield what *schema* has as the schemas of its parts, each with its path. In a wrong schema it may be anything."""
+    """Yield what *schema* has as the schemas of its parts, each with its path. In a wrong schema it
+    may be anything.
+    """
     for word, inner in schema.items():
         if word in NAMED and isinstance(inner, dict):
             for name, member in inner.items():

@@ -1,8 +1,10 @@
-"""The language of texts for models: descriptions of bundled tools, errors in arguments, prompts of agents.
+"""The language of texts for models: descriptions of bundled tools, errors in arguments, prompts of
+agents.
 
-Strategy. The environment variable is the only state of the process, so that the processes it starts agree with it. An
-object with a language of its own speaks it for the length of a call (`speaking`). Sentences are written in English
-where they are needed, as `say("{value} is not a number", value=...)`; `chinese.json` has a translation of each of these
+Strategy. The environment variable is the only state of the process, so that the processes it starts
+agree with it. An object with a language of its own speaks it for the length of a call (`speaking`).
+Sentences are written in English where they are needed, as
+`say("{value} is not a number", value=...)`; `chinese.json` has a translation of each of these
 templates, and is not read before Chinese is spoken.
 """
 
@@ -35,7 +37,8 @@ def set_language(name: str) -> None:
 def language() -> str:
     """Return the language spoken here: that of the present call, or else of the process.
 
-    The environment may also say `zh_CN.UTF-8`, as locales are written. A language that is not known is English.
+    The environment may also say `zh_CN.UTF-8`, as locales are written. A language that is not known
+    is English.
     """
     if (spoken := _spoken.get()) is not None:
         return spoken
@@ -65,7 +68,9 @@ def speaking(name: str) -> Iterator[None]:
 
 
 def say(template: str, /, **values: object) -> str:
-    """Return *template* in the language spoken here, with *values* in place of their names in braces."""
+    """Return *template* in the language spoken here, with *values* in place of their names in
+    braces.
+    """
     if language() == "zh":
         template = chinese().get(template, template)
     return template.format(**values)
@@ -73,7 +78,9 @@ def say(template: str, /, **values: object) -> str:
 
 @cache
 def chinese() -> dict[str, str]:
-    """Return the Chinese sentences by the English ones, from `chinese.json`, where they are in sections."""
+    """Return the Chinese sentences by the English ones, from `chinese.json`, where they are in
+    sections.
+    """
     from pathlib import Path
 
     import msgspec
@@ -81,4 +88,8 @@ def chinese() -> dict[str, str]:
     sections = msgspec.json.decode(
         Path(__file__).with_name("chinese.json").read_bytes(), type=dict[str, dict[str, str]]
     )
-    return {english: sentence for sentences in sections.values() for english, sentence in sentences.items()}
+    return {
+        english: sentence
+        for sentences in sections.values()
+        for english, sentence in sentences.items()
+    }

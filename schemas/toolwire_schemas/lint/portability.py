@@ -1,8 +1,10 @@
-"""Checks a tool's name and schemas for what MCP clients refuse: cheap enough for every start of a server.
+"""Checks a tool's name and schemas for what MCP clients refuse: cheap enough for every start of a
+server.
 
-Strategy. One walk over each schema. An *error* is what makes some client drop the tool, or all tools; a *warning* is
-what some host reads wrongly; a *note* is for those who serve such hosts. What Toolwire makes of hints passes anyway:
-this is for names, and for schemas and patterns that people wrote. `audit.py` asks more, of any server's tools.
+Strategy. One walk over each schema. An *error* is what makes some client drop the tool, or all
+tools; a *warning* is what some host reads wrongly; a *note* is for those who serve such hosts. What
+Toolwire makes of hints passes anyway: this is for names, and for schemas and patterns that people
+wrote. `audit.py` asks more, of any server's tools.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to fix: *where* is `name`, or a path such as `inputSchema.properties.limit`; empty for the whole tool,
-    and *tool* too for the whole list.
+    """One thing to fix: *where* is `name`, or a path such as `inputSchema.properties.limit`; empty
+    for the whole tool, and *tool* too for the whole list.
 
     `concerns` names the clients, hosts or model vendors that are affected.
     """
@@ -49,12 +51,29 @@ MCP_NAMES = "MCP since 2025-11-25"
 
 _BESIDES_LETTERS = str.maketrans("_.-", "aaa")
 _SAYS_SOMETHING = frozenset(
-    ("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "$dynamicRef", "properties", "items", "not", "if")
+    (
+        "type",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "enum",
+        "const",
+        "$ref",
+        "$dynamicRef",
+        "properties",
+        "items",
+        "not",
+        "if",
+    )
 )
 
 
-def lint(name: str, input_schema: dict[str, Any], output_schema: dict[str, Any] | None = None) -> list[Finding]:
-    """Return what is wrong with a tool, errors first; an empty list if every known client takes it."""
+def lint(
+    name: str, input_schema: dict[str, Any], output_schema: dict[str, Any] | None = None
+) -> list[Finding]:
+    """Return what is wrong with a tool, errors first; an empty list if every known client takes
+    it.
+    """
     found = [*_about_name(name), *about_schema(input_schema, "inputSchema")]
     if output_schema is not None:
         found += about_schema(output_schema, "outputSchema")
@@ -68,27 +87,59 @@ def _about_name(name: str) -> Iterator[Found]:
         yield "name", "it is empty", "give the tool a name", "error", ALL_CLIENTS
     elif len(name) > 128 or not (name.isascii() and name.translate(_BESIDES_LETTERS).isalnum()):
         remedy = "use 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot"
-        yield "name", "it has characters, or a length, that many hosts refuse", remedy, "warning", MCP_NAMES
+        yield (
+            "name",
+            "it has characters, or a length, that many hosts refuse",
+            remedy,
+            "warning",
+            MCP_NAMES,
+        )
     elif len(name) > 64:
-        yield "name", f"its {len(name)} characters are too many for some hosts", "use at most 64", "warning", SOME_HOSTS
+        yield (
+            "name",
+            f"its {len(name)} characters are too many for some hosts",
+            "use at most 64",
+            "warning",
+            SOME_HOSTS,
+        )
     if "." in name:
-        yield "name", "some hosts forbid dots", "choose another separator for them", "note", SOME_HOSTS
+        yield (
+            "name",
+            "some hosts forbid dots",
+            "choose another separator for them",
+            "note",
+            SOME_HOSTS,
+        )
 
 
 def about_schema(schema: Any, where: str) -> list[Found]:
     """Return what is wrong with an input or output schema; *where* names it in the paths."""
     if not isinstance(schema, dict):
-        return [(where, "it is not a JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)]
+        return [
+            (where, "it is not a JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)
+        ]
     found: list[Found] = []
     if schema.get("type") != "object":
-        found.append((where, "its root is not of the type object", 'give it "type": "object"', "error", ALL_CLIENTS))
+        found.append(
+            (
+                where,
+                "its root is not of the type object",
+                'give it "type": "object"',
+                "error",
+                ALL_CLIENTS,
+            )
+        )
     for word in COMBINATORS:
         if word in schema:
             problem = f"some hosts drop tools with {word} at the root"
-            found.append((f"{where}.{word}", problem, "move it into a property", "warning", SOME_HOSTS))
+            found.append(
+                (f"{where}.{word}", problem, "move it into a property", "warning", SOME_HOSTS)
+            )
     if not str(schema.get("$schema", DIALECTS[0])).startswith(DIALECTS):
         remedy = "remove $schema: 2020-12 is the default"
-        found.append((f"{where}.$schema", "clients do not know this dialect", remedy, "error", TYPESCRIPT))
+        found.append(
+            (f"{where}.$schema", "clients do not know this dialect", remedy, "error", TYPESCRIPT)
+        )
     _walk(schema, where, found)
     return found
 
@@ -96,13 +147,24 @@ def about_schema(schema: Any, where: str) -> list[Found]:
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "enum")
 """What may not stand at the root of an input schema."""
 
-DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema")
+DIALECTS = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "http://json-schema.org/draft-07/schema",
+)
 
 
 def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
     if isinstance(schema.get("type"), list):
         remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
-        found.append((where, "some hosts cannot read a list of types", remedy, "warning", "Gemini, some hosts"))
+        found.append(
+            (
+                where,
+                "some hosts cannot read a list of types",
+                remedy,
+                "warning",
+                "Gemini, some hosts",
+            )
+        )
     if (reference := schema.get("$ref")) is not None and not str(reference).startswith("#"):
         remedy = "put the definition under $defs"
         found.append((where, f"clients do not fetch {reference!r}", remedy, "error", ALL_CLIENTS))
@@ -112,7 +174,9 @@ def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
         for name in names:
             _pattern(name, f"{where}.patternProperties.{name}", found)
     if schema.keys().isdisjoint(_SAYS_SOMETHING):
-        found.append((where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS))
+        found.append(
+            (where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS)
+        )
     for path, inner in directly_inside(schema, where):
         if isinstance(inner, dict):
             _walk(inner, path, found)

@@ -1,16 +1,16 @@
 """Writes a typed client of a server's tools, in the language of the program that calls them.
 
-`plan.py` reads the entries of `tools/list` once, as functions and types with the names of one language. Each language
-is a file with three names, which `LANGUAGES` makes known:
+`plan.py` reads the entries of `tools/list` once, as functions and types with the names of one
+language. Each language is a file with three names, which `LANGUAGES` makes known:
 
 - `NAMING`, a `Naming`: how names are written there, and which types need one;
 - `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
-- `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the runtime, to embed, or None
-  to import it; for a language without one, an empty text.
+- `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the
+  runtime, to embed, or None to import it; for a language without one, an empty text.
 
-Texts of a server are untrusted. They get into comments as texts of the `Plan`, which are printable (a printer escapes
-what ends a comment), and into code only as literals, or as names that `NAMING` allows. `source_text.py` cleans the
-texts, and the whole file at the end.
+Texts of a server are untrusted. They get into comments as texts of the `Plan`, which are printable
+(a printer escapes what ends a comment), and into code only as literals, or as names that `NAMING`
+allows. `source_text.py` cleans the texts, and the whole file at the end.
 """
 
 from __future__ import annotations
@@ -45,12 +45,17 @@ def offered() -> tuple[str, ...]:
 
 
 def generate(
-    language: str, entries: Iterable[Any], *, command: Sequence[str], head: Sequence[str], embeds: bool = True
+    language: str,
+    entries: Iterable[Any],
+    *,
+    command: Sequence[str],
+    head: Sequence[str],
+    embeds: bool = True,
 ) -> str:
     """Return a client in an offered *language* for the *entries* of `tools/list`.
 
-    *command* starts the server, and *head* are lines for the comment at the top. With *embeds* the client is complete;
-    without, it imports its runtime.
+    *command* starts the server, and *head* are lines for the comment at the top. With *embeds* the
+    client is complete; without, it imports its runtime.
     """
     from .plan import read
     from .source_text import clean
@@ -61,11 +66,20 @@ def generate(
 
 
 def runtime(language: str) -> str:
-    """Return the runtime that the clients of an offered *language* embed or import, or an empty text."""
+    """Return the runtime that the clients of an offered *language* embed or import, or an empty
+    text.
+    """
     name = _printer(language).RUNTIME
     here = Path(__file__)
-    folders = (here.parent / "runtimes", here.parents[3] / "clients")  # of an installed package, of a checkout
-    return next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8") if name else ""
+    folders = (
+        here.parent / "runtimes",
+        here.parents[3] / "clients",
+    )  # of an installed package, of a checkout
+    return (
+        next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8")
+        if name
+        else ""
+    )
 
 
 def _printer(language: str) -> Printer:

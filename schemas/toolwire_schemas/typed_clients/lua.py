@@ -1,8 +1,9 @@
 """Prints a client in Lua for Neovim: a function for each tool, with types as LuaCATS annotations.
 
-Strategy. Lua has no types of its own, so values are tables as vim.json has them, and annotations are for the editor.
-Objects are classes; unions, texts and lists are written where they are. Annotations are comments, from which
-printable text cannot escape; a line of a description that would be an annotation gets a backslash.
+Strategy. Lua has no types of its own, so values are tables as vim.json has them, and annotations
+are for the editor. Objects are classes; unions, texts and lists are written where they are.
+Annotations are comments, from which printable text cannot escape; a line of a description that
+would be an annotation gets a backslash.
 """
 
 from __future__ import annotations
@@ -28,9 +29,16 @@ RUNTIME = "lua/toolwire.lua"
 
 _LETTERS = frozenset(string.ascii_letters + string.digits + "_")
 _KEYWORDS = (
-    "and break do else elseif end false for function goto if in local nil not or repeat return then true until while"
+    "and break do else elseif end false for function goto if in local nil not or repeat return then"
+    " true until while"
 )
-_SCALARS = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "vim.NIL"}
+_SCALARS = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "vim.NIL",
+}
 
 
 def _rule(convention: Any, *reserved: str) -> Rule:
@@ -53,7 +61,9 @@ NAMING = Naming(
 
 
 def written(plan: Plan, runtime: str | None) -> str:
-    """Return the file, a module with `connect`; *runtime* is embedded, None is required as `toolwire`."""
+    """Return the file, a module with `connect`; *runtime* is embedded, None is required as
+    `toolwire`.
+    """
     made = 'require("toolwire")'
     if runtime is not None:
         body = "".join(f"  {line}".rstrip() + "\n" for line in runtime.rstrip("\n").split("\n"))
@@ -88,7 +98,7 @@ function M.connect(how)
 end
 
 return M
-"""
+"""  # noqa: E501
 
 
 def _entry(tool: Function) -> str:

@@ -1,9 +1,11 @@
-"""Reads the tools of any server as the functions and types of a client, named as one language wants it.
+"""Reads the tools of any server as the functions and types of a client, named as one language wants
+it.
 
-Strategy. `type_shapes` reads the schemas; this file adds what every client needs in addition: one function for each
-tool, a type for its arguments, names by the convention of the language, and which types contain themselves. Everything
-is sorted by the tools' own names, so that a server that lists them in another order changes nothing. The work is
-linear in the size of the list, but for what `type_shapes` limits itself.
+Strategy. `type_shapes` reads the schemas; this file adds what every client needs in addition: one
+function for each tool, a type for its arguments, names by the convention of the language, and which
+types contain themselves. Everything is sorted by the tools' own names, so that a server that lists
+them in another order changes nothing. The work is linear in the size of the list, but for what
+`type_shapes` limits itself.
 """
 
 from __future__ import annotations
@@ -32,20 +34,22 @@ from .source_text import to_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# --- what a printer is given ------------------------------------------------------------------------------------------
+# --- what a printer is given ----------------------------------------------------------------------
 
 
 class Naming(msgspec.Struct, frozen=True, kw_only=True):
     """How a language writes names, and which shapes cannot stand within another without a name.
 
-    A `Rule` says which letters a name may have, which words are reserved (they get an underscore), and the convention
-    (`camel`, `pascal`, `snake` of `name_mapping`, or `str` for none). *members* is for fields of objects, variants of
-    unions and constants. No type gets a name of *taken_types*, which the language or the runtime has already.
+    A `Rule` says which letters a name may have, which words are reserved (they get an underscore),
+    and the convention (`camel`, `pascal`, `snake` of `name_mapping`, or `str` for none). *members*
+    is for fields of objects, variants of unions and constants. No type gets a name of
+    *taken_types*, which the language or the runtime has already.
 
-    With *names_objects*, an object with members has a name wherever it is (Python, Go, Rust, Lua). With *names_unions*
-    (Go, Rust), unions and lists of texts have one too. What remains within other shapes is then a scalar, an array, an
-    object without members (a map), a reference, `ValuesShape([])` (nothing is allowed) or a `UnionShape` of exactly a
-    shape and null. With *names_arguments*, the arguments of each tool are a type too (`Function.arguments_type`).
+    With *names_objects*, an object with members has a name wherever it is (Python, Go, Rust, Lua).
+    With *names_unions* (Go, Rust), unions and lists of texts have one too. What remains within
+    other shapes is then a scalar, an array, an object without members (a map), a reference,
+    `ValuesShape([])` (nothing is allowed) or a `UnionShape` of exactly a shape and null. With
+    *names_arguments*, the arguments of each tool are a type too (`Function.arguments_type`).
     """
 
     functions: Rule
@@ -56,7 +60,9 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     names_unions: bool = False
     names_arguments: bool = False
     exact_types: bool = False
-    """Whether types that want one name get longer names instead of numbers: `ValueShapeCircle`, not `Shape2`."""
+    """Whether types that want one name get longer names instead of numbers: `ValueShapeCircle`, not
+    `Shape2`.
+    """
     shares_names: bool = False
     """Whether a type and a function cannot have the same name."""
 
@@ -64,8 +70,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
 class Field(msgspec.Struct, frozen=True):
     """A member of an object, or an argument. On the wire it is *wire_name*, in the language *name*.
 
-    One that is not required may be absent, which is not null; *shape* allows null if null is allowed. *docs* are
-    lines for a comment.
+    One that is not required may be absent, which is not null; *shape* allows null if null is
+    allowed. *docs* are lines for a comment.
     """
 
     name: str
@@ -83,11 +89,13 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A tool, called *wire_name* in `tools/call` and *name* in the language. *docs* are lines for a comment.
+    """A tool, called *wire_name* in `tools/call` and *name* in the language. *docs* are lines for a
+    comment.
 
-    *arguments* may have members and, as `arguments.rest`, members of any other name. *arguments_type* is their type if
-    the language names it and they have members. *result* is None if the tool has no output schema: then the result is
-    its content blocks. With *is_wrapped*, the result is the member `result` of the structured content, else all of it.
+    *arguments* may have members and, as `arguments.rest`, members of any other name.
+    *arguments_type* is their type if the language names it and they have members. *result* is None
+    if the tool has no output schema: then the result is its content blocks. With *is_wrapped*, the
+    result is the member `result` of the structured content, else all of it.
     """
 
     wire_name: str
@@ -102,9 +110,9 @@ class Function(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """A client of one server, in one language.
 
-    *head* are lines for a comment at the top of the file: what it is and the command that makes it again. *command*
-    starts the server, for a default that callers can replace. *types* refer to each other in any order; one may be just
-    another name of a scalar, a nullable or an array.
+    *head* are lines for a comment at the top of the file: what it is and the command that makes it
+    again. *command* starts the server, for a default that callers can replace. *types* refer to
+    each other in any order; one may be just another name of a scalar, a nullable or an array.
     """
 
     naming: Naming
@@ -114,17 +122,22 @@ class Plan(msgspec.Struct, frozen=True):
     functions: list[Function]
 
     def fields(self, shape: ObjectShape) -> list[Field]:
-        """Return the members of an object with their names in the language, the required ones first."""
+        """Return the members of an object with their names in the language, the required ones
+        first.
+        """
         called = Names([member.name for member in shape.members], self.naming.members).theirs
         made = [
-            Field(called[each.name], each.name, each.shape, each.is_required, _docs_of(each)) for each in shape.members
+            Field(called[each.name], each.name, each.shape, each.is_required, _docs_of(each))
+            for each in shape.members
         ]
         return sorted(made, key=lambda field: not field.is_required)
 
     def variants(self, shape: UnionShape, name: str = "") -> list[Variant]:
-        """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of its type.
+        """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of
+        its type.
 
-        In a union called *name* they do not repeat it: that of a `Shape` is `Circle` rather than `ShapeCircle`.
+        In a union called *name* they do not repeat it: that of a `Shape` is `Circle` rather than
+        `ShapeCircle`.
         """
         whole = words(name)
         made: dict[str, Shape] = {}
@@ -138,7 +151,8 @@ class Plan(msgspec.Struct, frozen=True):
         return [Variant(*each) for each in made.items()]
 
     def circles(self) -> dict[str, frozenset[str]]:
-        """Return for each type those that it may hold only by a pointer, since they contain it themselves.
+        """Return for each type those that it may hold only by a pointer, since they contain it
+        themselves.
 
         Arrays and maps are pointers already, so what is within them does not count.
         """
@@ -153,11 +167,18 @@ class Plan(msgspec.Struct, frozen=True):
 _READINGS = 4
 """How often the tools are read at most, until no two types want one name."""
 
-# --- reading ----------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
-def read(entries: Iterable[Entry], naming: Naming, *, head: Sequence[str] = (), command: Sequence[str] = ()) -> Plan:
-    """Return the plan of a client for the *entries* of `tools/list`; *head* and *command* are those of `Plan`.
+def read(
+    entries: Iterable[Entry],
+    naming: Naming,
+    *,
+    head: Sequence[str] = (),
+    command: Sequence[str] = (),
+) -> Plan:
+    """Return the plan of a client for the *entries* of `tools/list`; *head* and *command* are those
+    of `Plan`.
 
     Of entries with one name, the first counts; an entry without a name is left out.
     """
@@ -176,7 +197,10 @@ def read(entries: Iterable[Entry], naming: Naming, *, head: Sequence[str] = (), 
             of_unions=naming.names_unions,
             contested=contested if naming.exact_types else None,
         )
-        made = [_function(entry, called[name], naming, definitions) for name, entry in sorted(tools.items())]
+        made = [
+            _function(entry, called[name], naming, definitions)
+            for name, entry in sorted(tools.items())
+        ]
         if not naming.exact_types or definitions.clashes <= contested:
             break
         contested |= definitions.clashes
@@ -190,15 +214,23 @@ def _with_clean_text(definition: Definition) -> Definition:
     return msgspec.structs.replace(definition, description=description)
 
 
-def _function(entry: Entry, name: str, naming: Naming, definitions: Definitions) -> tuple[Function, list[Definition]]:
+def _function(
+    entry: Entry, name: str, naming: Naming, definitions: Definitions
+) -> tuple[Function, list[Definition]]:
     tool = ToolShapes(entry, definitions)
     types = [*tool.argument_types, *tool.result_types]
     arguments_type = None
     if naming.names_arguments and tool.arguments.members:
         arguments_type, _ = definitions.name(f"arguments of {tool.name}", f"{tool.name} arguments")
-        types.append(Definition(arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."))
+        types.append(
+            Definition(
+                arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."
+            )
+        )
     docs = to_lines(_said(entry, tool, name))
-    return Function(tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped), types
+    return Function(
+        tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped
+    ), types
 
 
 def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
@@ -216,13 +248,19 @@ def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
 
 def _docs_of(member: ShapeMember) -> list[str]:
     default = member.schema.get("default")  # null only means that it is optional
-    return to_lines(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
+    return to_lines(
+        described(member.schema, "" if default is None else f"default: {as_json(default)}")
+    )
 
 
 def _without(whole: list[str], label: str) -> str:
     """*label* without the words at its beginning that *whole* ends in, unless these are all."""
     parts = words(label)
-    ends = (size for size in range(len(whole), 0, -1) if whole[-size:] == parts[:size] and len(parts) > size)
+    ends = (
+        size
+        for size in range(len(whole), 0, -1)
+        if whole[-size:] == parts[:size] and len(parts) > size
+    )
     return " ".join(parts[next(ends, 0) :]) if whole else label
 
 
@@ -242,7 +280,7 @@ def _label(shape: Shape) -> str:
             return "map"
 
 
-# --- circles ----------------------------------------------------------------------------------------------------------
+# --- circles --------------------------------------------------------------------------------------
 
 
 def _held(shape: Shape) -> Iterator[str]:
@@ -262,7 +300,9 @@ def _held(shape: Shape) -> Iterator[str]:
 
 
 def _circles(holds: dict[str, frozenset[str]]) -> dict[str, str]:
-    """Return for each type one that is the same for all types of its circle: strongly connected parts, by Tarjan."""
+    """Return for each type one that is the same for all types of its circle: strongly connected
+    parts, by Tarjan.
+    """
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     open_types: list[str] = []

@@ -1,8 +1,10 @@
-"""A client in Python: `Tools(client).add(a=2, b=3)` on top of `toolwire_client`, blocking or awaited.
+"""A client in Python: `Tools(client).add(a=2, b=3)` on top of `toolwire_client`, blocking or
+awaited.
 
-Strategy. Types are those of `python_stub`, made true for values that come from JSON: arrays are lists, and only texts,
-whole numbers and booleans are literals. Arguments are keywords, since their order means nothing to a server. Comments
-start with `#:`, so that no tool takes one for an instruction, as in `# type: ignore`.
+Strategy. Types are those of `python_stub`, made true for values that come from JSON: arrays are
+lists, and only texts, whole numbers and booleans are literals. Arguments are keywords, since their
+order means nothing to a server. Comments start with `#:`, so that no tool takes one for an
+instruction, as in `# type: ignore`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ from msgspec.structs import replace
 
 from ..dialects.name_mapping import RULES, pascal, snake
 from ..dialects.python_stub import indented, literal, quoted, type_of
-from ..dialects.type_shapes import ArrayShape, Definition, ObjectShape, Shape, UnionShape, ValuesShape, one_of
+from ..dialects.type_shapes import (
+    ArrayShape,
+    Definition,
+    ObjectShape,
+    Shape,
+    UnionShape,
+    ValuesShape,
+    one_of,
+)
 from ..dialects.type_shapes import read_as_kinds as as_kinds
 from .plan import Naming
 from .source_text import to_lines
@@ -57,11 +67,16 @@ RUNTIME = ""
 
 
 def written(plan: Plan, runtime: str | None) -> str:
-    """Return the module: the server's command, types, and two classes with a method for each tool."""
+    """Return the module: the server's command, types, and two classes with a method for each
+    tool.
+    """
     module = _Module(plan)
     body = "\n\n\n".join(
         [
-            f'COMMAND = {literal(plan.command)}\n"""What starts the server, for `toolwire_client.connect`."""',
+            (
+                f'COMMAND = {literal(plan.command)}\n"""What starts the server, for'
+                ' `toolwire_client.connect`."""'
+            ),
             *map(module.definition, plan.types),
             module.tools("Tools", "TypedTools", "a `Client`", ""),
             module.tools("AsyncTools", "AsyncTypedTools", "an `AsyncClient`", "async "),
@@ -87,8 +102,14 @@ class _Module:
             "toolwire_client": ["CallResult"] if "CallResult" in self._used else [],
             "toolwire_client.typed": own,
         }
-        made = [f"from {origin} import {', '.join(names)}" for origin, names in origins.items() if names]
-        return ("\n\n" if made[0].startswith("from typing") else "\n").join([made[0], "\n".join(made[1:])]).rstrip()
+        made = [
+            f"from {origin} import {', '.join(names)}" for origin, names in origins.items() if names
+        ]
+        return (
+            ("\n\n" if made[0].startswith("from typing") else "\n")
+            .join([made[0], "\n".join(made[1:])])
+            .rstrip()
+        )
 
     def definition(self, definition: Definition) -> str:
         name, shape = definition.name, definition.shape
@@ -102,12 +123,20 @@ class _Module:
             return "\n".join([made, *([dedent(quoted("\n".join(said)))] if said else [])])
         self._used.add("TypedDict")
         fields = self._plan.fields(shape)
-        if all(field.name == field.wire_name and field.name not in self._not_members for field in fields):
+        if all(
+            field.name == field.wire_name and field.name not in self._not_members
+            for field in fields
+        ):
             body = [self._field(field, f"{field.name}: ", "") for field in fields]
             about = [quoted("\n".join(said)), ""] if said else []
             return "\n".join([f"class {name}(TypedDict):", *about, *body])
         body = [self._field(field, f"{literal(field.wire_name)}: ", '"') for field in fields]
-        start = [f"{name} = TypedDict(", f'    "{name}",', "    {", *(f"{indented(each)}," for each in body)]
+        start = [
+            f"{name} = TypedDict(",
+            f'    "{name}",',
+            "    {",
+            *(f"{indented(each)}," for each in body),
+        ]
         return "\n".join([*_comment(said), *start, "    },", ")"])
 
     def _field(self, field: Field, start: str, quote: str) -> str:
@@ -115,29 +144,51 @@ class _Module:
         made = literal(made) if quote else made
         self._used |= set() if field.is_required else {"NotRequired"}
         return indented(
-            "\n".join([*_comment(field.docs), start + (made if field.is_required else f"NotRequired[{made}]")])
+            "\n".join(
+                [
+                    *_comment(field.docs),
+                    start + (made if field.is_required else f"NotRequired[{made}]"),
+                ]
+            )
         )
 
     def tools(self, name: str, base: str, client: str, way: str) -> str:
-        said = quoted(f"The tools of the server, called by {client}. A tool that fails raises `ToolFailed`.")
+        said = quoted(
+            f"The tools of the server, called by {client}. A tool that fails raises `ToolFailed`."
+        )
         return "\n\n".join(
-            [f"class {name}({base}):\n{said}", *(self._method(each, way) for each in self._plan.functions)]
+            [
+                f"class {name}({base}):\n{said}",
+                *(self._method(each, way) for each in self._plan.functions),
+            ]
         )
 
     def _method(self, function: Function, way: str) -> str:
         fields = self._plan.fields(function.arguments)
         parameters = [
-            f"{field.name}: {self._type(field.shape)}{'' if field.is_required else ' = ABSENT'}" for field in fields
+            f"{field.name}: {self._type(field.shape)}{'' if field.is_required else ' = ABSENT'}"
+            for field in fields
         ]
-        parameters += ["on_progress: OnProgress | None = None", "timeout_seconds: float | None = None"]
+        parameters += [
+            "on_progress: OnProgress | None = None",
+            "timeout_seconds: float | None = None",
+        ]
         sent = [f"{literal(field.wire_name)}: {field.name}" for field in fields]
         if function.arguments.rest is not None:
             parameters.append(f"**more: {self._type(function.arguments.rest)}")
             sent.append("**more")
-        self._used |= {"OnProgress", *([] if all(field.is_required for field in fields) else ["ABSENT"])}
+        self._used |= {
+            "OnProgress",
+            *([] if all(field.is_required for field in fields) else ["ABSENT"]),
+        }
         returned = "CallResult" if function.result is None else self._type(function.result)
         self._used.add(returned)
-        given = [literal(function.wire_name), _together("{", sent, "}"), "on_progress", "timeout_seconds"]
+        given = [
+            literal(function.wire_name),
+            _together("{", sent, "}"),
+            "on_progress",
+            "timeout_seconds",
+        ]
         call = "return " if returned not in self._nulls else ""
         call += "await " if way else ""
         if function.result is None or returned in self._nulls:
@@ -145,7 +196,9 @@ class _Module:
         else:
             call += "self._value("
             given += ["is_wrapped=True"] if function.is_wrapped else []
-        head = _together(f"{way}def {function.name}(", ["self", "*", *parameters], f") -> {returned}:")
+        head = _together(
+            f"{way}def {function.name}(", ["self", "*", *parameters], f") -> {returned}:"
+        )
         body = _together(call, given, ")")
         said = quoted(_said(function, fields))
         return indented("\n".join([head, *([said] if said else []), indented(body)]))
@@ -160,10 +213,14 @@ def _true(shape: Shape) -> Shape:
     """*shape* as it is for values that come from JSON."""
     match shape:
         case ArrayShape(first=first, rest=rest):
-            return ArrayShape([], one_of([_true(each) for each in [*first, *([] if rest is None else [rest])]]))
+            return ArrayShape(
+                [], one_of([_true(each) for each in [*first, *([] if rest is None else [rest])]])
+            )
         case ValuesShape(values=values):
             plain = [value for value in values if isinstance(value, str | int | None)]
-            others = as_kinds(ValuesShape([value for value in values if not isinstance(value, str | int | None)]))
+            others = as_kinds(
+                ValuesShape([value for value in values if not isinstance(value, str | int | None)])
+            )
             return one_of([*([ValuesShape(plain)] if plain else []), others])
         case UnionShape(parts=parts):
             return one_of([*map(_true, parts)])
@@ -174,9 +231,13 @@ def _true(shape: Shape) -> Shape:
 
 def _said(function: Function, fields: list[Field]) -> str:
     documented = [
-        indented(f"{field.name}: {indented(' '.join(field.docs)).lstrip()}") for field in fields if field.docs
+        indented(f"{field.name}: {indented(' '.join(field.docs)).lstrip()}")
+        for field in fields
+        if field.docs
     ]
-    return "\n".join([*function.docs, *(["", "Args:", *documented] if documented else [])]).strip("\n")
+    return "\n".join([*function.docs, *(["", "Args:", *documented] if documented else [])]).strip(
+        "\n"
+    )
 
 
 def _comment(said: list[str]) -> list[str]:

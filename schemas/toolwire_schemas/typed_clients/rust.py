@@ -1,8 +1,10 @@
-"""Writes a client in Rust: structs and enums for serde, and the struct `Tools` with a method for each tool.
+"""Writes a client in Rust: structs and enums for serde, and the struct `Tools` with a method for
+each tool.
 
-Strategy. A member that may be absent is an `Option`, left out when it is `None`; one that may also be null is an
-`Option` of an `Option`. Unions are untagged enums that keep all of a value (`alternative` in the runtime). The text is
-laid out as rustfmt does it. To rustdoc, docs are Markdown whose code blocks are tests to run, so a server's have none.
+Strategy. A member that may be absent is an `Option`, left out when it is `None`; one that may also
+be null is an `Option` of an `Option`. Unions are untagged enums that keep all of a value
+(`alternative` in the runtime). The text is laid out as rustfmt does it. To rustdoc, docs are
+Markdown whose code blocks are tests to run, so a server's have none.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ RUNTIME = "rust/src/lib.rs"
 
 _LETTERS = frozenset(string.ascii_letters + string.digits + "_")
 _KEYWORDS = (
-    "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if impl in "
-    "let loop macro match mod move mut override priv pub ref return static struct trait true try type typeof unsafe "
-    "unsized use virtual where while yield"
+    "abstract as async await become box break const continue do dyn else enum extern false final fn"
+    " for gen if impl in let loop macro match mod move mut override priv pub ref return static"
+    " struct trait true try type typeof unsafe unsized use virtual where while yield"
 )
 _NOT_RAW = ("crate", "self", "super")
 _OF_THIS_FILE = "BTreeMap Box Deserialize Err None Ok Option Result Serialize Some String Tools Vec"
@@ -43,7 +45,9 @@ _OF_THIS_FILE = "BTreeMap Box Deserialize Err None Ok Option Result Serialize So
 
 def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> Rule:
     # Longer names would not fit on a line with what must stand next to them.
-    return Rule(_LETTERS.__contains__, 40, str.isalpha, frozenset(reserved).__contains__, convention, prefix)
+    return Rule(
+        _LETTERS.__contains__, 40, str.isalpha, frozenset(reserved).__contains__, convention, prefix
+    )
 
 
 NAMING = Naming(
@@ -65,7 +69,8 @@ _MAX_TUPLE = 12  # longer ones cannot be compared or shown
 _ALLOWED = """\
 #![allow(dead_code, non_camel_case_types, non_snake_case)]
 #![allow(clippy::all, rustdoc::all)]"""
-# The runtime is checked where it is from, by the oldest compiler that it is for; later lints want later functions.
+# The runtime is checked where it is from, by the oldest compiler that it is for; later lints want
+# later functions.
 _EMBEDDED = "#[allow(clippy::all)]\n#[rustfmt::skip]"
 _TOOLS = """\
 /// The tools of the server.
@@ -111,7 +116,9 @@ impl<'de> Deserialize<'de> for {name} {{
 
 
 def written(plan: Plan, runtime: str | None) -> str:
-    """Return the generated module. *runtime* is the text of the runtime, to embed, or None to import its crate."""
+    """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
+    import its crate.
+    """
     writer = _Writer(plan)
     body = [*map(writer.definition, plan.types), writer.tools()]
     has_derived = any(re.search(r"^#\[derive", each, re.MULTILINE) for each in body[:-1])
@@ -140,18 +147,29 @@ class _Writer:
 
     def tools(self) -> str:
         command = self._plan.command
-        methods = "".join(indent(self._method(function), "    ") for function in self._plan.functions)
-        return _TOOLS.format(length=len(command), words=", ".join(map(_literal, command)), methods=methods)
+        methods = "".join(
+            indent(self._method(function), "    ") for function in self._plan.functions
+        )
+        return _TOOLS.format(
+            length=len(command), words=", ".join(map(_literal, command)), methods=methods
+        )
 
     def _method(self, function: Function) -> str:
-        kind = function.arguments_type or ("" if function.arguments.rest is None else self._type(function.arguments))
+        kind = function.arguments_type or (
+            "" if function.arguments.rest is None else self._type(function.arguments)
+        )
         returned, reader = "runtime::CallResult", "content"
         if function.result is not None:
-            returned, reader = self._type(function.result), "wrapped" if function.is_wrapped else "structured"
+            returned, reader = (
+                self._type(function.result),
+                "wrapped" if function.is_wrapped else "structured",
+            )
         given = ["&self", *([f"arguments: &{kind}"] if kind else [])]
         return _METHOD.format(
             docs=_docs(function.docs) + _unformatted(returned),
-            signature=_signature(f"{_identifier(function.name)}<'a>", given, f"runtime::Call<'a, {returned}>"),
+            signature=_signature(
+                f"{_identifier(function.name)}<'a>", given, f"runtime::Call<'a, {returned}>"
+            ),
             tool=_literal(function.wire_name),
             given="arguments" if kind else "&()",
             reader=reader,
@@ -171,8 +189,12 @@ class _Writer:
 
     def _alias(self, name: str, shape: Shape) -> str:
         kind = self._type(shape, name)
-        if any(self._is_alias(word) for word in re.findall(r"\w+", kind) if word in self._shapes):  # maybe in a circle
-            derived = "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
+        if any(
+            self._is_alias(word) for word in re.findall(r"\w+", kind) if word in self._shapes
+        ):  # maybe in a circle
+            derived = (
+                "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
+            )
             return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
         return f"{_unformatted(kind)}pub type {name} = {kind};"
 
@@ -186,7 +208,9 @@ class _Writer:
 
     def _enum(self, name: str, values: list[str]) -> str:
         called = Names(values, NAMING.types).theirs
-        variants = "".join(f"{_serde('rename', _literal(value))}{called[value]},\n" for value in values)
+        variants = "".join(
+            f"{_serde('rename', _literal(value))}{called[value]},\n" for value in values
+        )
         derived = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]"
         return f"{derived}\npub enum {name} {{\n{indent(variants, '    ')}}}"
 
@@ -194,42 +218,67 @@ class _Writer:
         parts = self._plan.variants(shape)
         called = Names([part.name for part in parts], NAMING.types).theirs
         kinds = [(called[part.name], self._type(part.shape, name)) for part in parts]
-        variants = indent("".join(f"{_unformatted(kind)}{part}({kind}),\n" for part, kind in kinds), "    ")
-        readers = "".join(f"            |value| runtime::read(value, Self::{called[part.name]}),\n" for part in parts)
+        variants = indent(
+            "".join(f"{_unformatted(kind)}{part}({kind}),\n" for part, kind in kinds), "    "
+        )
+        readers = "".join(
+            f"            |value| runtime::read(value, Self::{called[part.name]}),\n"
+            for part in parts
+        )
         return _UNION.format(name=name, variants=variants, length=len(parts), readers=readers)
 
     def _struct(self, name: str, shape: ObjectShape) -> str:
         fields = self._plan.fields(shape)
         body = "".join(self._field(field, name) for field in fields)
         if shape.rest is not None:
-            body += f"    #[serde(flatten)]\n    pub others: {self._type(ObjectShape([], shape.rest))},\n"
+            body += (
+                "    #[serde(flatten)]\n    pub others:"
+                f" {self._type(ObjectShape([], shape.rest))},\n"
+            )
         needed = [field for field in fields if field.is_required]
-        derived = f"#[derive(Clone, Debug,{'' if needed else ' Default,'} PartialEq, Serialize, Deserialize)]"
+        derived = (
+            f"#[derive(Clone, Debug,{'' if needed else ' Default,'} PartialEq, Serialize,"
+            " Deserialize)]"
+        )
         text = f"{derived}\npub struct {name} {{\n{body}}}"
         if not needed or (len(needed) == len(fields) and shape.rest is None):
             return text
         return f"{text}\n\n{self._constructor(name, fields, has_others=shape.rest is not None)}"
 
     def _constructor(self, name: str, fields: list[Field], *, has_others: bool) -> str:
-        given = [f"{_identifier(each.name)}: {self._type(each.shape, name)}" for each in fields if each.is_required]
-        values = [_identifier(each.name) + ("" if each.is_required else ": None") for each in fields]
+        given = [
+            f"{_identifier(each.name)}: {self._type(each.shape, name)}"
+            for each in fields
+            if each.is_required
+        ]
+        values = [
+            _identifier(each.name) + ("" if each.is_required else ": None") for each in fields
+        ]
         values += ["others: BTreeMap::new()"] if has_others else []
         line = ", ".join(values)
-        literal = f"{{ {line} }}" if len(line) <= 18 else "{\n" + "".join(f"    {each},\n" for each in values) + "}"
+        literal = (
+            f"{{ {line} }}"
+            if len(line) <= 18
+            else "{\n" + "".join(f"    {each},\n" for each in values) + "}"
+        )
         head = _unformatted(*given) + _signature("new", given, "Self")
         function = f"{head}\n{indent(f'Self {literal}', '    ')}\n}}\n"
         return f"impl {name} {{\n    /// Only the required members.\n{indent(function, '    ')}}}"
 
     def _field(self, field: Field, owner: str) -> str:
         kind, allows_null = self._type(field.shape, owner), self._allows_null(field.shape)
-        attributes = "" if field.name == field.wire_name else _serde("rename", _literal(field.wire_name))
+        attributes = (
+            "" if field.name == field.wire_name else _serde("rename", _literal(field.wire_name))
+        )
         if not field.is_required:
             kind = f"Option<{kind}>"
             attributes += '#[serde(default, skip_serializing_if = "Option::is_none")]\n'
         # Otherwise, absent and null would be the same to an `Option`.
         if allows_null and not field.is_required:
             attributes += '#[serde(deserialize_with = "runtime::present")]\n'
-        elif allows_null and (kind.startswith("Option<") or isinstance(field.shape, ReferenceShape)):
+        elif allows_null and (
+            kind.startswith("Option<") or isinstance(field.shape, ReferenceShape)
+        ):
             attributes += '#[serde(deserialize_with = "Deserialize::deserialize")]\n'
         attributes += _unformatted(kind)
         line = f"pub {_identifier(field.name)}: {kind},\n"
@@ -238,7 +287,9 @@ class _Writer:
         return indent(f"{_docs(field.docs)}{attributes}{line}", "    ")
 
     def _type(self, shape: Shape, owner: str = "") -> str:
-        """The type of *shape*; *owner* is the definition that it is a part of, unless an array or a map is between."""
+        """The type of *shape*; *owner* is the definition that it is a part of, unless an array or a
+        map is between.
+        """
         match shape:
             case ScalarShape(kind=kind):
                 return _SCALARS.get(kind, _VALUE)
@@ -276,11 +327,15 @@ def _signature(name: str, given: Iterable[str], returned: str) -> str:
     line = f"pub fn {name}({', '.join(given)}) -> {returned} {{"
     if len(line) + 4 <= _WIDTH:
         return line
-    return "\n".join([f"pub fn {name}(", *(f"    {each}," for each in given), f") -> {returned} {{"])
+    return "\n".join(
+        [f"pub fn {name}(", *(f"    {each}," for each in given), f") -> {returned} {{"]
+    )
 
 
 def _unformatted(*types: str) -> str:
-    """An attribute that keeps rustfmt from breaking the tuples in *types*, if one is long; otherwise nothing."""
+    """An attribute that keeps rustfmt from breaking the tuples in *types*, if one is long;
+    otherwise nothing.
+    """
     opened: list[int] = []
     for text in types:
         for at, letter in enumerate(text):

@@ -1,8 +1,9 @@
 """Writes the client of a server's tools in TypeScript: `await client.tools.add({ a: 2, b: 3 })`.
 
-Strategy. The tools are functions of an object of their own, so that no tool hides what a client can do (`close`). Types
-are those of `dialects/typescript.py`; names of arguments and members stay as they are on the wire. The text needs no
-step but the removal of types: Node, Deno and Bun run it as it is.
+Strategy. The tools are functions of an object of their own, so that no tool hides what a client can
+do (`close`). Types are those of `dialects/typescript.py`; names of arguments and members stay as
+they are on the wire. The text needs no step but the removal of types: Node, Deno and Bun run it as
+it is.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ PACKAGE = "@toolwire/client"
 
 _TAKEN = (
     # By the runtime.
-    "About Answer BrokenRules CallOptions CallResult Client ClientError Closed ConnectOptions ContentBlock Members "
-    "NotStarted OpenRequest Progress Question Receiver RequestFailed ServerGone ServerProcess TimeLeft TimedOut "
-    "ToolDescription ToolFailed "
+    "About Answer BrokenRules CallOptions CallResult Client ClientError Closed ConnectOptions"
+    " ContentBlock Members NotStarted OpenRequest Progress Question Receiver RequestFailed"
+    " ServerGone ServerProcess TimeLeft TimedOut ToolDescription ToolFailed "
     # By this file.
     "Tools "
     # By the language.
-    "AbortController AbortSignal Array Buffer ChildProcessWithoutNullStreams Date Error Infinity JSON Map Math NodeJS "
-    "Number Object Promise RangeError Record Set String Symbol TypeError"
+    "AbortController AbortSignal Array Buffer ChildProcessWithoutNullStreams Date Error Infinity"
+    " JSON Map Math NodeJS Number Object Promise RangeError Record Set String Symbol TypeError"
 )
 
 NAMING = Naming(
@@ -52,12 +53,15 @@ NAMING = Naming(
 
 
 def written(plan: Plan, runtime: str | None) -> str:
-    """Return the generated module. *runtime* is the text of the runtime, to embed, or None to import it."""
+    """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
+    import it.
+    """
     blocks = [
         "".join(f"// {line}".rstrip() + "\n" for line in plan.head).rstrip(),
         _imports(plan) if runtime is None else runtime.strip(),
         *map(definition_text, plan.types),
-        "/** The tools of the server. */\nexport interface Tools " + _block(map(_declaration, plan.functions)),
+        "/** The tools of the server. */\nexport interface Tools "
+        + _block(map(_declaration, plan.functions)),
         "/** Returns the tools of a running server as functions. */\n"
         f"export function toolsOf({'client' if plan.functions else '_client'}: Client): Tools "
         + _block([f"return {_block(map(_call, plan.functions))};\n"]),
@@ -76,8 +80,8 @@ def written(plan: Plan, runtime: str | None) -> str:
 
 
 _ABOUT_CONNECT = (
-    "Starts the server and returns its client: `await client.tools.NAME(args)` calls a tool, `await client.close()`\n"
-    "ends the server."
+    "Starts the server and returns its client: `await client.tools.NAME(args)` calls a tool, `await"
+    " client.close()`\nends the server."
 )
 
 
@@ -94,7 +98,11 @@ def _imports(plan: Plan) -> str:
 
 def _declaration(function: Function) -> str:
     arguments = function.arguments
-    kind = members_text(arguments) if arguments.members or arguments.rest is not None else "Record<string, never>"
+    kind = (
+        members_text(arguments)
+        if arguments.members or arguments.rest is not None
+        else "Record<string, never>"
+    )
     mark = "" if any(member.is_required for member in arguments.members) else "?"
     result = "CallResult" if function.result is None else type_text(function.result)
     called = f"(args{mark}: {kind}, options?: CallOptions) => Promise<{result}>"
@@ -106,7 +114,9 @@ def _call(function: Function) -> str:
     if function.result is None:
         called = f"client.call({wire_name}, args, options)"
     else:
-        called = f"client.value({wire_name}, args, options{', true' if function.is_wrapped else ''})"
+        called = (
+            f"client.value({wire_name}, args, options{', true' if function.is_wrapped else ''})"
+        )
     return f"{key(function.name)}: (args, options) => {called},\n"
 
 

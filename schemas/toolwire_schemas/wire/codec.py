@@ -1,9 +1,10 @@
 """JSON on the wire: exact numbers in, always-valid UTF-8 JSON out.
 
-Strategy. msgspec decodes, because it keeps integers exact (orjson turns those of 2**64 and more into floats). orjson
-encodes, because it is strict and fast, and msgspec takes over where orjson gives up: on integers beyond 64 bits. Until
-orjson is needed for something else, msgspec encodes plain data, too: a server of simple tools never imports orjson.
-Both would write NaN and infinities as `null`, silently; here they are errors.
+Strategy. msgspec decodes, because it keeps integers exact (orjson turns those of 2**64 and more
+into floats). orjson encodes, because it is strict and fast, and msgspec takes over where orjson
+gives up: on integers beyond 64 bits. Until orjson is needed for something else, msgspec encodes
+plain data, too: a server of simple tools never imports orjson. Both would write NaN and infinities
+as `null`, silently; here they are errors.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ _decode = msgspec.json.Decoder().decode
 _encode_anything = msgspec.json.Encoder().encode
 
 MAX_DEPTH = 200
-"""How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a few."""
+"""How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a
+few.
+"""
 
 
 MAX_DIGITS = 4300
-"""Digits of an integer, a minus sign counted as one. It is the limit of msgspec and, by default, of Python: to read
-digits takes quadratic time."""
+"""Digits of an integer, a minus sign counted as one. It is the limit of msgspec and, by default, of
+Python: to read digits takes quadratic time."""
 
 
 class DecodingError(ValueError):
@@ -37,8 +40,9 @@ def decode(text: bytes | str) -> Any:
     """Return the value of one JSON text, integers exact.
 
     Raises:
-        DecodingError: for malformed JSON, invalid UTF-8, unpaired surrogates, NaN, numbers too large for a
-            double, integers of more than 4,300 digits, and nesting beyond what Python allows (1,000 levels or more).
+        DecodingError: for malformed JSON, invalid UTF-8, unpaired surrogates, NaN, numbers too
+            large for a double, integers of more than 4,300 digits, and nesting beyond what Python
+            allows (1,000 levels or more).
     """
     try:
         return _decode(text)
@@ -51,7 +55,9 @@ def decode(text: bytes | str) -> Any:
 
 
 def _problem(text: bytes | str, problem: str) -> str:
-    """Return the problem with *text*: that of msgspec, clearer for long integers and halves of surrogate pairs."""
+    """Return the problem with *text*: that of msgspec, clearer for long integers and halves of
+    surrogate pairs.
+    """
     problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
     try:
         from orjson import JSONDecodeError, loads
@@ -60,35 +66,44 @@ def _problem(text: bytes | str, problem: str) -> str:
     try:
         loads(text)
     except JSONDecodeError as error:
-        if "surrogate" in error.msg and "UTF-8" not in error.msg:  # it speaks of surrogates there, too
-            return f"an escaped surrogate without the other half of its pair (character {error.pos})"
+        if (
+            "surrogate" in error.msg and "UTF-8" not in error.msg
+        ):  # it speaks of surrogates there, too
+            return (
+                f"an escaped surrogate without the other half of its pair (character {error.pos})"
+            )
     return problem
 
 
 def encode(value: Any, replaced: list[str] | None = None) -> bytes:
-    """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD; *replaced* receives their places.
+    """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD; *replaced*
+    receives their places.
 
     Raises:
-        EncodingError: for NaN and infinities, types JSON has no form for, integers of more than 4,300 digits, and
-            nesting beyond `MAX_DEPTH`.
+        EncodingError: for NaN and infinities, types JSON has no form for, integers of more than
+            4,300 digits, and nesting beyond `MAX_DEPTH`.
     """
     try:
         data = _dumps(value)
     except TypeError:  # orjson.JSONEncodeError is one
         return _encode_the_unusual(value, [] if replaced is None else replaced)
-    # orjson writes NaN as null. A walk over every value is expensive, so it needs a written null to start. (`in` would
-    # first try whether the bytes it looks for are an integer, by way of an exception.)
+    # orjson writes NaN as null. A walk over every value is expensive, so it needs a written null to
+    # start. (`in` would first try whether the bytes it looks for are an integer, by way of an
+    # exception.)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
     return b"%b" % data if len(data) < _SPARE_BYTES else data  # a copy, which takes its own length
 
 
 _SPARE_BYTES = 4096
-"""How much memory orjson allocates at least for its result, and does not give back, however short it is."""
+"""How much memory orjson allocates at least for its result, and does not give back, however short
+it is.
+"""
 
 
 def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
-    """As `encode`, for plain JSON data: it imports orjson only for what msgspec cannot encode, or not as strictly.
+    """As `encode`, for plain JSON data: it imports orjson only for what msgspec cannot encode, or
+    not as strictly.
 
     Other types, such as bytes, sets or decimals, are encoded, too, as strings and arrays.
     """
@@ -98,7 +113,9 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
         data = _encode_anything(value)
     except (ValueError, TypeError, RecursionError):
         return encode(value, replaced)
-    if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:  # it may be nested too deeply
+    if (
+        len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH
+    ):  # it may be nested too deeply
         return encode(value, replaced)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
@@ -106,11 +123,16 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
 
 
 def _first_dumps(value: Any) -> bytes:
-    """Import orjson. With what it imports, that takes a third of a server's start-up time, and 1.5 MB."""
+    """Import orjson. With what it imports, that takes a third of a server's start-up time, and 1.5
+    MB.
+    """
     global _dumps
     try:
         from orjson import dumps
-    except (ImportError, OSError) as error:  # a tool has used up the descriptors; msgspec needs no more of them
+    except (
+        ImportError,
+        OSError,
+    ) as error:  # a tool has used up the descriptors; msgspec needs no more of them
         raise TypeError("orjson cannot be imported") from error
     _dumps = dumps
     return dumps(value)
@@ -120,7 +142,9 @@ _dumps = _first_dumps
 
 
 def _encode_the_unusual(value: Any, replaced: list[str]) -> bytes:
-    """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as keys."""
+    """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as
+    keys.
+    """
     plain = _plain(value, "", 0, replaced)
     try:
         return msgspec.json.encode(plain)
@@ -148,8 +172,13 @@ def _plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
                 for key, item in value.items()
             }
         case list() | tuple():
-            return [_plain(item, f"{path}[{index}]", depth + 1, replaced) for index, item in enumerate(value)]
-    raise EncodingError(f"{_place(path)} is of type {type(value).__name__}, which JSON cannot express")
+            return [
+                _plain(item, f"{path}[{index}]", depth + 1, replaced)
+                for index, item in enumerate(value)
+            ]
+    raise EncodingError(
+        f"{_place(path)} is of type {type(value).__name__}, which JSON cannot express"
+    )
 
 
 _TOO_LONG = f"more than {MAX_DIGITS:,} digits, the limit for integers"
@@ -157,7 +186,9 @@ _LEAST, _LARGEST = -(10 ** (MAX_DIGITS - 1)), 10**MAX_DIGITS
 
 
 def _paired(text: str, path: str, replaced: list[str]) -> str:
-    """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the difference."""
+    """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the
+    difference.
+    """
     if text.isascii():
         return text
     utf_16 = text.encode("utf-16-le", "surrogatepass")

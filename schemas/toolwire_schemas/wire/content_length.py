@@ -6,22 +6,28 @@ import re
 
 from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
 
-# A header field name at the start of a line: where to go on after a header block or a length was wrong.
-# Its line end cannot stand inside a JSON string and its text not outside of one, so in the body of a
-# message it proves that the length announced for that body was too large.
-# Every part has a limit, so that a match is shorter than KEPT_BYTES and what may still become one is not searched
-# again and again as it grows.
-_NEXT_HEADER = re.compile(rb"content-length[ \t]{0,64}:[ \t]{0,64}\d{1,18}[ \t]{0,64}\r?\n", re.IGNORECASE)
+# A header field name at the start of a line: where to go on after a header block or a length was
+# wrong. Its line end cannot stand inside a JSON string and its text not outside of one, so in the
+# body of a message it proves that the length announced for that body was too large.
+# Every part has a limit, so that a match is shorter than KEPT_BYTES and what may still become one
+# is not searched again and again as it grows.
+_NEXT_HEADER = re.compile(
+    rb"content-length[ \t]{0,64}:[ \t]{0,64}\d{1,18}[ \t]{0,64}\r?\n", re.IGNORECASE
+)
 
 _LEADING = re.compile(rb"(?:\xef\xbb\xbf|[ \t\r\n]+)*")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
-_LENGTH = re.compile(rb"(?:^|\n)" + _NEXT_HEADER.pattern.replace(rb"\d{1,18}", rb"(\d{1,18})"), re.IGNORECASE)
+_LENGTH = re.compile(
+    rb"(?:^|\n)" + _NEXT_HEADER.pattern.replace(rb"\d{1,18}", rb"(\d{1,18})"), re.IGNORECASE
+)
 
 _FIELD = rb"[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}:"
 _FIELD_START = re.compile(_FIELD + rb"|[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}\Z|\Z")
 _FIELDS = re.compile(rb"(?:" + _FIELD + rb"[^\r\n]*\r\n)*")
 _CONTENT_FIELD = re.compile(rb"^content-", re.IGNORECASE | re.MULTILINE)
-_UNFINISHED_FIELD = re.compile(rb"(?:" + _FIELD + rb"[^\r\n]*\r?|[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}|)\Z")
+_UNFINISHED_FIELD = re.compile(
+    rb"(?:" + _FIELD + rb"[^\r\n]*\r?|[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}|)\Z"
+)
 
 # What may still become a header when more bytes come, at the end of what is there.
 _WORD = b"Content-Length"
@@ -39,8 +45,9 @@ _MAX_HEADER_BYTES = 8 * 1024
 def begins_with_headers(start: bytes) -> bool | None:
     """Return whether a stream that begins with *start* has headers; `None` while that is undecided.
 
-    A block may begin with any field, but only a `Content-` field distinguishes it from text: a first line such as
-    `error: no tools` is a line like any other. The lines before that field must end with CRLF, as LSP says.
+    A block may begin with any field, but only a `Content-` field distinguishes it from text: a
+    first line such as `error: no tools` is a line like any other. The lines before that field must
+    end with CRLF, as LSP says.
     """
     head = start[:_MAX_HEADER_BYTES]
     fields = _FIELDS.match(head)
@@ -53,14 +60,16 @@ def begins_with_headers(start: bytes) -> bool | None:
 
 def wrap_with_header(*messages: bytes) -> bytes:
     """Return each of *messages* after its `Content-Length` header."""
-    return b"".join([b"Content-Length: %d\r\n\r\n%b" % (len(message), message) for message in messages])
+    return b"".join(
+        [b"Content-Length: %d\r\n\r\n%b" % (len(message), message) for message in messages]
+    )
 
 
 class Headers:
     """Messages with `Content-Length: N` headers: the base protocol of LSP.
 
-    After a fault the next thing served is the next `Content-Length` header, wherever it begins: also inside
-    the body of a message whose announced length was too large.
+    After a fault the next thing served is the next `Content-Length` header, wherever it begins:
+    also inside the body of a message whose announced length was too large.
     """
 
     wrap = staticmethod(wrap_with_header)
@@ -87,7 +96,10 @@ class Headers:
         rest = bytes(self._buffer)
         self._buffer.clear()
         if self._step == self._body:
-            problem = f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes announced"
+            problem = (
+                f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes"
+                " announced"
+            )
             return [Fault(problem, head=self._head or rest[:KEPT_BYTES], tail=rest[-KEPT_BYTES:])]
         if self._step == self._header and rest.strip():
             return [Fault("the stream ended inside a header")]
@@ -99,7 +111,9 @@ class Headers:
         del self._buffer[: leading.end()]
         if self._buffer in (BOM[:1], BOM[:2]):
             return False
-        if _FIELD_START.match(self._buffer, 0, _MAX_HEADER_BYTES) is None:  # a longer name is a header that is too long
+        if (
+            _FIELD_START.match(self._buffer, 0, _MAX_HEADER_BYTES) is None
+        ):  # a longer name is a header that is too long
             return self._lose("expected a Content-Length header", frames)
         end = _HEADER_END.search(self._buffer, self._searched, _MAX_HEADER_BYTES)
         if end is None:
@@ -110,7 +124,9 @@ class Headers:
             return self._lose(f"a header of more than {_MAX_HEADER_BYTES} bytes", frames, skip)
         length = _LENGTH.search(bytes(self._buffer[: end.end()]))
         if length is None:
-            return self._lose("a header without a Content-Length that is a whole number of bytes", frames)
+            return self._lose(
+                "a header without a Content-Length that is a whole number of bytes", frames
+            )
         del self._buffer[: end.end()]
         self._length, self._dropped, self._head, self._searched = int(length[1]), 0, b"", 0
         self._step = self._body
@@ -121,9 +137,17 @@ class Headers:
         next_header = self._find_header(end)
         if next_header is not None:
             part = self._take(next_header)
-            problem = f"Content-Length announced {self._length} bytes, but the next header came after"
+            problem = (
+                f"Content-Length announced {self._length} bytes, but the next header came after"
+            )
             size = self._dropped + len(part)
-            frames.append(Fault(f"{problem} {size}", head=self._head or part[:KEPT_BYTES], tail=part[-KEPT_BYTES:]))
+            frames.append(
+                Fault(
+                    f"{problem} {size}",
+                    head=self._head or part[:KEPT_BYTES],
+                    tail=part[-KEPT_BYTES:],
+                )
+            )
         elif len(self._buffer) < end or self._searched < end:
             if self._length > self._max:
                 self._drop()
@@ -137,7 +161,9 @@ class Headers:
 
     def _lost(self, frames: list[Frame]) -> bool:
         found = _NEXT_HEADER.search(self._buffer)
-        del self._buffer[: max(0, len(self._buffer) - KEPT_BYTES) if found is None else found.start()]
+        del self._buffer[
+            : max(0, len(self._buffer) - KEPT_BYTES) if found is None else found.start()
+        ]
         return found is not None and self._expect_header()
 
     def _expect_header(self) -> bool:
@@ -145,14 +171,17 @@ class Headers:
         return True
 
     def _lose(self, problem: str, frames: list[Frame], skip: int = 1) -> bool:
-        """Skip at least a byte, so that the search for the next header cannot find the same one again."""
+        """Skip at least a byte, so that the search for the next header cannot find the same one
+        again.
+        """
         frames.append(Fault(f"out of frame: {problem}; skipped to the next one"))
         del self._buffer[:skip]
         self._step = self._lost
         return True
 
     def _find_header(self, end: int) -> int | None:
-        """Where in the body, up to *end*, the next header begins already, which no JSON text can contain.
+        """Where in the body, up to *end*, the next header begins already, which no JSON text can
+        contain.
 
         `_searched` is *end* once the body is known to contain none.
         """

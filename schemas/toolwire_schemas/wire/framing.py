@@ -1,8 +1,8 @@
 """Where one message ends and the next begins: lines (MCP) or `Content-Length` headers (LSP).
 
-Strategy. The first bytes that arrive choose the framing for the whole connection. Each framing turns
-chunks, cut anywhere, into *frames*: the bytes of one message, or a `Fault` for other bytes. A fault never
-ends the stream: the framing finds the next message by itself. No I/O happens here.
+Strategy. The first bytes that arrive choose the framing for the whole connection. Each framing
+turns chunks, cut anywhere, into *frames*: the bytes of one message, or a `Fault` for other bytes. A
+fault never ends the stream: the framing finds the next message by itself. No I/O happens here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _BLANK = b" \t\r\n"
 
 _MAX_BLANK_BYTES = 4 * 1024
-"""A peer that sends this many blanks before its first message sends lines; the blanks need not be kept."""
+"""A peer that sends this many blanks before its first message sends lines; the blanks need not be
+kept.
+"""
 
 
 class AutoFraming:
@@ -30,7 +32,9 @@ class AutoFraming:
         self.wrap = wrap_line
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add *data* and return every message it completes, and a fault for bytes that are no message."""
+        """Add *data* and return every message it completes, and a fault for bytes that are no
+        message.
+        """
         if self._chosen is not None:
             return self._chosen.feed(data)
         self._start += data
@@ -53,7 +57,9 @@ def _choose(start: bytes, max_message_bytes: int) -> Lines | Headers | None:
     """The framing that *start* belongs to; `None` while that is undecided."""
     if start in (BOM[:1], BOM[:2]):
         return None
-    blank = len(start[:_MAX_BLANK_BYTES]) - len(start[:_MAX_BLANK_BYTES].removeprefix(BOM).lstrip(_BLANK))
+    blank = len(start[:_MAX_BLANK_BYTES]) - len(
+        start[:_MAX_BLANK_BYTES].removeprefix(BOM).lstrip(_BLANK)
+    )
     if blank == _MAX_BLANK_BYTES:
         return Lines(max_message_bytes)
     first = start[blank : blank + 1]
@@ -71,7 +77,9 @@ def wrap_line(*messages: bytes) -> bytes:
 
 
 class Lines:
-    """Newline-delimited messages: the stdio transport of MCP. Blank lines, CRLF and a BOM are tolerated."""
+    """Newline-delimited messages: the stdio transport of MCP. Blank lines, CRLF and a BOM are
+    tolerated.
+    """
 
     wrap = staticmethod(wrap_line)
 
@@ -119,7 +127,9 @@ class Lines:
             self._parts = [line[-KEPT_BYTES:]]
 
     def _end_line(self, last: bytes, frames: list[Frame]) -> bytes:
-        """Return the whole line that *last* ends; if that was found too long before, a fault and nothing."""
+        """Return the whole line that *last* ends; if that was found too long before, a fault and
+        nothing.
+        """
         line = b"".join((*self._parts, last)) if self._parts else last
         size, head = self._size + len(last), self._head
         self._parts, self._size, self._head = [], 0, b""

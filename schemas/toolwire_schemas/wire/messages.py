@@ -1,4 +1,5 @@
-"""JSON-RPC 2.0 messages: their envelopes as bytes, the numbers and names in them, and faults in place of a message.
+"""JSON-RPC 2.0 messages: their envelopes as bytes, the numbers and names in them, and faults in
+place of a message.
 
 Only the members of the specification can get in: clients drop messages with others, and wait.
 """
@@ -69,13 +70,18 @@ def notification(method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
-def response(id: Id, result: Any, replaced: list[str] | None = None, *, is_plain: bool = False) -> bytes:
-    """Return the answer to request *id*; *replaced* is for `encode`, or for `encode_plain` if *result* is plain data.
+def response(
+    id: Id, result: Any, replaced: list[str] | None = None, *, is_plain: bool = False
+) -> bytes:
+    """Return the answer to request *id*; *replaced* is for `encode`, or for `encode_plain` if
+    *result* is plain data.
 
     Raises:
         EncodingError: if *result* cannot be written as JSON.
     """
-    return (encode_plain if is_plain else encode)({"jsonrpc": "2.0", "id": id, "result": result}, replaced)
+    return (encode_plain if is_plain else encode)(
+        {"jsonrpc": "2.0", "id": id, "result": result}, replaced
+    )
 
 
 def response_of_json(id: Id, result: bytes) -> bytes:
@@ -88,7 +94,13 @@ def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
     body: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         body["data"] = data
-    return b'{"jsonrpc":"2.0","id":' + (b"null" if id is None else _id(id)) + b',"error":' + encode(body) + b"}"
+    return (
+        b'{"jsonrpc":"2.0","id":'
+        + (b"null" if id is None else _id(id))
+        + b',"error":'
+        + encode(body)
+        + b"}"
+    )
 
 
 def batch(answers: list[bytes]) -> bytes:
@@ -111,14 +123,17 @@ DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
 
 KEPT_BYTES = 512
-"""How much of each end of a message that cannot be served is kept, enough to find the id it carried."""
+"""How much of each end of a message that cannot be served is kept, enough to find the id it
+carried.
+"""
 
 
 class Fault(msgspec.Struct, frozen=True):
     """What arrived in place of a message.
 
-    `message` is a sentence for the peer. `too_large` means a well-framed message beyond the limit, and not
-    bytes out of frame. `head` and `tail` are the two ends of an oversize message, for finding its id.
+    `message` is a sentence for the peer. `too_large` means a well-framed message beyond the limit,
+    and not bytes out of frame. `head` and `tail` are the two ends of an oversize message, for
+    finding its id.
     """
 
     message: str

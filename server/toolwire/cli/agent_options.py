@@ -25,38 +25,60 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option(
         "--model NAME",
-        "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or MODULE:OBJECT "
-        "(default with --resume and --fork: that of the transcript)",
+        "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or"
+        " MODULE:OBJECT (default with --resume and --fork: that of the transcript)",
     ),
     Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
     SET,
     ADOPT,
     RUN_ON,
-    Option("--server COMMAND", "let it use the tools of the MCP server that COMMAND starts; repeatable", many=True),
-    Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
-    Option("--approve ask|reads|all", "calls other than trusted reads: ask (default), refuse (reads) or allow (all)"),
     Option(
-        "--trust-hints WHOSE",
-        "trust read-only hints of a server (its COMMAND or name), yes (all) or no (none) (default: those of --tools)",
+        "--server COMMAND",
+        "let it use the tools of the MCP server that COMMAND starts; repeatable",
         many=True,
     ),
-    Option("--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True),
+    Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
+    Option(
+        "--approve ask|reads|all",
+        "calls other than trusted reads: ask (default), refuse (reads) or allow (all)",
+    ),
+    Option(
+        "--trust-hints WHOSE",
+        "trust read-only hints of a server (its COMMAND or name), yes (all) or no (none) (default:"
+        " those of --tools)",
+        many=True,
+    ),
+    Option(
+        "--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True
+    ),
     Option("--deny PATTERN", "never call tools whose name matches; repeatable", many=True),
-    Option("--answer TEXT", "answer to the next question of the model or of a tool; repeatable", many=True),
+    Option(
+        "--answer TEXT",
+        "answer to the next question of the model or of a tool; repeatable",
+        many=True,
+    ),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
     Option(
         "--fork FILE",
-        "continue the transcript FILE another way, in a transcript of its own (default: FILE's name with the line)",
+        "continue the transcript FILE another way, in a transcript of its own (default: FILE's name"
+        " with the line)",
     ),
-    Option("--at NUMBER", "last line of the transcript that the fork shares (default: the last one)"),
+    Option(
+        "--at NUMBER", "last line of the transcript that the fork shares (default: the last one)"
+    ),
     Option(
         "--protocol structured|small|native",
-        "exchange with the model: messages of JSON, the same for small models, or native tool calls (default: "
-        "structured; small if the model's name says at most 500 million parameters, as in smollm2:135m; with --resume "
-        "and --fork that of the transcript, and its language and instructions)",
+        "exchange with the model: messages of JSON, the same for small models, or native tool calls"
+        " (default: structured; small if the model's name says at most 500 million parameters, as"
+        " in smollm2:135m; with --resume and --fork that of the transcript, and its language and"
+        " instructions)",
     ),
-    Option("--temperature NUMBER", "randomness of the model's choice of words, 0 for the least", convert=number),
+    Option(
+        "--temperature NUMBER",
+        "randomness of the model's choice of words, 0 for the least",
+        convert=number,
+    ),
     Option(
         "--extra-body JSON",
         "members that are added to each request to the model, for features of its vendor, as in "
@@ -65,21 +87,26 @@ OPTIONS = (
     Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
     Option("--instructions TEXT", "additional instructions for the model"),
     Option(
-        "--max-turns NUMBER", "maximum number of turns, which are replies of the model, for a question (default: 20)"
+        "--max-turns NUMBER",
+        "maximum number of turns, which are replies of the model, for a question (default: 20)",
     ),
     Option(
         "--price PRICE",
-        "price of a million tokens, as IN,OUT (read and written, as in 0.15,0.6), or a FILE of prices by model; the "
-        "cost of each question is shown",
+        "price of a million tokens, as IN,OUT (read and written, as in 0.15,0.6), or a FILE of"
+        " prices by model; the cost of each question is shown",
     ),
     Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
     Option("--reply-tokens NUMBER", "maximum number of tokens of a reply (default: 8192)"),
-    Option("--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"),
-    Option("--context-tokens NUMBER", "size of the model's context, if its server does not tell it"),
+    Option(
+        "--result-limit NUMBER", "maximum number of characters of a tool's result (default: 30000)"
+    ),
+    Option(
+        "--context-tokens NUMBER", "size of the model's context, if its server does not tell it"
+    ),
     Option(
         "--timeout SECONDS",
-        "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
-        "the last quarter is kept for the final answer",
+        "time limit of a question; for ask including the start of the servers; without the time you"
+        " need to answer; the last quarter is kept for the final answer",
     ),
     Option(
         "--start-timeout SECONDS",
@@ -113,7 +140,9 @@ def model_of(options: dict[str, Any]) -> Model:
 
     name = options.get("model") or _recorded_model(options)
     if name is None:
-        raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
+        raise UsageError(
+            f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}"
+        )
     settings = {name: options[name] for name in _OF_ENDPOINTS if name in options}
 
     def make() -> Model:
@@ -130,7 +159,9 @@ def model_of(options: dict[str, Any]) -> Model:
 
 
 def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
-    """Return the protocol of `--protocol`, or of the transcript, or that for the size in the model's name."""
+    """Return the protocol of `--protocol`, or of the transcript, or that for the size in the
+    model's name.
+    """
     from toolwire_client.models.by_name import is_small
     from toolwire_client.react import NativeProtocol, SmallProtocol, StructuredProtocol
 
@@ -141,12 +172,15 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
         kind, _, language = recorded.protocol.partition(", ")
         named = {each.__name__: name for name, each in protocols.items()}
         if kind and kind not in named and "protocol" not in options:
-            raise UsageError(f"the transcript was written with {kind}: say which --protocol reads it")
+            raise UsageError(
+                f"the transcript was written with {kind}: say which --protocol reads it"
+            )
         usual, instructions = named.get(kind, usual), recorded.instructions
     make = protocols[options.get("protocol", usual)]
     try:
         protocol: Protocol = make(
-            options.get("language", language or None), instructions=options.get("instructions", instructions)
+            options.get("language", language or None),
+            instructions=options.get("instructions", instructions),
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -169,7 +203,9 @@ def recorded_start(options: dict[str, Any]) -> Started | None:
 
 
 def _recorded_model(options: dict[str, Any]) -> str | None:
-    """Return the model that the transcript names, unless its name leads to code: a transcript must not choose code."""
+    """Return the model that the transcript names, unless its name leads to code: a transcript must
+    not choose code.
+    """
     from toolwire_client.models.by_name import needs_no_code
 
     started = recorded_start(options)
@@ -177,15 +213,21 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
 
 
 def name_transcript(options: dict[str, Any]) -> None:
-    """Check that the options about transcripts agree, and give a fork a file of its own, such as `run-7.jsonl`."""
+    """Check that the options about transcripts agree, and give a fork a file of its own, such as
+    `run-7.jsonl`.
+    """
     from pathlib import Path
 
     from toolwire_client.agent.transcript import shared_with_fork
 
     if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
-        raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+        raise UsageError(
+            "--resume appends to the transcript that it resumes: leave out --transcript"
+        )
     if "resume" in options and "fork" in options:
-        raise UsageError("--resume goes on in the same transcript, --fork in another one: leave out one of them")
+        raise UsageError(
+            "--resume goes on in the same transcript, --fork in another one: leave out one of them"
+        )
     if "at" in options and "fork" not in options:
         raise UsageError("--at goes with --fork: name the transcript there")
     if "fork" in options and "transcript" not in options:
@@ -233,7 +275,9 @@ def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
     try:
         from toolwire_client.terminal.rich_renderer import RichRenderer
     except ImportError:
-        plain.tell(Line("note", f"with rich this looks better: {install_command('toolwire[agent]')}"))
+        plain.tell(
+            Line("note", f"with rich this looks better: {install_command('toolwire[agent]')}")
+        )
         return plain
     return RichRenderer(thinks=not isinstance(model, HumanModel))
 
@@ -253,7 +297,9 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     return Budgets(**limits)
 
 
-def approvals_of(options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any) -> Approvals:
+def approvals_of(
+    options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any
+) -> Approvals:
     """Return which calls are allowed; *on_approval* asks the user."""
     from toolwire_client.agent import Approvals
 

@@ -8,7 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, name_transcript, protocol_of, renderer_of
+from .agent_options import (
+    SETTINGS,
+    approvals_of,
+    budgets_of,
+    model_of,
+    name_transcript,
+    protocol_of,
+    renderer_of,
+)
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
 from .output import need_folders, write_pages
@@ -27,7 +35,8 @@ CANCELLED = 130
 
 
 class AgentRun:
-    """The model, servers, agent and terminal of one command. `session` and `tools` exist while it runs.
+    """The model, servers, agent and terminal of one command. `session` and `tools` exist while it
+    runs.
 
     The time limit of *is_one_question* includes the start of the servers.
     """
@@ -45,7 +54,9 @@ class AgentRun:
         self._model = model_of(options)
         name_transcript(options)
         self._is_one_question = is_one_question
-        self._patterns = [(name, pattern) for name in ("allow", "deny") for pattern in options.get(name, ())]
+        self._patterns = [
+            (name, pattern) for name in ("allow", "deny") for pattern in options.get(name, ())
+        ]
         self._answers: list[str] = options.get("answer", [])
         # A program that reads events cannot answer.
         self.is_attended = is_attended() and not options.get("json")
@@ -97,11 +108,16 @@ class AgentRun:
         raise AssertionError("every run ends with Ended")
 
     def _name_idle_patterns(self, tools: list[str]) -> None:
-        """Show which of `--allow` and `--deny` match none of the *tools*, once: later lists may have others."""
+        """Show which of `--allow` and `--deny` match none of the *tools*, once: later lists may
+        have others.
+        """
         patterns, self._patterns = self._patterns, []
         for option, pattern in patterns:
             if not any(fnmatchcase(tool, pattern) for tool in tools):
-                self.tell(f"--{option} {pattern} matches no tool; the tools are {', '.join(tools) or 'none'}")
+                self.tell(
+                    f"--{option} {pattern} matches no tool; the tools are"
+                    f" {', '.join(tools) or 'none'}"
+                )
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""
@@ -137,15 +153,21 @@ class AgentRun:
                 if "inspect" in self._options:
                     self._page = await stack.enter_async_context(self._open_page())
                 self.tools, trusted = await self._start_servers(stack)
-                if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
+                if isinstance(
+                    self._model, AbstractAsyncContextManager
+                ):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
                 spent_seconds = anyio.current_time() - started_at if self._is_one_question else 0.0
                 try:
                     self.session = self._begin(trusted, spent_seconds)
                     with self._page_at_the_end():
                         status = await work(self)
-                    # The last Ctrl-C may have come when the run had just ended: then it is for the page.
-                    is_left = self._is_ending and getattr(self.session.events[-1], "status", "") != "cancelled"
+                    # The last Ctrl-C may have come when the run had just ended: then it is for the
+                    # page.
+                    is_left = (
+                        self._is_ending
+                        and getattr(self.session.events[-1], "status", "") != "cancelled"
+                    )
                     if self._page is not None and self._is_one_question and not is_left:
                         with anyio.CancelScope() as self._scope:
                             self.tell("the page stays until Ctrl-C")
@@ -160,15 +182,23 @@ class AgentRun:
         from .local_page import local_page
         from .output import complain
 
-        return local_page(Feed(), self._options, complain, title="A run", views=["run"], status="ready")
+        return local_page(
+            Feed(), self._options, complain, title="A run", views=["run"], status="ready"
+        )
 
-    async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
+    async def _start_servers(
+        self, stack: AsyncExitStack
+    ) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
         if self._servers.are_any:  # a package runner may have to fetch one first
             self._main.soon(partial(self._renderer.wait, "starting the servers"))
         can_ask = self.is_attended or self._answers
         on_ask = partial(self._ask_user, self._form_filler.fill_in) if can_ask else None
         try:
-            limits = (self._options[name] for name in ("start_timeout", "timeout") if name in self._options)
+            limits = (
+                self._options[name]
+                for name in ("start_timeout", "timeout")
+                if name in self._options
+            )
             return await self._servers.start(stack, on_ask, self.tell, min(limits, default=None))
         finally:
             self._main.soon(self._renderer.rest)
@@ -181,7 +211,9 @@ class AgentRun:
             self._main.soon(partial(self._renderer.live, live))
 
         options = self._options
-        limits = Limits(max_result_chars=options["result_limit"]) if "result_limit" in options else None
+        limits = (
+            Limits(max_result_chars=options["result_limit"]) if "result_limit" in options else None
+        )
         on_approval = partial(self._ask_user, self._person.approve) if self.is_attended else None
         agent = Agent(
             self._model,
@@ -206,7 +238,9 @@ class AgentRun:
 
     @contextmanager
     def _page_at_the_end(self) -> Iterator[None]:
-        """Write the run as a page, if asked to, however it ends; secrets are hidden as in a transcript."""
+        """Write the run as a page, if asked to, however it ends; secrets are hidden as in a
+        transcript.
+        """
         try:
             yield
         finally:
@@ -260,7 +294,9 @@ class AgentRun:
 
 
 def _name_ourselves_in_warnings() -> None:
-    """Begin what the agent logs, such as that traces cannot be exported, with `toolwire: warning:`."""
+    """Begin what the agent logs, such as that traces cannot be exported, with `toolwire:
+    warning:`.
+    """
     import logging
 
     logger = logging.getLogger("toolwire")

@@ -42,12 +42,17 @@ class ServersToStart:
         self.are_any = bool(self._commands or self._config)
 
     async def start(
-        self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float | None
+        self,
+        stack: AsyncExitStack,
+        on_ask: Any,
+        tell: Callable[[str], object],
+        timeout_seconds: float | None,
     ) -> tuple[dict[str, AsyncClient], Trusted]:
-        """Return the clients of all servers, which *stack* closes, and those whose hints are trusted.
+        """Return the clients of all servers, which *stack* closes, and those whose hints are
+        trusted.
 
-        All have to be ready within *timeout_seconds*. Servers named on the command line must start; *tell* reports
-        failures of those of a config file.
+        All have to be ready within *timeout_seconds*. Servers named on the command line must start;
+        *tell* reports failures of those of a config file.
         """
         from toolwire_client import BadConfiguration, PendingServers, connect, connect_config
         from toolwire_client.async_client import START_TIMEOUT_SECONDS
@@ -56,7 +61,9 @@ class ServersToStart:
         seconds = START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
         connecting = {"restart": True, "on_ask": on_ask, "start_timeout_seconds": seconds}
         try:
-            named = connect_config({"mcpServers": {}} if self._config is None else self._config, **connecting)
+            named = connect_config(
+                {"mcpServers": {}} if self._config is None else self._config, **connecting
+            )
         except BadConfiguration as error:
             raise UsageError(str(error)) from None
         typed = {
@@ -64,14 +71,17 @@ class ServersToStart:
                 command,
                 # A command typed by the user is expected to inherit their environment.
                 inherit_env=True,
-                # Toolwire's own server reports why it cannot load a target, and tracebacks of the user's tools.
+                # Toolwire's own server reports why it cannot load a target, and tracebacks of the
+                # user's tools.
                 show_stderr=text == self._own,
                 era="modern" if text == self._own else "auto",
                 **connecting,
             )
             for text, command in self._commands.items()
         }
-        servers = await stack.enter_async_context(PendingServers({**named.connections, **typed}, named.errors))
+        servers = await stack.enter_async_context(
+            PendingServers({**named.connections, **typed}, named.errors)
+        )
         for name, reason in servers.errors.items():
             failed = failure(reason, is_ours=name == self._own)
             if name == self._own:
@@ -93,5 +103,8 @@ class ServersToStart:
         for text in self._trust:
             if text not in known:
                 servers = ", ".join(map(repr, sorted(known))) or "none"
-                raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
+                raise UsageError(
+                    f"--trust-hints takes yes, no or a server, not {text!r}; the servers are"
+                    f" {servers}"
+                )
         return tuple(name for text, name in names.items() if text in (*self._trust, self._own))

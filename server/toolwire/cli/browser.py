@@ -1,4 +1,5 @@
-"""Opens an address in the user's browser without writing it on a command line, which every user can read.
+"""Opens an address in the user's browser without writing it on a command line, which every user can
+read.
 
 A private file leads there, as in Jupyter: only its path is on the command line.
 """
@@ -29,12 +30,16 @@ _PAGE = """<!doctype html>
 
 def has_screen() -> bool:
     """Return whether a browser can be shown. One in the terminal would take that over."""
-    return not sys.platform.startswith("linux") or bool({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys())
+    return not sys.platform.startswith("linux") or bool(
+        {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+    )
 
 
 @contextmanager
 def open_privately(address: str) -> Iterator[None]:
-    """Open *address* in the browser, without waiting for it; the file that leads there is deleted after the block."""
+    """Open *address* in the browser, without waiting for it; the file that leads there is deleted
+    after the block.
+    """
     folder = Path(tempfile.mkdtemp(prefix="toolwire-"))  # for this user alone
     page = folder / "open.html"
     try:

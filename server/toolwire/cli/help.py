@@ -19,15 +19,22 @@ def overview() -> str:
         [
             *lines,
             "",
-            "toolwire COMMAND --help describes a command; toolwire --version prints the version (-v: its place).",
+            (
+                "toolwire COMMAND --help describes a command; toolwire --version prints the version"
+                " (-v: its place)."
+            ),
         ]
     )
 
 
 def help_text(name: str, width: int) -> str:
-    """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns wide."""
+    """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns
+    wide.
+    """
     asked, columns = module(name).COMMAND, min(width, _MAX_COLUMNS)
-    usage = "\n".join(f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage))
+    usage = "\n".join(
+        f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage)
+    )
     summary = COMMANDS[name][0].upper() + COMMANDS[name][1:] + "."
     options = _options((*asked.options, HELP), columns)
     examples = "\n".join(f"  {line}" for line in asked.examples)

@@ -39,10 +39,14 @@ async def local_page(
         Failed: if the extra is not installed.
         UsageError: if the port is not free.
     """
-    if missing := [name for name in ("markdown_it", "starlette", "uvicorn") if find_spec(name) is None]:
+    if missing := [
+        name for name in ("markdown_it", "starlette", "uvicorn") if find_spec(name) is None
+    ]:
         from toolwire_schemas.install_command import install_command
 
-        raise Failed(f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2)
+        raise Failed(
+            f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2
+        )
     import asyncio
 
     import uvicorn
@@ -56,23 +60,41 @@ async def local_page(
     try:
         listener = socket.create_server(("127.0.0.1", port), backlog=128)
     except OSError as error:
-        raise UsageError(f"port {port} cannot be used: {os.strerror(error.errno or 0).lower()}") from None
+        raise UsageError(
+            f"port {port} cannot be used: {os.strerror(error.errno or 0).lower()}"
+        ) from None
     page = Page(listener.getsockname()[1], feed, state)
     tell(f"Open {page.guard.url} (Ctrl-C ends it)")
     sys.stdout.flush()
     opened = ExitStack()
     if "no_browser" not in options and has_screen():
         opened.enter_context(open_privately(page.guard.url_once))
-    quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
-    parts: dict[str, Any] = {"http": PageProtocol, "ws": "none", "lifespan": "off", "proxy_headers": False}
+    quiet: dict[str, Any] = {
+        "log_config": None,
+        "log_level": "error",
+        "access_log": False,
+        "server_header": False,
+    }
+    parts: dict[str, Any] = {
+        "http": PageProtocol,
+        "ws": "none",
+        "lifespan": "off",
+        "proxy_headers": False,
+    }
     # A browser that does not read may delay the end by a second.
-    server = uvicorn.Server(uvicorn.Config(page, timeout_graceful_shutdown=1, backlog=16, **quiet, **parts))
-    serving = asyncio.ensure_future(server.serve([listener]))  # a task group would wrap the errors of the block
+    server = uvicorn.Server(
+        uvicorn.Config(page, timeout_graceful_shutdown=1, backlog=16, **quiet, **parts)
+    )
+    serving = asyncio.ensure_future(
+        server.serve([listener])
+    )  # a task group would wrap the errors of the block
     try:
         yield page
     finally:
         feed.close()
-        logging.getLogger("uvicorn.error").disabled = True  # a response that it cuts off now is no error
+        logging.getLogger(
+            "uvicorn.error"
+        ).disabled = True  # a response that it cuts off now is no error
         server.should_exit = True
         await serving
         opened.close()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
-    0: success. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted; without
-    *arguments*, the process ends by the signal instead.
+    0: success. 1: the tool or the server failed. 2: the command line or a target is wrong. 130:
+    interrupted; without *arguments*, the process ends by the signal instead.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -47,7 +47,9 @@ INTERRUPTED = 130
 
 
 def end_by_interrupt() -> None:
-    """End by SIGINT, not with status 130: only then does a shell also stop the loop that it runs."""
+    """End by SIGINT, not with status 130: only then does a shell also stop the loop that it
+    runs.
+    """
     if os.name == "posix":
         import signal
 
@@ -60,7 +62,9 @@ def end_by_interrupt() -> None:
 
 def _dispatch(words: list[str]) -> int:
     if not words:
-        raise UsageError("say what to do, as in `toolwire serve tools.py`; toolwire --help lists the commands")
+        raise UsageError(
+            "say what to do, as in `toolwire serve tools.py`; toolwire --help lists the commands"
+        )
     first, *rest = words
     if first in ("-h", "--help", "help"):
         return _help(rest[0] if rest and rest[0] in COMMANDS else None)
@@ -104,7 +108,10 @@ def _no_command(words: list[str]) -> str:
 
     word = words[0]
     if word.startswith("-"):
-        return unknown_name("option", word, ["--help", "--version"]) + "; other options go after a command"
+        return (
+            unknown_name("option", word, ["--help", "--version"])
+            + "; other options go after a command"
+        )
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
     if instead := instead_of(words):

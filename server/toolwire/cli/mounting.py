@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     """A command, its name, and further options of `Server.mount`."""
 
 
-def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str], exclude: Sequence[str]) -> None:
+def mount_all(
+    server: Server, options: Mapping[str, Any], include: Sequence[str], exclude: Sequence[str]
+) -> None:
     """Mount what *options* name; *include* and *exclude* choose among all tools.
 
     Raises:
@@ -33,7 +35,10 @@ def mount_all(server: Server, options: Mapping[str, Any], include: Sequence[str]
         raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
     lock = open_lock(options)
     keep = partial(is_chosen, include=include, exclude=exclude)
-    for command, name, more in (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ()))):
+    for command, name, more in (
+        *_typed(options.get("mount", ())),
+        *_configured(options.get("mount_config", ())),
+    ):
         server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
 
 
@@ -75,4 +80,8 @@ def _configured(paths: Sequence[str]) -> Iterator[Mounted]:
             if isinstance(server, BadConfiguration):
                 log.warning(printable(f"{path}: {server}; it is not mounted"))
             else:
-                yield server.command, name, {"env": server.env, "cwd": server.cwd, "inherit_env": False}
+                yield (
+                    server.command,
+                    name,
+                    {"env": server.env, "cwd": server.cwd, "inherit_env": False},
+                )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def limit_of(words: Words) -> Deadline:
-    """Return the limit of `--timeout`, from now on, for everything a command does with its servers."""
+    """Return the limit of `--timeout`, from now on, for everything a command does with its
+    servers.
+    """
     from toolwire_client.waiting.deadline import Deadline
 
     return Deadline(words.options.get("timeout"))
@@ -35,13 +37,16 @@ def client_of(
     env: dict[str, str] | None = None,
     on_ask: OnAsk | None = None,
 ) -> AbstractContextManager[Client]:
-    """Return a client of the named server: a Toolwire server for *targets*, or any that a command starts.
+    """Return a client of the named server: a Toolwire server for *targets*, or any that a command
+    starts.
 
     *env* is added to the environment of a Toolwire server.
     """
     is_ours = words.command is None
     more = env if is_ours else None
-    return connected(command_of(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask)
+    return connected(
+        command_of(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask
+    )
 
 
 @contextmanager
@@ -55,8 +60,8 @@ def connected(
 ) -> Iterator[Client]:
     """Connect to the server that *command* starts, within *limit*; failures become one sentence.
 
-    The server inherits our environment, with *env* added. A Toolwire server reports itself why it cannot load its
-    targets.
+    The server inherits our environment, with *env* added. A Toolwire server reports itself why it
+    cannot load its targets.
 
     Raises:
         Failed: if the server cannot be started, or fails.
@@ -71,7 +76,8 @@ def connected(
         env=env,
         inherit_env=True,
         show_stderr=True,
-        # A Toolwire server that cannot load its target would be started again in the other era, and complain twice.
+        # A Toolwire server that cannot load its target would be started again in the other era, and
+        # complain twice.
         era="modern" if is_ours else "auto",
         on_ask=on_ask,
         start_timeout_seconds=START_TIMEOUT_SECONDS if left is None else left,
@@ -81,16 +87,21 @@ def connected(
             try:
                 yield client
             except TimedOut as error:
-                # The client knows only what is left of the limit, and the user only the whole; so too below.
+                # The client knows only what is left of the limit, and the user only the whole; so
+                # too below.
                 raise Failed(str(error) if limit is None else f"no answer {limit}") from None
     except TimedOut as error:
-        raise Failed(str(error) if limit is None else str(error).replace(str(Deadline(left)), str(limit), 1)) from None
+        raise Failed(
+            str(error) if limit is None else str(error).replace(str(Deadline(left)), str(limit), 1)
+        ) from None
     except ClientError as error:
         raise failure(error, is_ours=is_ours) from None
 
 
 def failure(error: ClientError, *, is_ours: bool) -> Failed:
-    """Return the failure of a server whose stderr is shown: a Toolwire server reports there why it refused a target."""
+    """Return the failure of a server whose stderr is shown: a Toolwire server reports there why it
+    refused a target.
+    """
     from toolwire_client import NotStarted, ServerGone
 
     if isinstance(error, ServerGone):
@@ -105,10 +116,14 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
             raise UsageError("name a target, or a server's command after `--`")
         return own_command(targets, words.options)
     if targets:
-        raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
+        raise UsageError(
+            f"either a target or a command after `--`, not both: leave out {targets[0]}"
+        )
     for option in (*_REPEATABLE, "adopt"):
         if option in words.options:
-            raise UsageError(f"--{option.replace('_', '-')} goes with a target, not with a command after `--`")
+            raise UsageError(
+                f"--{option.replace('_', '-')} goes with a target, not with a command after `--`"
+            )
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command
@@ -145,8 +160,14 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
 
 
 def loading_words(options: Mapping[str, Any]) -> list[str]:
-    """Return the words of `serve` for the *options* of another command that say how to load its targets."""
-    words = [f"--{name.replace('_', '-')}={value}" for name in _REPEATABLE for value in options.get(name, ())]
+    """Return the words of `serve` for the *options* of another command that say how to load its
+    targets.
+    """
+    words = [
+        f"--{name.replace('_', '-')}={value}"
+        for name in _REPEATABLE
+        for value in options.get(name, ())
+    ]
     if "env_file" in options:
         words.append(f"--env-file={options['env_file']}")
     if "adopt" in options:
@@ -168,7 +189,9 @@ def is_typed_at() -> bool:
 
 
 def ask_user(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
-    """Return a handler of elicitations that asks at the terminal, *before* first; `None` without a terminal."""
+    """Return a handler of elicitations that asks at the terminal, *before* first; `None` without a
+    terminal.
+    """
     if not is_attended():
         return None
 
@@ -176,6 +199,8 @@ def ask_user(*, before: Callable[[], object]) -> Callable[[Question], Answer] | 
         from toolwire_client.terminal import Keyboard, Person, PlainRenderer
 
         before()
-        return Person(Keyboard(nullcontext).read, PlainRenderer(sys.stdout, sys.stderr).tell).fill_in(question)
+        return Person(
+            Keyboard(nullcontext).read, PlainRenderer(sys.stdout, sys.stderr).tell
+        ).fill_in(question)
 
     return fill_in

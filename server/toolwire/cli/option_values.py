@@ -100,7 +100,9 @@ def no_option(flag: str, known: list[str]) -> str:
 
 
 def next_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[str]) -> str:
-    """Return the value of the option *flag*, the next word of *rest*; "" if it has *endings* and is missing."""
+    """Return the value of the option *flag*, the next word of *rest*; "" if it has *endings* and is
+    missing.
+    """
     if not rest and not endings:
         raise UsageError(f"{flag} needs a value: {flag} {metavar}")
     if not endings or (rest and rest[0].endswith(endings)):

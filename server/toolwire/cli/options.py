@@ -1,7 +1,7 @@
 """Parses a command line: options by a table, all other words by position.
 
-argparse costs 10 ms (3 to import, 7 to define twenty options, since it measures the terminal for each), a fifth of the
-time from spawn to the first answer.
+argparse costs 10 ms (3 to import, 7 to define twenty options, since it measures the terminal for
+each), a fifth of the time from spawn to the first answer.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ def one_of(*choices: str) -> Convert:
 
 
 class Option(msgspec.Struct, frozen=True):
-    """An option as help shows it: `--json`, `--era old|new` or `-o, --output FILE`. One that is *many* may be repeated.
+    """An option as help shows it: `--json`, `--era old|new` or `-o, --output FILE`. One that is
+    *many* may be repeated.
 
-    The value of one with *endings* is optional: the next word is its value only if it ends so. Without it, the value is
-    "". A folder in its place is refused, since it could be meant as a target.
+    The value of one with *endings* is optional: the next word is its value only if it ends so.
+    Without it, the value is "". A folder in its place is refused, since it could be meant as a
+    target.
     """
 
     usage: str
@@ -76,7 +78,8 @@ class Option(msgspec.Struct, frozen=True):
 class Words(msgspec.Struct, frozen=True):
     """A parsed command line.
 
-    `options` holds the given options by key, `words` the other words, `command` those after `--` (`None` without it).
+    `options` holds the given options by key, `words` the other words, `command` those after `--`
+    (`None` without it).
     """
 
     options: dict[str, Any]
@@ -95,8 +98,12 @@ class UnknownOption(UsageError):
 HELP = Option("-h, --help", "show this text and exit")
 
 
-def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence[Option] = ()) -> Words:
-    """Return the parsed *arguments*. Options may stand anywhere before `--`; values *as_text* are checked and kept."""
+def parse(
+    arguments: Sequence[str], options: Sequence[Option], as_text: Sequence[Option] = ()
+) -> Words:
+    """Return the parsed *arguments*. Options may stand anywhere before `--`; values *as_text* are
+    checked and kept.
+    """
     known = {flag: option for option in (*options, *as_text, HELP) for flag in option.flags}
     found: dict[str, Any] = {}
     words: list[str] = []
@@ -113,7 +120,9 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
         if option is None:
             from .option_values import no_option
 
-            raise UnknownOption(no_option(flag, [each.flag for each in (*options, *as_text, HELP)]), flag)
+            raise UnknownOption(
+                no_option(flag, [each.flag for each in (*options, *as_text, HELP)]), flag
+            )
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={text}")
@@ -139,24 +148,55 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
 # Options of several commands.
 
 JSON = Option("--json", "print JSON, as sent by the server")
-HTML = Option("--html FILE", "also write a page for browsers to FILE; - is standard output, without the text")
-MARKDOWN = Option("--markdown FILE", "also write Markdown, as for a pull request, to FILE; - is standard output")
+HTML = Option(
+    "--html FILE", "also write a page for browsers to FILE; - is standard output, without the text"
+)
+MARKDOWN = Option(
+    "--markdown FILE", "also write Markdown, as for a pull request, to FILE; - is standard output"
+)
 INCLUDE = Option(
-    "--include PATTERN", "only the tools whose name, or tag as in tag:billing, matches; repeatable", many=True
+    "--include PATTERN",
+    "only the tools whose name, or tag as in tag:billing, matches; repeatable",
+    many=True,
 )
-EXCLUDE = Option("--exclude PATTERN", "without the tools whose name or tag matches; repeatable", many=True)
-SET = Option("--set SETTING", "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable", many=True)
+EXCLUDE = Option(
+    "--exclude PATTERN", "without the tools whose name or tag matches; repeatable", many=True
+)
+SET = Option(
+    "--set SETTING",
+    "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable",
+    many=True,
+)
 MOUNT = Option(
-    "--mount [NAME=]COMMAND", "serve the tools of another MCP server, too, as NAME_tool; repeatable", many=True
+    "--mount [NAME=]COMMAND",
+    "serve the tools of another MCP server, too, as NAME_tool; repeatable",
+    many=True,
 )
-MOUNT_CONFIG = Option("--mount-config FILE", "mount the servers of a host's config file; repeatable", many=True)
-ADOPT = Option("--adopt", "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed")
-ENV_FILE = Option("--env-file FILE", "set the variables of a .env file, except those that are set already")
-LOCK = Option("--lock FILE", "show what `toolwire lock FILE` keeps, and refuse tools that have changed since then")
+MOUNT_CONFIG = Option(
+    "--mount-config FILE", "mount the servers of a host's config file; repeatable", many=True
+)
+ADOPT = Option(
+    "--adopt",
+    "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed",
+)
+ENV_FILE = Option(
+    "--env-file FILE", "set the variables of a .env file, except those that are set already"
+)
+LOCK = Option(
+    "--lock FILE",
+    "show what `toolwire lock FILE` keeps, and refuse tools that have changed since then",
+)
 LOCK_TEXTS = Option(
-    "--lock-texts approved|refuse|report", "if only texts changed: show the approved ones (default), refuse, or pass on"
+    "--lock-texts approved|refuse|report",
+    "if only texts changed: show the approved ones (default), refuse, or pass on",
 )
-RUN_ON = Option("--run-on NAME=ENGINE", "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786", many=True)
+RUN_ON = Option(
+    "--run-on NAME=ENGINE",
+    "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786",
+    many=True,
+)
 
 LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, ENV_FILE, RUN_ON)
-"""What every command takes that starts a server of targets; `loading_words` passes it on to `serve`."""
+"""What every command takes that starts a server of targets; `loading_words` passes it on to
+`serve`.
+"""

@@ -1,4 +1,6 @@
-"""What command lines of other tools mean here: `fastmcp run`, `mcp install`, `npx ...`. Imported only for a mistake."""
+"""What command lines of other tools mean here: `fastmcp run`, `mcp install`, `npx ...`. Imported
+only for a mistake.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,20 @@ _MEANT = {word: command for command, words in _WORDS.items() for word in words}
 _FAMILIES = ("mcp", "fastmcp", "tools", "tool", "server")
 """Words that other tools have before a command: `fastmcp run`, `mcp install`, `tools list`."""
 
-_STARTERS = ("npx", "uvx", "uv", "pipx", "bunx", "bun", "deno", "node", "python", "python3", "docker", "podman")
+_STARTERS = (
+    "npx",
+    "uvx",
+    "uv",
+    "pipx",
+    "bunx",
+    "bun",
+    "deno",
+    "node",
+    "python",
+    "python3",
+    "docker",
+    "podman",
+)
 """Programs that start a server of another package."""
 
 TRANSPORTS = ("--transport", "-t", "--stdio", "--http", "--sse", "--host", "--port")
@@ -40,10 +55,14 @@ TRANSPORTS = ("--transport", "-t", "--stdio", "--http", "--sse", "--host", "--po
 
 
 def instead_of(words: list[str]) -> str | None:
-    """Return what to write here instead of *words* on the command line of another tool; None if that is not known."""
+    """Return what to write here instead of *words* on the command line of another tool; None if
+    that is not known.
+    """
     first, *rest = words
     if first in _STARTERS:
-        return f"a command that starts a server goes after --, as in `toolwire list -- {join(words)}`"
+        return (
+            f"a command that starts a server goes after --, as in `toolwire list -- {join(words)}`"
+        )
     if first in ("init", "new", "create"):
         return "no project is needed: write functions to a file, then `toolwire serve tools.py`"
     if first in _FAMILIES and rest and rest[0] in (*_MEANT, *COMMANDS):
@@ -52,26 +71,47 @@ def instead_of(words: list[str]) -> str | None:
 
 
 def _write(command: str, rest: list[str]) -> str:
-    named = list(takewhile(lambda word: word[0] != "-", rest)) or [word for word in rest if ".py" in word]
+    named = list(takewhile(lambda word: word[0] != "-", rest)) or [
+        word for word in rest if ".py" in word
+    ]
     if named[:1] in (["inspector"], ["apps"]):  # as in `fastmcp dev inspector`
         del named[0]
     if command == "config" and (not named or "." in named[0]):
         named.insert(0, "claude-desktop")
-    if (command == "config" and len(named) == 1) or (command.startswith(("serve", "list", "inspect")) and not named):
+    if (command == "config" and len(named) == 1) or (
+        command.startswith(("serve", "list", "inspect")) and not named
+    ):
         named.append("tools.py")
-    words = [command, *([join(named)] if named else []), *(["--write"] if command == "config" else [])]
+    words = [
+        command,
+        *([join(named)] if named else []),
+        *(["--write"] if command == "config" else []),
+    ]
     return f"write `toolwire {' '.join(words)}`"
 
 
 def no_option(error: UnknownOption, command: str, usage: str) -> str:
-    """Suggest what an option that *command* lacks may be: a tool's argument, or that of another command or a server."""
+    """Suggest what an option that *command* lacks may be: a tool's argument, or that of another
+    command or a server.
+    """
     name = error.flag.removeprefix("--")
     if "KEY=VALUE" in usage and name.isidentifier():
         return f"{error}; arguments of the tool are given as {name}=VALUE"
-    others = [name for name in COMMANDS if any(error.flag in each.flags for each in module(name).COMMAND.options)]
-    sentence = f"{command} has no option {error.flag}: that is one of {', '.join(others)}" if others else str(error)
+    others = [
+        name
+        for name in COMMANDS
+        if any(error.flag in each.flags for each in module(name).COMMAND.options)
+    ]
+    sentence = (
+        f"{command} has no option {error.flag}: that is one of {', '.join(others)}"
+        if others
+        else str(error)
+    )
     if "-- COMMAND" in usage:
         return f"{sentence}; a server's command, with its options, goes after --"
     if error.flag in TRANSPORTS:
-        return f"no option {error.flag!r}: a server speaks over standard input and output, and nothing else"
+        return (
+            f"no option {error.flag!r}: a server speaks over standard input and output, and nothing"
+            " else"
+        )
     return sentence

@@ -1,4 +1,6 @@
-"""Formats output for the terminal: tables, results and progress, with colour only where supported."""
+"""Formats output for the terminal: tables, results and progress, with colour only where
+supported.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +40,26 @@ def width() -> int:
 
 
 def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
-    """Return the tools, given as their entries in `tools/list`: arguments and result of each, and what it does."""
+    """Return the tools, given as their entries in `tools/list`: arguments and result of each, and
+    what it does.
+    """
     from toolwire_schemas.dialects.python_stub import signature
 
     lines: list[str] = []
     for tool in tools:
         name = printable(str(tool["name"]))
         size = (columns or width()) - 8
-        parts = [part.replace(" ", _UNBROKEN) if len(part) < min(50, size) else part for part in signature(tool)]
+        parts = [
+            part.replace(" ", _UNBROKEN) if len(part) < min(50, size) else part
+            for part in signature(tool)
+        ]
         first, *others = _wrapped(name + printable(" ".join(parts)), size)
         about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
         about += _wrapped(printable(_question(tool)), (columns or width()) - 4)
-        lines += [first.replace(name, marked(BOLD, name), 1), *(f"{' ' * 8}{line}" for line in others)]
+        lines += [
+            first.replace(name, marked(BOLD, name), 1),
+            *(f"{' ' * 8}{line}" for line in others),
+        ]
         lines += [f"    {line}" for line in about if line]
     return "\n".join(lines).replace(_UNBROKEN, " ")
 
@@ -60,7 +70,9 @@ def counted(number: int, what: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None) -> str:
-    """Return *rows* below *head*, wrapped to *columns* (by default the terminal's) as far as possible."""
+    """Return *rows* below *head*, wrapped to *columns* (by default the terminal's) as far as
+    possible.
+    """
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = _widths([head, *rows], columns or width())
     header = "  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True))
@@ -74,7 +86,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | Non
 
 
 def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = "") -> str:
-    """Return the content of a result as text; binary data is saved to *save_to*, or described with a *hint*."""
+    """Return the content of a result as text; binary data is saved to *save_to*, or described with
+    a *hint*.
+    """
     lines: list[str] = []
     saved = 0
     for block in content:
@@ -85,7 +99,11 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hin
         kind = printable(str(_inner(block).get("mimeType") or block.get("type")))
         if save_to is not None:
             saved += 1
-            path = Path(save_to) if saved == 1 else Path(save_to).with_stem(f"{Path(save_to).stem}-{saved}")
+            path = (
+                Path(save_to)
+                if saved == 1
+                else Path(save_to).with_stem(f"{Path(save_to).stem}-{saved}")
+            )
             path.write_bytes(data)
             hint = f", saved to {path}"
         lines.append(f"[{kind}, {len(data):,} bytes{hint}]")
@@ -155,7 +173,9 @@ def summary(tool: dict[str, Any]) -> str:
 
 
 def _question(tool: dict[str, Any]) -> str:
-    """Return what the listing says of the question that *tool* asks before each call; an empty text without one."""
+    """Return what the listing says of the question that *tool* asks before each call; an empty text
+    without one.
+    """
     from toolwire_schemas.lint.audit import META_CONFIRM
 
     meta = tool.get("_meta")
@@ -166,7 +186,9 @@ def _question(tool: dict[str, Any]) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
-    """How wide each column is: as its content wants, and where that is too much the last ones give way."""
+    """How wide each column is: as its content wants, and where that is too much the last ones give
+    way.
+    """
     widths = [max(_columns_of(row[number]) for row in rows) for number in range(len(rows[0]))]
     for number in reversed(range(1, len(widths))):
         surplus = sum(widths) + 2 * (len(widths) - 1) - columns
@@ -221,7 +243,11 @@ def write_text(name: str, text: str) -> None:
         temporary.replace(name)
     except OSError as error:
         folder = Path(name).parent
-        why = (error.strerror or str(error)).lower() if folder.is_dir() else f"there is no folder {folder}"
+        why = (
+            (error.strerror or str(error)).lower()
+            if folder.is_dir()
+            else f"there is no folder {folder}"
+        )
         raise Failed(f"{name} cannot be written: {why}", 2) from None
     finally:
         temporary.unlink(missing_ok=True)
@@ -231,7 +257,8 @@ def need_folders(options: dict[str, Any], *names: str) -> None:
     """Refuse files that cannot be written, before a long run whose results go there.
 
     Raises:
-        UsageError: if an option of these *names* has a folder, a file without one, or a file that may not be written.
+        UsageError: if an option of these *names* has a folder, a file without one, or a file that
+            may not be written.
     """
     for name in names:
         path = Path(options.get(name, "-"))
@@ -245,7 +272,9 @@ def need_folders(options: dict[str, Any], *names: str) -> None:
 
 
 def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
-    """Write the *pages* that the options of their names ask for; return whether one went to standard output (`-`)."""
+    """Write the *pages* that the options of their names ask for; return whether one went to
+    standard output (`-`).
+    """
     asked = {name: make() for name, make in pages.items() if name in options}
     for name, text in asked.items():
         if options[name] == "-":
@@ -256,7 +285,8 @@ def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
 
 
 def failure_of(error: OSError) -> tuple[str, int]:
-    """Return a sentence about a file that cannot be used, or about a full disk, and the exit status.
+    """Return a sentence about a file that cannot be used, or about a full disk, and the exit
+    status.
 
     The sentence is empty if the reader of the output has gone.
 
@@ -267,7 +297,9 @@ def failure_of(error: OSError) -> tuple[str, int]:
         return f"cannot open {error.filename}: {error.strerror}", 2
     if error.errno not in (errno.EPIPE, errno.ENOSPC):
         raise error
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python reports the error again, when it flushes stdout at exit
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # else Python reports the error again, when it flushes stdout at exit
     is_full = error.errno == errno.ENOSPC
     return "the output cannot be written: no space is left on the device" if is_full else "", 1
 

@@ -1,7 +1,8 @@
 """The routes of the page, as an ASGI application.
 
-Strategy. Routes are exact words, so no router is needed. What the page posts are the parameters of a method of the
-inspected server, which returns the answer, or a function that adds events to a feed.
+Strategy. Routes are exact words, so no router is needed. What the page posts are the parameters of
+a method of the inspected server, which returns the answer, or a function that adds events to a
+feed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ _POSTS = ("call", "answer", "read", "prompt", "complete", "snippets", "check", "
 """Methods of the inspected server."""
 _STATIC = Path(__file__).with_name("static")
 _FILES = {file.name: file for file in (*_STATIC.iterdir(), Path(*pages.__path__, "style.css"))}
-_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 _LINES = "application/x-ndjson"
 
 
@@ -45,8 +51,16 @@ class Page:
 
     def __init__(self, port: int, feed: Feed, state: dict[str, Any]) -> None:
         self.guard, self.feed = Guard(port, partial(is_own_connection, server_port=port)), feed
-        nothing = {"command": None, "target": None, "status": "starting", "problem": "", "server": None}
-        lists: dict[str, Any] = {name: [] for name in ("tools", "resources", "templates", "prompts", "findings")}
+        nothing = {
+            "command": None,
+            "target": None,
+            "status": "starting",
+            "problem": "",
+            "server": None,
+        }
+        lists: dict[str, Any] = {
+            name: [] for name in ("tools", "resources", "templates", "prompts", "findings")
+        }
         self.state = {**nothing, **lists, **state}
         self.server: InspectedServer | None = None
         self.strangers: set[object] = set()
@@ -75,7 +89,9 @@ class Page:
             case "GET", "recording.jsonl":
                 return Response(self.feed.recording(), media_type=_LINES)
             case "GET", name if name in _FILES:
-                return Response(_FILES[name].read_bytes(), media_type=_TYPES.get(_FILES[name].suffix))
+                return Response(
+                    _FILES[name].read_bytes(), media_type=_TYPES.get(_FILES[name].suffix)
+                )
             case "POST", name if name in _POSTS:
                 if self.server is None:
                     raise HTTPException(409, "no server runs")
@@ -91,13 +107,17 @@ async def _called(method: Callable[..., Awaitable[Any]], request: Request) -> Re
         if len(body) > MAX_BODY_BYTES:
             raise HTTPException(413, f"the body has more than {MAX_BODY_BYTES} bytes")
     parameters = [(name, kind) for name, kind in get_type_hints(method).items() if name != "return"]
-    given = msgspec.convert(decode(bytes(body)), msgspec.defstruct("Body", parameters, forbid_unknown_fields=True))
+    given = msgspec.convert(
+        decode(bytes(body)), msgspec.defstruct("Body", parameters, forbid_unknown_fields=True)
+    )
     answer = await method(**msgspec.structs.asdict(given))
     return _Events(answer) if callable(answer) else _json(answer)
 
 
 class _Events(StreamingResponse):
-    """The events that *work* adds to a feed, until it ends or fails; it is cancelled if the page goes away before."""
+    """The events that *work* adds to a feed, until it ends or fails; it is cancelled if the page
+    goes away before.
+    """
 
     def __init__(self, work: Callable[[Feed], Awaitable[None]]) -> None:
         self._work, self._feed = work, Feed()
@@ -108,7 +128,11 @@ class _Events(StreamingResponse):
             tasks.start_soon(super().stream_response, send)
             try:
                 await self._work(self._feed)
-            except (ClientError, ValueError, RecursionError) as error:  # a question may be nested too deeply
+            except (
+                ClientError,
+                ValueError,
+                RecursionError,
+            ) as error:  # a question may be nested too deeply
                 self._feed.add("failure", message=str(error), code=getattr(error, "code", None))
             self._feed.close()
 

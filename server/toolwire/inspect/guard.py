@@ -1,9 +1,10 @@
 """Decides whether a request of a browser is one of the page's own. No I/O.
 
-Strategy. Any program on the machine can send requests to this port, and any website that the user has open. The token,
-which only the printed address has, keeps out both. The rest is a second lock for websites: `Host` against names that
-are rebound to this machine, `Origin` and `Sec-Fetch-Site` against requests of other pages, and JSON as the type of
-bodies, which a form of another page cannot send.
+Strategy. Any program on the machine can send requests to this port, and any website that the user
+has open. The token, which only the printed address has, keeps out both. The rest is a second lock
+for websites: `Host` against names that are rebound to this machine, `Origin` and `Sec-Fetch-Site`
+against requests of other pages, and JSON as the type of bodies, which a form of another page cannot
+send.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src data:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src"
+    " data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -44,7 +45,9 @@ class Guard:
         self._hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
         self.url = f"http://{self._hosts[0]}/{self._token}/"
         self.url_once = f"http://{self._hosts[0]}/{self._ticket}"
-        """An address that leads to `url` once, and only this user; for a file that the browser opens."""
+        """An address that leads to `url` once, and only this user; for a file that the browser
+        opens.
+        """
 
     def knows(self, path: str) -> bool:
         """Return whether *path* begins with the token or the ticket."""
@@ -61,18 +64,32 @@ class Guard:
         is_ticket, is_page = self._compare(request.scope["path"])
         if not (is_ticket or is_page):
             raise HTTPException(404, "not found")
-        is_post, headers = request.method == "POST", {name: value.lower() for name, value in request.headers.items()}
+        is_post, headers = (
+            request.method == "POST",
+            {name: value.lower() for name, value in request.headers.items()},
+        )
         if headers.get("host") not in self._hosts:
-            raise HTTPException(403, f"this page answers only at {self._hosts[0]}: forward the same port")
+            raise HTTPException(
+                403, f"this page answers only at {self._hosts[0]}: forward the same port"
+            )
         is_foreign = is_post and headers.get("sec-fetch-site", "same-origin") != "same-origin"
-        if is_foreign or headers.get("origin", "http://" + self._hosts[0]).removeprefix("http://") not in self._hosts:
+        if (
+            is_foreign
+            or headers.get("origin", "http://" + self._hosts[0]).removeprefix("http://")
+            not in self._hosts
+        ):
             raise HTTPException(403, "requests of other sites are refused")
-        if is_post and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        if (
+            is_post
+            and headers.get("content-type", "").partition(";")[0].strip() != "application/json"
+        ):
             raise HTTPException(415, "the body must be application/json")
         if request.method not in ("GET", "POST"):
             raise HTTPException(405, "only GET and POST are answered")
         if is_ticket and not self._is_own(request.scope["client"][1]):
-            raise HTTPException(403, "this address is for another user: open the one that Toolwire has printed")
+            raise HTTPException(
+                403, "this address is for another user: open the one that Toolwire has printed"
+            )
         if is_ticket or not slash:
             self._ticket = secrets.token_urlsafe(32) if is_ticket else self._ticket
             raise HTTPException(303, headers={"location": f"/{self._token}/"})

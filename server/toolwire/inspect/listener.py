@@ -1,7 +1,7 @@
 """The connections of the page: those that do not know its token are few, and do not stay.
 
-Any program on the machine can connect. Connections that have not named the token may be at most `MAX_STRANGERS`, and
-each has `STRANGER_SECONDS` to send the head of a request that names it.
+Any program on the machine can connect. Connections that have not named the token may be at most
+`MAX_STRANGERS`, and each has `STRANGER_SECONDS` to send the head of a request that names it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ class PageProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._deadline is not None and self.scope is not None and self._page.guard.knows(self.scope["path"]):
+        if (
+            self._deadline is not None
+            and self.scope is not None
+            and self._page.guard.knows(self.scope["path"])
+        ):
             self._accept()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -6,16 +6,20 @@ import os
 import sys
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
-"""See proc(5): a line for each connection, with both ends in hexadecimal digits and the user that owns it."""
+"""See proc(5): a line for each connection, with both ends in hexadecimal digits and the user that
+owns it.
+"""
 
 _LOCAL, _REMOTE, _USER = 1, 2, 7
 """Columns of the tables."""
 
 
 def is_own_connection(client_port: int, server_port: int) -> bool:
-    """Return whether a process of this user has opened the connection from *client_port* to our *server_port*.
+    """Return whether a process of this user has opened the connection from *client_port* to our
+    *server_port*.
 
-    False, too, if Linux does not list the connection. Always true on other systems, which have no such table.
+    False, too, if Linux does not list the connection. Always true on other systems, which have no
+    such table.
     """
     if sys.platform != "linux":
         return True
@@ -23,7 +27,9 @@ def is_own_connection(client_port: int, server_port: int) -> bool:
 
 
 def find_user(client_port: int, server_port: int) -> int | None:
-    """Return the number of the user whose process has opened that connection; `None` if it is not listed."""
+    """Return the number of the user whose process has opened that connection; `None` if it is not
+    listed.
+    """
     for table in _TABLES:
         try:
             with open(table, encoding="ascii") as file:

@@ -1,9 +1,10 @@
 """The server that is looked at: starts it, keeps its lists, and makes calls for the page.
 
-Strategy. All of this runs on one event loop. Lists are read when the server is ready or reports a change, never for a
-request of the page, so that the page costs the server nothing. A check is busy with the processor for a minute, and
-starts servers that may hang: its own process keeps the page quick, and is killed with all that it has started. The
-methods that answer the page are named in `app.py`; a `ClientError` says why they do not.
+Strategy. All of this runs on one event loop. Lists are read when the server is ready or reports a
+change, never for a request of the page, so that the page costs the server nothing. A check is busy
+with the processor for a minute, and starts servers that may hang: its own process keeps the page
+quick, and is killed with all that it has started. The methods that answer the page are named in
+`app.py`; a `ClientError` says why they do not.
 """
 
 from __future__ import annotations
@@ -47,27 +48,42 @@ Work = Callable[[Feed], Awaitable[None]]
 """Adds events to a feed until its end."""
 
 _LIST_SECONDS = 30.0
-_PAUSE_SECONDS = 0.2  # between two readings of the lists, for a server that reports changes without end
+_PAUSE_SECONDS = (
+    0.2  # between two readings of the lists, for a server that reports changes without end
+)
 MAX_OPEN = 100
 
 _current: ContextVar[Feed | None] = ContextVar("current", default=None)
 
 
 class InspectedServer:
-    """The server of the command in *state*: what the page shows of it goes there, and what happens to *feed*."""
+    """The server of the command in *state*: what the page shows of it goes there, and what happens
+    to *feed*.
+    """
 
     def __init__(self, feed: Feed, state: Object, era: Era) -> None:
-        self._feed, self._state, self._command, self._traffic = feed, state, state["command"], Traffic(feed)
+        self._feed, self._state, self._command, self._traffic = (
+            feed,
+            state,
+            state["command"],
+            Traffic(feed),
+        )
         self._open: list[Feed] = []  # of requests of the page
         self._questions: dict[str, tuple[Question, Inbox]] = {}
         self._check: GuardedProcess | None = None
         self._soon, self._changed = loop_scheduler(), anyio.Event()
         self._settings = ClientSettings(
-            launch=self._launch, era=era, on_ask=self._ask, on_log=self._log, on_list_changed=self._wake
+            launch=self._launch,
+            era=era,
+            on_ask=self._ask,
+            on_log=self._log,
+            on_list_changed=self._wake,
         )
 
     async def run(self) -> None:
-        """Start the server, again for `restart`, and read its lists whenever they change, until cancelled."""
+        """Start the server, again for `restart`, and read its lists whenever they change, until
+        cancelled.
+        """
         try:
             while True:
                 with anyio.CancelScope() as self._life:
@@ -116,17 +132,22 @@ class InspectedServer:
 
     def _log(self, entry: LogEntry) -> None:
         for feed in [*self._open] if entry.source == "server" else ():
-            self._soon(partial(feed.add, "log", level=entry.level, logger=entry.logger, data=entry.data))
+            self._soon(
+                partial(feed.add, "log", level=entry.level, logger=entry.logger, data=entry.data)
+            )
 
     async def _ask(self, question: Question) -> Any:
-        # A legacy server does not say which call asks, and the client lets any request wait for the answer.
+        # A legacy server does not say which call asks, and the client lets any request wait for the
+        # answer.
         feed = _current.get() or (self._open[-1] if self._open else None)
         if feed is None:
             return NoAnswer.DISMISSED
         id, answers = secrets.token_hex(8), OnEventLoop().inbox()
         self._questions[id] = question, answers
         try:
-            feed.add("question", question=id, message=question.message, schema=question.schema, url=None)
+            feed.add(
+                "question", question=id, message=question.message, schema=question.schema, url=None
+            )
             return await answers.next(None)
         finally:
             if self._questions.pop(id, None) is not None:
@@ -139,22 +160,31 @@ class InspectedServer:
         reads |= {"templates": client.list_resource_templates, "prompts": client.list_prompts}
         for name, read in reads.items():
             try:
-                lists[name] = [getattr(entry, "raw", entry) for entry in await read(timeout_seconds=_LIST_SECONDS)]
-                encode(lists[name])  # what is nested too deeply for the page is an error of this list
+                lists[name] = [
+                    getattr(entry, "raw", entry)
+                    for entry in await read(timeout_seconds=_LIST_SECONDS)
+                ]
+                encode(
+                    lists[name]
+                )  # what is nested too deeply for the page is an error of this list
             except (BrokenRules, EncodingError, RequestFailed, TimedOut) as error:
                 lists[name] = []
                 problems.append(f"{name}: {error}")
         findings = await anyio.to_thread.run_sync(audit, lists["tools"])
         tools = enumerate(lists["tools"])
         lists["tools"] = [
-            {**(tool if isinstance(tool, dict) else {}), "name": shown_name(tool, n)} for n, tool in tools
+            {**(tool if isinstance(tool, dict) else {}), "name": shown_name(tool, n)}
+            for n, tool in tools
         ]
         self._state.update(lists, findings=findings)  # all at once: the page may ask in between
         return "; ".join(problems)
 
     async def call(self, tool: str, arguments: Object) -> Work:
         """Call a tool."""
-        schema = next((each.get("outputSchema") for each in self._state["tools"] if each["name"] == tool), None)
+        schema = next(
+            (each.get("outputSchema") for each in self._state["tools"] if each["name"] == tool),
+            None,
+        )
         return partial(self._request, partial(self._ready().call_tool, tool, arguments), schema)
 
     async def read(self, uri: str) -> Work:
@@ -166,7 +196,9 @@ class InspectedServer:
         return partial(self._request, partial(self._ready().get_prompt, name, arguments), None)
 
     async def _request(self, send: Callable[..., Awaitable[Any]], schema: Any, feed: Feed) -> None:
-        """Add the events of the request that *send* makes, and its result, judged by its output *schema*."""
+        """Add the events of the request that *send* makes, and its result, judged by its output
+        *schema*.
+        """
 
         def progress(done: float, total: float | None, message: str | None) -> None:
             feed.add("progress", progress=done, total=total, message=message)
@@ -181,7 +213,9 @@ class InspectedServer:
             seconds, problem = time.perf_counter() - start, structure_fault(schema, result)
             problems, size = [problem] if problem else [], len(encode(result))
             html = await anyio.to_thread.run_sync(partial(result_html, result, problems=problems))
-            feed.add("result", seconds=seconds, bytes=size, result=result, html=html, problems=problems)
+            feed.add(
+                "result", seconds=seconds, bytes=size, result=result, html=html, problems=problems
+            )
         finally:
             self._open.remove(feed)
 
@@ -194,8 +228,14 @@ class InspectedServer:
         self._questions.pop(question)[1].put(answer)
 
     async def complete(self, name: str, argument: str, value: str) -> Object:
-        """Return the values that the server proposes for an argument of a prompt or a URI template."""
-        return {"values": await self._ready().complete(name, argument, value, timeout_seconds=_LIST_SECONDS)}
+        """Return the values that the server proposes for an argument of a prompt or a URI
+        template.
+        """
+        return {
+            "values": await self._ready().complete(
+                name, argument, value, timeout_seconds=_LIST_SECONDS
+            )
+        }
 
     async def snippets(self, tool: str, arguments: Object) -> Object:
         """Return texts that make a call again."""
@@ -203,14 +243,26 @@ class InspectedServer:
 
     async def check(self, only: list[str], destructive: bool) -> Work:
         """Check the server against the contract, and add the verdicts."""
-        options = [word for pattern in only for word in ("--only", pattern)] + ["--destructive"] * destructive
+        options = [word for pattern in only for word in ("--only", pattern)] + [
+            "--destructive"
+        ] * destructive
         return partial(self._run_check, options)
 
     async def _run_check(self, options: list[str], feed: Feed) -> None:
         if self._check is not None:
             raise ClientError("a check is running: wait for its end, or cancel it")
         arrived, rest = OnEventLoop().inbox(), b""
-        words = [sys.executable, "-P", "-m", "toolwire", "check", "--events", *options, "--", *self._command]
+        words = [
+            sys.executable,
+            "-P",
+            "-m",
+            "toolwire",
+            "check",
+            "--events",
+            *options,
+            "--",
+            *self._command,
+        ]
         process = self._check = guarded(words, env=dict(os.environ))
         process.start(arrived.put, arrived.put)
         try:
@@ -220,7 +272,9 @@ class InspectedServer:
                     feed.add("report" if "report" in event else "verdict", **event)
                     if "report" in event:
                         return
-            feed.add("failure", message=process.stderr_tail().removeprefix("toolwire: ") or str(data))
+            feed.add(
+                "failure", message=process.stderr_tail().removeprefix("toolwire: ") or str(data)
+            )
         finally:
             self._check = None
             process.kill()

@@ -1,7 +1,8 @@
-"""Keeps the events that the page shows live: messages, stderr, changes of state, events of a call, a check or a run.
+"""Keeps the events that the page shows live: messages, stderr, changes of state, events of a call,
+a check or a run.
 
-Strategy. Events are kept once, as lines, up to a limit; a reader only has a place among them. So a slow reader, or many
-of them, take no memory, and a page that comes back continues where it was.
+Strategy. Events are kept once, as lines, up to a limit; a reader only has a place among them. So a
+slow reader, or many of them, take no memory, and a page that comes back continues where it was.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 class Feed:
-    """The last events, at most *max_events* and, beyond the last, *max_bytes*. It belongs to one event loop."""
+    """The last events, at most *max_events* and, beyond the last, *max_bytes*. It belongs to one
+    event loop.
+    """
 
     def __init__(self, max_events: float = MAX_EVENTS, max_bytes: float = MAX_BYTES) -> None:
         self._max_events, self._max_bytes = max_events, max_bytes
@@ -47,7 +50,9 @@ class Feed:
         line = encode({"number": number, "type": kind, "at": datetime.now(UTC), **members}) + b"\n"
         self._lines.append(line)
         self._bytes += len(line)
-        while len(self._lines) > self._max_events or (self._bytes > self._max_bytes and len(self._lines) > 1):
+        while len(self._lines) > self._max_events or (
+            self._bytes > self._max_bytes and len(self._lines) > 1
+        ):
             self._first += 1
             self._bytes -= len(self._lines.popleft())
         self._wake()
@@ -58,7 +63,9 @@ class Feed:
         self._wake()
 
     async def follow(self, after: int) -> AsyncGenerator[bytes, None]:
-        """Yield all events with a number above *after*, and those to come, as lines, until the feed is closed."""
+        """Yield all events with a number above *after*, and those to come, as lines, until the feed
+        is closed.
+        """
         while True:
             start = min(after + 1 - self._first, len(self._lines))
             count = 1 + _BATCH_BYTES * len(self._lines) // max(1, self._bytes)
@@ -76,7 +83,9 @@ class Feed:
     def recording(self) -> bytes:
         """Return the messages among the events as a recording."""
         events = map(msgspec.json.decode, self._lines)
-        return b"".join(encode(event["entry"]) + b"\n" for event in events if event["type"] == "message")
+        return b"".join(
+            encode(event["entry"]) + b"\n" for event in events if event["type"] == "message"
+        )
 
     def _wake(self) -> None:
         self._changed.set()

@@ -1,7 +1,8 @@
-"""Parses the arguments of a tool on the command line, `count=3 tags=a tags=b`, by the tool's input schema.
+"""Parses the arguments of a tool on the command line, `count=3 tags=a tags=b`, by the tool's input
+schema.
 
-Where the schema expects a string, the text is the value; elsewhere it is JSON. Text that fits neither is sent as it
-is, so that the server reports the error.
+Where the schema expects a string, the text is the value; elsewhere it is JSON. Text that fits
+neither is sent as it is, so that the server reports the error.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-_MAX_FILE_BYTES = 47 * 1024 * 1024  # in Base64, with the rest of the message, less than the 64 MiB that servers read
+_MAX_FILE_BYTES = (
+    47 * 1024 * 1024
+)  # in Base64, with the rest of the message, less than the 64 MiB that servers read
 
 _KINDS: dict[type, str] = {
     bool: "boolean",
@@ -39,9 +42,10 @@ _KINDS: dict[type, str] = {
 def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     """Return the arguments in *words* for a tool with this input *schema*.
 
-    Either they are `name=value` each, or one is a JSON object (or `-`, and standard input holds it). `name=@file`
-    takes what the file holds (in Base64 where the schema wants that), `name=@-` standard input, and `name=@@x` is the
-    text `@x`. `a.b=1` reaches into an object, and a name given again adds to a list.
+    Either they are `name=value` each, or one is a JSON object (or `-`, and standard input holds
+    it). `name=@file` takes what the file holds (in Base64 where the schema wants that), `name=@-`
+    standard input, and `name=@@x` is the text `@x`. `a.b=1` reaches into an object, and a name
+    given again adds to a list.
 
     Raises:
         UsageError: if a word is not an argument, or names a parameter the tool does not have.
@@ -49,7 +53,9 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(_standard_input().text() if words[0] == "-" else words[0])
     if sum(word.endswith("=@-") for word in words) > 1:
-        raise UsageError("only one argument can be read from standard input: write @FILE for the others")
+        raise UsageError(
+            "only one argument can be read from standard input: write @FILE for the others"
+        )
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -60,7 +66,9 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
 
 
 def not_in_base64(arguments: dict[str, Any], schema: Schema) -> list[str]:
-    """Return the names of *arguments* that a tool with this input *schema* wants in Base64, and that are not."""
+    """Return the names of *arguments* that a tool with this input *schema* wants in Base64, and
+    that are not.
+    """
     names = []
     for name, described in _properties(schema, schema).items():
         value = arguments.get(name)
@@ -77,7 +85,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = decode(text)
     except DecodingError as error:
-        raise UsageError(f"the arguments are not JSON: {error}; name=value, as in a=1, is easier to type") from None
+        raise UsageError(
+            f"the arguments are not JSON: {error}; name=value, as in a=1, is easier to type"
+        ) from None
     if not isinstance(value, dict):
         raise UsageError('the arguments must be a JSON object such as {"a": 1}')
     return value
@@ -86,7 +96,10 @@ def _object(text: str) -> dict[str, Any]:
 def _not_an_argument(word: str, schema: Schema) -> str:
     names = list(_properties(schema, schema))
     takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
-    form = "name=value, without spaces around = and with quotes around a value that has spaces, or as one JSON object"
+    form = (
+        "name=value, without spaces around = and with quotes around a value that has spaces, or as"
+        " one JSON object"
+    )
     return f"write the arguments as {form}, not as {word!r}; {takes}"
 
 
@@ -105,7 +118,9 @@ class _File(msgspec.Struct, frozen=True):
         try:
             return self.data.decode()
         except UnicodeDecodeError:
-            raise UsageError(f"cannot read {self.name}: it is not text in UTF-8, and the tool takes no data") from None
+            raise UsageError(
+                f"cannot read {self.name}: it is not text in UTF-8, and the tool takes no data"
+            ) from None
 
     def base64(self) -> str:
         """Return it in Base64."""
@@ -123,7 +138,9 @@ def _content(text: str) -> str | _File:
     try:
         return _File(name, _data_of(name))
     except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror} (write @{text} for the text itself)") from None
+        raise UsageError(
+            f"cannot read {name}: {error.strerror} (write @{text} for the text itself)"
+        ) from None
 
 
 def _data_of(name: str) -> bytes:
@@ -147,11 +164,15 @@ def _standard_input() -> _File:
 def _limited(name: str, data: bytes) -> bytes:
     if len(data) > _MAX_FILE_BYTES:
         most = _MAX_FILE_BYTES // 1024**2
-        raise UsageError(f"{name} is too large for an argument: at most {most} MiB fit into a message")
+        raise UsageError(
+            f"{name} is too large for an argument: at most {most} MiB fit into a message"
+        )
     return data
 
 
-def _put(target: dict[str, Any], name: str, given: str | _File, schema: Schema, root: Schema) -> None:
+def _put(
+    target: dict[str, Any], name: str, given: str | _File, schema: Schema, root: Schema
+) -> None:
     properties = _properties(schema, root)
     head, dot, tail = name.partition(".")
     if name not in properties and dot and head in properties:
@@ -175,7 +196,9 @@ def _put(target: dict[str, Any], name: str, given: str | _File, schema: Schema, 
 def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
     from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
-    return unknown_name("parameter", name, properties) if properties else "the tool takes no arguments"
+    return (
+        unknown_name("parameter", name, properties) if properties else "the tool takes no arguments"
+    )
 
 
 def _value(given: str | _File, schema: Schema, root: Schema) -> Any:
@@ -184,7 +207,9 @@ def _value(given: str | _File, schema: Schema, root: Schema) -> Any:
     branches = _branches(schema, root)
     if _takes_base64(branches):
         return given.base64()
-    if "string" not in _kinds(branches) and _takes_base64(_branches(_first(branches, "items"), root)):
+    if "string" not in _kinds(branches) and _takes_base64(
+        _branches(_first(branches, "items"), root)
+    ):
         return [given.base64()]
     return _value_of_text(given.text(), schema, root)
 
@@ -223,7 +248,9 @@ def _value_of_text(text: str, schema: Schema, root: Schema) -> Any:
 
 
 def _matches(text: str, branches: list[Schema]) -> bool:
-    """Whether a schema also accepts numbers as text, as for a `Decimal`, where every digit counts."""
+    """Whether a schema also accepts numbers as text, as for a `Decimal`, where every digit
+    counts.
+    """
     from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, search
 
     patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
@@ -237,7 +264,11 @@ def _kinds(branches: list[Schema]) -> set[str]:
     found: set[str] = set()
     for branch in branches:
         values = [branch["const"]] if "const" in branch else _list(branch, "enum")
-        names = _list(branch, "type") or [branch.get("type")] if "type" in branch else [_KINDS[type(v)] for v in values]
+        names = (
+            _list(branch, "type") or [branch.get("type")]
+            if "type" in branch
+            else [_KINDS[type(v)] for v in values]
+        )
         found.update(name for name in names if isinstance(name, str))
     return found
 
@@ -251,14 +282,20 @@ def _first(branches: list[Schema], word: str) -> dict[str, Any]:
 
 
 def _branches(schema: Schema, root: Schema) -> list[Schema]:
-    """*schema*, and those that it combines, without references: `X | None` is X as far as typing goes."""
+    """*schema*, and those that it combines, without references: `X | None` is X as far as typing
+    goes.
+    """
     found: dict[int, Schema] = {}
     waiting: list[Any] = [schema]
     while waiting:
         at = _resolved(waiting.pop(), root)
         if at and id(at) not in found:
             found[id(at)] = at
-            waiting += [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(_list(at, word))]
+            waiting += [
+                branch
+                for word in ("allOf", "oneOf", "anyOf")
+                for branch in reversed(_list(at, word))
+            ]
     return list(found.values())
 
 
@@ -268,7 +305,9 @@ def _list(schema: Schema, word: str) -> list[Any]:
 
 
 def _resolved(schema: Any, root: Schema) -> Schema:
-    """*schema*, or what its reference points to within *root*. Boolean schemas say nothing about types."""
+    """*schema*, or what its reference points to within *root*. Boolean schemas say nothing about
+    types.
+    """
     for _ in range(20):  # references may be circular in a foreign schema
         if not isinstance(schema, dict):
             return {}
@@ -277,5 +316,9 @@ def _resolved(schema: Any, root: Schema) -> Schema:
             return schema
         schema = root
         for part in reference[2:].split("/"):
-            schema = schema.get(part.replace("~1", "/").replace("~0", "~"), {}) if isinstance(schema, dict) else {}
+            schema = (
+                schema.get(part.replace("~1", "/").replace("~0", "~"), {})
+                if isinstance(schema, dict)
+                else {}
+            )
     return {}

@@ -23,7 +23,8 @@ _OF_EVERY_ACTION = frozenset(("description", "parser", "enable", "lang"))
 def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) -> list[Tool]:
     """Return the tools of the bundled action *name*, or the one that is *wanted*.
 
-    *settings* are words such as `roots=/tmp`: arguments of its constructor, read as `toolwire call` reads a tool's.
+    *settings* are words such as `roots=/tmp`: arguments of its constructor, read as `toolwire call`
+    reads a tool's.
 
     Raises:
         LoadError: if it does not take them, or has no such tool.
@@ -34,13 +35,17 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
     named = [tool for tool in offered if full_name in tool.spellings]
     if not named:
-        problem = why_not(name, wanted) or unknown_name("tool", full_name, [tool.name for tool in offered])
+        problem = why_not(name, wanted) or unknown_name(
+            "tool", full_name, [tool.name for tool in offered]
+        )
         raise LoadError(f"{name}: {problem}")
     return named
 
 
 def why_not(name: str, wanted: str) -> str | None:
-    """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that it needs."""
+    """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that
+    it needs.
+    """
     needs: dict[str, str] = class_of(name).__toolwire_needs__
     return needs.get(wanted.removeprefix(name).lstrip("._"))
 
@@ -69,7 +74,11 @@ def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, li
     for word in words:
         name, _, rest = word.partition(".")
         if name not in found:
-            served = unknown_name("bundled tool", name, found) if found else "no target is a bundled tool"
+            served = (
+                unknown_name("bundled tool", name, found)
+                if found
+                else "no target is a bundled tool"
+            )
             raise LoadError(f"--set {word}: {served}")
         found[name].append(rest)
     return found

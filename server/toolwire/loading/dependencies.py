@@ -1,9 +1,10 @@
 """The packages that a file asks for (`# /// script`, PEP 723): found by uv, or named in a sentence.
 
-Strategy. `uv run` builds an environment with the missing packages in its cache and prints its path; that path goes to
-`sys.path` before our own packages. The server imports from it and stays the process that the host has started: no uv
-between the two that could outlive a kill, and nothing of the file runs twice. Imported only for files with a block, and
-uv runs only after an import has failed.
+Strategy. `uv run` builds an environment with the missing packages in its cache and prints its path;
+that path goes to `sys.path` before our own packages. The server imports from it and stays the
+process that the host has started: no uv between the two that could outlive a kill, and nothing of
+the file runs twice. Imported only for files with a block, and uv runs only after an import has
+failed.
 """
 
 from __future__ import annotations
@@ -53,8 +54,12 @@ class ScriptMetadata:
         self.dependencies: list[str] = table.get("dependencies", [])
         self.requires_python: str | None = table.get("requires-python")
         self.tools: list[str] = list(table.get("tool", {}))
-        if not isinstance(self.dependencies, list) or not all(isinstance(one, str) for one in self.dependencies):
-            raise LoadError(f"{path}: `dependencies` in its `# /// script` block must be a list of strings")
+        if not isinstance(self.dependencies, list) or not all(
+            isinstance(one, str) for one in self.dependencies
+        ):
+            raise LoadError(
+                f"{path}: `dependencies` in its `# /// script` block must be a list of strings"
+            )
 
 
 def _table(path: str) -> dict[str, Any]:
@@ -108,14 +113,18 @@ def provide(file: str, add_to_path: Callable[[str], None]) -> None:
 
 
 class _AskedLast:
-    """The last finder of `sys.meta_path`, which an import asks for a module that is not installed."""
+    """The last finder of `sys.meta_path`, which an import asks for a module that is not
+    installed.
+    """
 
     files: ClassVar[dict[str, None]] = {}
     add_to_path: Callable[[str], None]
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if path is not None or name in sys.stdlib_module_names:  # the library tries modules of other systems
+        if (
+            path is not None or name in sys.stdlib_module_names
+        ):  # the library tries modules of other systems
             return None
         from importlib.machinery import PathFinder
 
@@ -148,13 +157,18 @@ def add(packages: Sequence[str], add_to_path: Callable[[str], None]) -> None:
         LoadError: if uv is not there, or cannot install them; its own words are on stderr by then.
     """
     if uv() is None:
-        raise LoadError(f"--with needs uv (https://docs.astral.sh/uv); without it, run: {install_command(*packages)}")
+        raise LoadError(
+            "--with needs uv (https://docs.astral.sh/uv); without it, run:"
+            f" {install_command(*packages)}"
+        )
     for path in _environment([word for package in packages for word in ("--with", package)]):
         add_to_path(path)
 
 
 def _environment(words: list[str]) -> tuple[str, ...]:
-    """The import path of an environment with the packages that *words* ask `uv run` for, without ours."""
+    """The import path of an environment with the packages that *words* ask `uv run` for, without
+    ours.
+    """
     import json
     import subprocess
 
@@ -164,25 +178,38 @@ def _environment(words: list[str]) -> tuple[str, ...]:
     if done.returncode:
         raise LoadError("uv cannot install the packages (its message is above)")
     # The first entry is the environment of this one run, which uv has deleted by now.
-    return tuple(path for path in json.loads(done.stdout) if path not in sys.path and os.path.isdir(path))
+    return tuple(
+        path for path in json.loads(done.stdout) if path not in sys.path and os.path.isdir(path)
+    )
 
 
 def uv_run(words: Sequence[str]) -> list[str]:
-    """Return the start of a command that runs in this Python's environment, with what *words* add to it."""
+    """Return the start of a command that runs in this Python's environment, with what *words* add
+    to it.
+    """
     return [uv() or "uv", "run", "--no-project", "--python", sys.executable, *words, "--"]
 
 
 def uv() -> str | None:
-    """Return the path of uv; hosts start servers with a `PATH` that lacks the folders it is usually in."""
+    """Return the path of uv; hosts start servers with a `PATH` that lacks the folders it is usually
+    in.
+    """
     from shutil import which
 
-    usual = [os.path.dirname(sys.executable), *map(os.path.expanduser, ("~/.local/bin", "~/.cargo/bin"))]
-    places = os.pathsep.join([os.environ.get("PATH", os.defpath), *usual, "/opt/homebrew/bin", "/usr/local/bin"])
+    usual = [
+        os.path.dirname(sys.executable),
+        *map(os.path.expanduser, ("~/.local/bin", "~/.cargo/bin")),
+    ]
+    places = os.pathsep.join(
+        [os.environ.get("PATH", os.defpath), *usual, "/opt/homebrew/bin", "/usr/local/bin"]
+    )
     return which("uv", path=places)
 
 
 def remedy(module: str, place: str) -> str:
-    """Return a clause with the command that installs what the import of *module* by *place*, maybe a file, lacks."""
+    """Return a clause with the command that installs what the import of *module* by *place*, maybe
+    a file, lacks.
+    """
     if module in ("lagent", "groot"):
         return f"; import the names of {module} from toolwire_tools (see MIGRATING.md)"
     wanted = ScriptMetadata(place).dependencies
@@ -191,7 +218,14 @@ def remedy(module: str, place: str) -> str:
         return f"; if {package!r} is a package, install it: {install_command(package)}"
     lacking = [one for one in wanted if not is_installed(one)]
     if not lacking:
-        return f"; its `# /// script` block asks for {', '.join(wanted)}, and none of them has {module!r}"
+        return (
+            f"; its `# /// script` block asks for {', '.join(wanted)}, and none of them has"
+            f" {module!r}"
+        )
     if uv() is not None:
-        return "; uv could not install what its `# /// script` block asks for (its message is above)"
-    return f"; its `# /// script` block asks for it: install uv, or run: {install_command(*lacking)}"
+        return (
+            "; uv could not install what its `# /// script` block asks for (its message is above)"
+        )
+    return (
+        f"; its `# /// script` block asks for it: install uv, or run: {install_command(*lacking)}"
+    )

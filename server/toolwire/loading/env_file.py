@@ -1,8 +1,10 @@
-"""Reads a `.env` file: environment variables for the server, which then stand in no command line and no host's config.
+"""Reads a `.env` file: environment variables for the server, which then stand in no command line
+and no host's config.
 
-The format has no specification. This is the part that all readers agree on: `NAME=VALUE` in a line, empty lines, lines
-that start with `#`, an optional `export`, and quotes around a value that has blanks at its ends or ` #` in it. A value
-in double quotes knows `\\n`, `\\"` and `\\\\`. `$NAME` in a value stays as it is, since readers differ there.
+The format has no specification. This is the part that all readers agree on: `NAME=VALUE` in a line,
+empty lines, lines that start with `#`, an optional `export`, and quotes around a value that has
+blanks at its ends or ` #` in it. A value in double quotes knows `\\n`, `\\"` and `\\\\`. `$NAME` in
+a value stays as it is, since readers differ there.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def apply_env_file(path: str) -> None:
     Variables of the host are more specific than the file, so they take precedence.
 
     Raises:
-        UsageError: if the file cannot be read, or a line of it has no meaning. Never has a value of the file.
+        UsageError: if the file cannot be read, or a line of it has no meaning. Never has a value of
+            the file.
     """
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -55,10 +58,15 @@ def read_variables(text: str, path: str) -> Iterator[tuple[str, str]]:
             continue
         found = _LINE.fullmatch(stripped)
         if found is None:
-            raise UsageError(f"{path}:{number}: a line of an environment file has the form NAME=VALUE")
+            raise UsageError(
+                f"{path}:{number}: a line of an environment file has the form NAME=VALUE"
+            )
         value = _read_value(found["value"])
         if value is None:
-            raise UsageError(f"{path}:{number}: the quote in the value of {found['name']} does not end with the value")
+            raise UsageError(
+                f"{path}:{number}: the quote in the value of {found['name']} does not end with the"
+                " value"
+            )
         if "\0" in value:
             raise UsageError(f"{path}:{number}: the value of {found['name']} has a NUL character")
         yield found["name"], value

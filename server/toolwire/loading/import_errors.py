@@ -17,7 +17,8 @@ T = TypeVar("T")
 
 
 def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
-    """Print the traceback of *error*, with which *action*, the import of *what*, failed, and raise a `LoadError`.
+    """Print the traceback of *error*, with which *action*, the import of *what*, failed, and raise
+    a `LoadError`.
 
     If FastMCP is missing, return what *action* returns with Toolwire's own.
     """
@@ -46,11 +47,15 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
             "put the code of the script under `if __name__ == '__main__':`"
         ) from None
     print_users_part(error)
-    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}") from None
+    raise LoadError(
+        f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}"
+    ) from None
 
 
 def print_users_part(error: BaseException | None) -> None:
-    """Print the traceback of *error*, from the user's first own line on, to stderr; nothing without an error."""
+    """Print the traceback of *error*, from the user's first own line on, to stderr; nothing without
+    an error.
+    """
     from traceback import print_exception
 
     if error is not None:
@@ -65,7 +70,9 @@ def _remedy(error: BaseException, place: str) -> str:
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
     if isinstance(error, ImportError) and "no known parent package" in str(error):
-        return "; its folder is not a package: add an __init__.py, or import without the leading dot"
+        return (
+            "; its folder is not a package: add an __init__.py, or import without the leading dot"
+        )
     return " (traceback above)"
 
 

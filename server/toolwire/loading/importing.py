@@ -1,8 +1,8 @@
 """Imports the user's files, and explains failures.
 
-A file is imported under its own name if that is free, so that a neighbour that imports it gets the same module.
-If the name is taken (a tools file called `random.py`), it gets another one, so that `import random` elsewhere is
-not affected.
+A file is imported under its own name if that is free, so that a neighbour that imports it gets the
+same module. If the name is taken (a tools file called `random.py`), it gets another one, so that
+`import random` elsewhere is not affected.
 """
 
 from __future__ import annotations
@@ -30,14 +30,18 @@ def file(path: str) -> ModuleType:
     """Return the module of the Python file at *path*, imported once.
 
     Raises:
-        LoadError: if there is no such file, or importing it failed; its traceback is on stderr by then.
+        LoadError: if there is no such file, or importing it failed; its traceback is on stderr by
+            then.
     """
     if not os.path.isfile(path):
         from .not_found import missing
 
         raise LoadError(missing(path))
     if not path.endswith(".py"):
-        raise LoadError(f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)")
+        raise LoadError(
+            f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes"
+            " tools)"
+        )
     path = os.path.realpath(path)
     with open(path, "rb") as source:  # 20 µs
         if b"# /// script" in source.read():
@@ -56,14 +60,18 @@ def file(path: str) -> ModuleType:
 
 
 def _package_of(path: str) -> tuple[str, str]:
-    """The dotted name of a file inside a package ("" without a package), and the folder that holds the package."""
+    """The dotted name of a file inside a package ("" without a package), and the folder that holds
+    the package.
+    """
     folder, base = os.path.split(path)
     parts = [] if base == "__init__.py" else [base[:-3]]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
         folder, name = os.path.split(folder)
         parts.insert(0, name)
     in_package = len(parts) > 1 or base == "__init__.py"
-    return (".".join(parts) if in_package and all(part.isidentifier() for part in parts) else ""), folder
+    return (
+        ".".join(parts) if in_package and all(part.isidentifier() for part in parts) else ""
+    ), folder
 
 
 def _free_name(path: str) -> str:
@@ -91,11 +99,14 @@ def _execute(name: str, path: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
     adopted = sys.modules.get("toolwire_tools.fastmcp.adopting")
-    spec = spec_from_file_location(name, path, loader=adopted.loader(name, path) if adopted else None)
+    spec = spec_from_file_location(
+        name, path, loader=adopted.loader(name, path) if adopted else None
+    )
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    # Pickle, dataclasses and forward references look the module up by its name, also while it is made.
+    # Pickle, dataclasses and forward references look the module up by its name, also while it is
+    # made.
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
@@ -106,11 +117,15 @@ def _execute(name: str, path: str) -> ModuleType:
 
 
 def add_to_path(folder: str) -> None:
-    """Let modules in *folder* be imported: before installed ones, but never in place of the standard library."""
+    """Let modules in *folder* be imported: before installed ones, but never in place of the
+    standard library.
+    """
     if folder in sys.path:
         return
     installed = (
-        index for index, entry in enumerate(sys.path) if os.path.basename(entry) in ("site-packages", "dist-packages")
+        index
+        for index, entry in enumerate(sys.path)
+        if os.path.basename(entry) in ("site-packages", "dist-packages")
     )
     sys.path.insert(next(installed, len(sys.path)), folder)
 
@@ -119,7 +134,8 @@ def explained(what: str, action: Callable[[], T]) -> T:
     """Return what *action*, which runs the user's code, returns.
 
     Raises:
-        LoadError: if that failed; its traceback, from the user's first own line on, is on stderr by then.
+        LoadError: if that failed; its traceback, from the user's first own line on, is on stderr by
+            then.
     """
     try:
         return action()

@@ -1,4 +1,6 @@
-"""Finds modules, and the tools that installed distributions announce. Imported for the first of them."""
+"""Finds modules, and the tools that installed distributions announce. Imported for the first of
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ENTRY_POINTS = "toolwire.tools"
-"""The entry-point group in which a distribution announces tools: `name = "package.module[:object]"`."""
+"""The entry-point group in which a distribution announces tools:
+`name = "package.module[:object]"`.
+"""
 
 
 def module_or_installed(name: str) -> Any:
-    """Return the module *name*, or else the value that an installed distribution announces under that name.
+    """Return the module *name*, or else the value that an installed distribution announces under
+    that name.
 
     Raises:
         LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
@@ -55,13 +60,17 @@ def _exists(name: str) -> bool:
     parent, _, _ = name.rpartition(".")
     if parent and not _exists(parent):
         return False
-    if parent and not hasattr(explained(parent, lambda: importlib.import_module(parent)), "__path__"):
+    if parent and not hasattr(
+        explained(parent, lambda: importlib.import_module(parent)), "__path__"
+    ):
         return False
     return name in sys.modules or find_spec(name) is not None
 
 
 def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # expensive, and only names of installed tools need it
+    from importlib.metadata import (
+        entry_points,
+    )  # expensive, and only names of installed tools need it
 
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 

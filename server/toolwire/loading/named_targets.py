@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 
 def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
-    """Return the tools called *name* in *module*, the target's *place*: a function, a toolkit or one of its tools.
+    """Return the tools called *name* in *module*, the target's *place*: a function, a toolkit or
+    one of its tools.
 
     Raises:
         LoadError: if the module has no such tool; names the closest ones.
-        MadeForFastMCP: if the module is made for FastMCP, and *name* is a function that may be a prompt.
+        MadeForFastMCP: if the module is made for FastMCP, and *name* is a function that may be a
+            prompt.
         RegistrationError: if what has that name cannot be a tool.
     """
     head, dot, _ = name.partition(".")
@@ -45,10 +47,20 @@ def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
 def _published(module: ModuleType, place: str, name: str) -> list[Tool]:
     """The tool that is published as *name*, or those of the toolkit of that name."""
     tools = tools_in(module).tools
-    named = [tool for tool in tools if name in tool.spellings or tool.name_with(".").startswith(f"{name}.")]
+    named = [
+        tool
+        for tool in tools
+        if name in tool.spellings or tool.name_with(".").startswith(f"{name}.")
+    ]
     if not named:
-        public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
-        own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
+        public = [
+            name for name, value in vars(module).items() if callable(value) and name[0] != "_"
+        ]
+        own = [
+            name
+            for name in public
+            if getattr(vars(module)[name], "__module__", None) == module.__name__
+        ]
         known = dict.fromkeys([*own, *(tool.name for tool in tools)])
         raise _unknown(place, name, "function, toolkit or tool", known)
     return named

@@ -22,7 +22,10 @@ def missing(path: str) -> str:
     """Return a clause that says there is no file at *path*, with similar ones."""
     folder, base = os.path.split(path)
     if "://" in path:
-        return f"{path} is an address; servers are reached by their command only, after --, as in `list -- COMMAND`"
+        return (
+            f"{path} is an address; servers are reached by their command only, after --, as in"
+            " `list -- COMMAND`"
+        )
     if hint := _command_hint(path):
         return hint
     if not os.path.isdir(folder or "."):
@@ -34,7 +37,9 @@ def missing(path: str) -> str:
 
 
 def not_found(name: str, known: Sequence[str]) -> str:
-    """Return a sentence that says there is no module or tool called *name*, with the closest of the *known* ones."""
+    """Return a sentence that says there is no module or tool called *name*, with the closest of the
+    *known* ones.
+    """
     if hint := _command_hint(name):
         return hint
     close = get_close_matches(name, known, n=1)
@@ -43,7 +48,9 @@ def not_found(name: str, known: Sequence[str]) -> str:
 
 
 def _command_hint(target: str) -> str:
-    """Return what to write if *target* is the command of a server, or its first word; an empty text if it is not."""
+    """Return what to write if *target* is the command of a server, or its first word; an empty text
+    if it is not.
+    """
     try:
         words = shlex.split(target)
     except ValueError:
@@ -51,9 +58,17 @@ def _command_hint(target: str) -> str:
     if not words or which(words[0]) is None:
         return ""
     if len(words) == 1:
-        return f"{target!r} is a program; the command of a server goes after --: `toolwire list -- {target} ...`"
-    hint = f"{target!r} is a command; the command of a server goes after --: `toolwire list -- {shlex.join(words)}`"
+        return (
+            f"{target!r} is a program; the command of a server goes after --: `toolwire list --"
+            f" {target} ...`"
+        )
+    hint = (
+        f"{target!r} is a command; the command of a server goes after --: `toolwire list --"
+        f" {shlex.join(words)}`"
+    )
     file = words[-1]
     if file.endswith(".py") and os.path.isfile(file):
-        hint += f". If {file} is a file of tools, name only that: `toolwire list {shlex.quote(file)}`"
+        hint += (
+            f". If {file} is a file of tools, name only that: `toolwire list {shlex.quote(file)}`"
+        )
     return hint

@@ -1,4 +1,6 @@
-"""Sentences about targets that cannot be served together, or offer nothing. Imported when one is needed."""
+"""Sentences about targets that cannot be served together, or offer nothing. Imported when one is
+needed.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,18 @@ def defined_twice(tool: Tool, here: str, there: str) -> str:
 
 
 def nothing_left(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
-    """Return why nothing is left of the *tools* that *targets* offer; *before_tag* is how a tag is named."""
+    """Return why nothing is left of the *tools* that *targets* offer; *before_tag* is how a tag is
+    named.
+    """
     if not tools:
         places = ", ".join(targets)
-        return f"no tools to serve in {places}: define public functions there, or decorate some with @tool_api"
+        return (
+            f"no tools to serve in {places}: define public functions there, or decorate some with"
+            " @tool_api"
+        )
     names = [tool.name for tool in tools]
     tags = [before_tag + tag for tool in tools for tag in tool.tags]
-    return f"--include and --exclude leave no tool; available: {', '.join(dict.fromkeys([*names, *tags]))}"
+    return (
+        "--include and --exclude leave no tool; available:"
+        f" {', '.join(dict.fromkeys([*names, *tags]))}"
+    )

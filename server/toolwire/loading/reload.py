@@ -1,9 +1,9 @@
 """`--reload`: reloads the tools when their source changes, and keeps the connection.
 
-Strategy. A thread compares the files of the user's modules several times a second: some dozen `stat` calls, which need
-no other library and work on file systems without events. If one has changed, it imports those modules again and gives
-their tools to the server; running calls finish with the old ones. If that fails, it restores the old modules: a broken
-edit changes nothing.
+Strategy. A thread compares the files of the user's modules several times a second: some dozen
+`stat` calls, which need no other library and work on file systems without events. If one has
+changed, it imports those modules again and gives their tools to the server; running calls finish
+with the old ones. If that fails, it restores the old modules: a broken edit changes nothing.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ Stamp = tuple[str | int, ...]
 class Reloader:
     """Calls *load* again whenever its source changes. Create it before the first load.
 
-    *named* are the files and folders on the command line; they may be links, which may change. Folders are searched
-    for new files too.
+    *named* are the files and folders on the command line; they may be links, which may change.
+    Folders are searched for new files too.
     """
 
     def __init__(self, load: Callable[[], list[Tool]], named: Sequence[str]) -> None:
@@ -77,14 +77,22 @@ class Reloader:
             before = found
 
     def _reload(self, server: Server, found: dict[str, Stamp]) -> None:
-        changed = sorted(path for path in found.keys() | self._seen.keys() if found.get(path) != self._seen.get(path))
+        changed = sorted(
+            path
+            for path in found.keys() | self._seen.keys()
+            if found.get(path) != self._seen.get(path)
+        )
         names = ", ".join(map(os.path.basename, changed))
         old, path = self._modules(), list(sys.path)
         for name in old:
             del sys.modules[name]
-        sys.path[:] = self._path  # the old target of a changed link must not come before the new one
+        sys.path[:] = (
+            self._path
+        )  # the old target of a changed link must not come before the new one
         importlib.invalidate_caches()
-        hanging = _warn_later(f"{names} changed, and importing it takes long; the old tools are still served")
+        hanging = _warn_later(
+            f"{names} changed, and importing it takes long; the old tools are still served"
+        )
         try:
             tools = self._load()
             server.replace(tools)
@@ -101,17 +109,25 @@ class Reloader:
         finally:
             if hanging is not None:
                 hanging.cancel()
-        # An edit since *found* may have been too late for this load; the next check must find it, as well as what
-        # was missing in *found* and is back.
+        # An edit since *found* may have been too late for this load; the next check must find it,
+        # as well as what was missing in *found* and is back.
         missing = self._seen.keys() - found.keys()
-        self._seen = {path: found.get(path, stamp) for path, stamp in self._look().items() if path not in missing}
+        self._seen = {
+            path: found.get(path, stamp)
+            for path, stamp in self._look().items()
+            if path not in missing
+        }
 
     def _modules(self) -> dict[str, ModuleType]:
-        """The user's modules: imported since the start, neither installed nor in the standard library."""
+        """The user's modules: imported since the start, neither installed nor in the standard
+        library.
+        """
         return {
             name: module
             for name, module in list(sys.modules.items())
-            if name not in self._not_ours and (file := _file_of(module)) and not file.startswith(_INSTALLED)
+            if name not in self._not_ours
+            and (file := _file_of(module))
+            and not file.startswith(_INSTALLED)
         }
 
     def _folders(self) -> set[str]:
@@ -127,7 +143,9 @@ class Reloader:
         for folder in self._places():
             endings = (".py", *imports.YAML) if folder in folders else _DESCRIPTIONS
             with suppress(OSError):  # it is being removed, or is not readable
-                paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(endings))
+                paths.update(
+                    entry.path for entry in os.scandir(folder) if entry.name.endswith(endings)
+                )
         stamps = {}
         for path in paths:
             try:
@@ -171,7 +189,8 @@ _INSTALLED = (
         for key, path in sysconfig.get_paths().items()
         if key in ("stdlib", "platstdlib", "purelib", "platlib")
     ),
-    # Toolwire may be installed elsewhere, and imports some modules late: the client with the first call of a process.
+    # Toolwire may be installed elsewhere, and imports some modules late: the client with the first
+    # call of a process.
     *(
         os.path.dirname(os.path.realpath(spec.origin)) + os.sep
         for name in ("toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools")

@@ -1,8 +1,8 @@
 """Loads the tools of the targets on the command line.
 
-A target is a file (of Python, or of YAML that describes tools), a folder of files, a module, or the name of bundled or
-installed tools; `:name` after it picks one of its tools. A wrong target is reported in one sentence with a remedy;
-a failure in the user's code is reported with its traceback.
+A target is a file (of Python, or of YAML that describes tools), a folder of files, a module, or the
+name of bundled or installed tools; `:name` after it picks one of its tools. A wrong target is
+reported in one sentence with a remedy; a failure in the user's code is reported with its traceback.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A target taken apart: where to look, and the `name` that is wanted of it (`None`: all it offers).
+    """A target taken apart: where to look, and the `name` that is wanted of it (`None`: all it
+    offers).
 
     `may_be_empty` is for the files of a folder: not all of them have to offer tools.
     """
@@ -43,7 +44,9 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it names a bundled tool. A folder of that name in the working folder is `./Files`."""
+        """Whether it names a bundled tool. A folder of that name in the working folder is
+        `./Files`.
+        """
         if not self.place.isidentifier():
             return False
         from toolwire_tools.bundled import BUNDLED
@@ -79,16 +82,18 @@ def load(
     adopt: bool = False,
     may_be_empty: bool = False,
 ) -> list[Tool]:
-    """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
+    """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none
+    of *exclude*.
 
     A pattern such as `tag:billing` is for tags.
 
-    *tool_settings* are for the bundled ones among them, `Files.roots=DIR` each. With *keep_going*, what cannot be
-    loaded is reported on stderr and the rest returned. With *adopt*, files get Toolwire's FastMCP even if the package
-    is installed.
+    *tool_settings* are for the bundled ones among them, `Files.roots=DIR` each. With *keep_going*,
+    what cannot be loaded is reported on stderr and the rest returned. With *adopt*, files get
+    Toolwire's FastMCP even if the package is installed.
 
     Raises:
-        LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
+        LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at
+            all.
     """
     offered: dict[tuple[str, str], tuple[Tool, Target]] = {}
     faults: list[str] = []
@@ -99,7 +104,9 @@ def load(
             _tolerated(keep_going, faults, others=len(parts) > 1),
             named_by("toolwire_tools.fastmcp.adopting:adopting")() if adopt else nullcontext(),
         ):
-            for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
+            for tool in imports.explained(
+                str(target), partial(_tools, target, settings.get(target.place, ()))
+            ):
                 first, there = offered.setdefault((tool.kind, tool.name_with(".")), (tool, target))
                 if first.function != tool.function:
                     from .refusals import defined_twice
@@ -120,7 +127,9 @@ def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[st
         return {}
     from .bundled_targets import settings_by_tool
 
-    return settings_by_tool(words, [target.place for target in map(parse, targets) if target.is_bundled])
+    return settings_by_tool(
+        words, [target.place for target in map(parse, targets) if target.is_bundled]
+    )
 
 
 def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
@@ -138,7 +147,8 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
 
 @contextmanager
 def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Iterator[None]:
-    """Log an error and continue with *keep_going*; collect in *faults* the errors that are reported together.
+    """Log an error and continue with *keep_going*; collect in *faults* the errors that are reported
+    together.
 
     If there are *others* to serve, the error names `--keep-going`.
     """
@@ -162,20 +172,29 @@ def _parts(target: Target) -> list[Target]:
     if target.is_bundled or not os.path.isdir(target.place):
         return [target]
     if target.name is not None:
-        raise LoadError(f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}")
+        raise LoadError(
+            f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}"
+        )
     names = sorted(name for name in os.listdir(target.place) if name[0] not in "_.")
     files = [os.path.join(target.place, name) for name in names if name.endswith(".py")]
     if any(name.endswith(imports.YAML) for name in names):
         from .yaml_targets import tool_files
 
-        files += tool_files(target.place)  # after the modules, since these may register what runs the tools
+        files += tool_files(
+            target.place
+        )  # after the modules, since these may register what runs the tools
     if not files:
         kinds = "no Python files and no YAML that describes tools"
         from glob import glob
 
         inner = [name for name in names if glob(os.path.join(target.place, name, "*.py"))]
-        further = f"; to serve its subfolders, name them as targets: {', '.join(inner)}" if inner else ""
-        raise LoadError(f"the folder {target.place} holds {kinds} (names that begin with _ are skipped){further}")
+        further = (
+            f"; to serve its subfolders, name them as targets: {', '.join(inner)}" if inner else ""
+        )
+        raise LoadError(
+            f"the folder {target.place} holds {kinds} (names that begin with _ are"
+            f" skipped){further}"
+        )
     return [Target(file, may_be_empty=True) for file in files]
 
 
@@ -193,7 +212,9 @@ def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     if isinstance(thing, ModuleType):
         return _tools_of_module(thing, target)
     if target.name is not None:
-        raise LoadError(f"{target.place} is a single installed tool or toolkit; omit :{target.name}")
+        raise LoadError(
+            f"{target.place} is a single installed tool or toolkit; omit :{target.name}"
+        )
     return tools_of(thing)
 
 
@@ -235,7 +256,10 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
         for skipped in offer.skipped:
             warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
         if not offer.tools and not target.may_be_empty:
-            raise LoadError(f"{target} offers no tools: define public functions in it, or decorate some with @tool_api")
+            raise LoadError(
+                f"{target} offers no tools: define public functions in it, or decorate some with"
+                " @tool_api"
+            )
         return offer.tools
     from .named_targets import tools_named
 
@@ -243,7 +267,9 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
 
 
 def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Return whether the name or a tag of *tool* matches a pattern of *include*, if any, and none of *exclude*."""
+    """Return whether the name or a tag of *tool* matches a pattern of *include*, if any, and none
+    of *exclude*.
+    """
     if not include and not exclude:
         return True
     from fnmatch import fnmatchcase
@@ -251,7 +277,9 @@ def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> boo
     tags = [f"{_TAG}{tag}" for tag in tool.tags]
 
     def matches(patterns: Sequence[str]) -> bool:
-        words = ((pattern, tags if pattern.startswith(_TAG) else tool.spellings) for pattern in patterns)
+        words = (
+            (pattern, tags if pattern.startswith(_TAG) else tool.spellings) for pattern in patterns
+        )
         return any(fnmatchcase(name, pattern) for pattern, names in words for name in names)
 
     return (not include or matches(include)) and not matches(exclude)

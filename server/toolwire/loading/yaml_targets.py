@@ -32,17 +32,26 @@ def tools(path: str, name: str | None = None) -> list[Tool]:
     configs = load_file(path)
     wanted = [config for config in configs if name is None or config.name == name]
     if not wanted:
-        raise LoadError(f"{path}: {unknown_name('tool', name, [config.name for config in configs])}")
+        raise LoadError(
+            f"{path}: {unknown_name('tool', name, [config.name for config in configs])}"
+        )
     return [tool_of(config, beside) for config in wanted]
 
 
 def described(offered: list[Tool], path: str) -> list[Tool]:
-    """Return the tools *offered* by a Python file, the executor among them as the YAML at *path* describes it."""
+    """Return the tools *offered* by a Python file, the executor among them as the YAML at *path*
+    describes it.
+    """
     if not any(isinstance(tool.function, StepCall) for tool in offered):
         return offered
-    ours = {canonical(config.name): config for config in load_file(path) if _is_about_an_executor(config)}
+    ours = {
+        canonical(config.name): config
+        for config in load_file(path)
+        if _is_about_an_executor(config)
+    }
     return [
-        tool_of(config, beside) if (config := ours.get(canonical(tool.name))) is not None else tool for tool in offered
+        tool_of(config, beside) if (config := ours.get(canonical(tool.name))) is not None else tool
+        for tool in offered
     ]
 
 

@@ -25,7 +25,8 @@ class Batch:
         self.size = 0
 
     def end(self, response: bytes | None) -> bytes | None:
-        """Record the *response* of one member (`None`: it has none); return the array if it was the last member.
+        """Record the *response* of one member (`None`: it has none); return the array if it was the
+        last member.
 
         A batch without any response is not answered at all (JSON-RPC 2.0, section 6).
         """

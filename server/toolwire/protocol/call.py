@@ -1,4 +1,6 @@
-"""The values of the protocol: a request, the call of a tool that it starts, its batch, and what to do next."""
+"""The values of the protocol: a request, the call of a tool that it starts, its batch, and what to
+do next.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,26 @@ if TYPE_CHECKING:
     from .batch import Batch
 
     class Host(Protocol):
-        """The services of a session for a running call. Every method may be called from any thread."""
+        """The services of a session for a running call. Every method may be called from any
+        thread.
+        """
 
         timers: Timers
         log_level: int | None
-        """The least severe level of log messages that a legacy client wants; `None` if it wants none."""
+        """The least severe level of log messages that a legacy client wants; `None` if it wants
+        none.
+        """
         session_state: dict[str, Any]
 
         def state_of(self, tool: Tool) -> Any:
             """Return the value of the tool's lifespan."""
 
-        def send_notification(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
-            """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
+        def send_notification(
+            self, call: Call, make: Callable[[], bytes | None], size: int
+        ) -> None:
+            """Send the notification that *make* returns, of about *size* bytes; nothing if it
+            returns `None`.
+            """
 
         def send_log(self, call: Call, params: dict[str, Any]) -> None:
             """Send the log message *params*, unless the client does not want it."""
@@ -49,10 +59,14 @@ if TYPE_CHECKING:
             """Ask the client's user, on the event loop."""
 
         def expect_progress(self) -> None:
-            """Send heartbeats from now on, while calls with a progress token are in flight. Never blocks."""
+            """Send heartbeats from now on, while calls with a progress token are in flight. Never
+            blocks.
+            """
 
         def pause(self, call: Call) -> AbstractContextManager[None]:
-            """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
+            """Stop the time limit of *call*, and do not count its worker, inside the `with`
+            block.
+            """
 
 
 class Request(msgspec.Struct, gc=False):
@@ -68,7 +82,9 @@ class Request(msgspec.Struct, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """The request a call comes from: its size in bytes, its batch, and whether it is of MCP's modern era."""
+    """The request a call comes from: its size in bytes, its batch, and whether it is of MCP's
+    modern era.
+    """
 
     size: int
     batch: Batch | None
@@ -76,7 +92,9 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Report(msgspec.Struct):
-    """The latest progress of a call, `at` a monotonic time. `by_tool`: the tool has reported some, now or earlier."""
+    """The latest progress of a call, `at` a monotonic time. `by_tool`: the tool has reported some,
+    now or earlier.
+    """
 
     at: float
     done: float | None = None
@@ -87,14 +105,16 @@ class Report(msgspec.Struct):
 class Call(msgspec.Struct, eq=False):
     """One call of a tool. The tool uses it as its `Caller`.
 
-    `id` is `None` for a notification, which is never answered. `capabilities` are the client's, `None` if it declared
-    none. `strict_arguments` is that of `Settings`. `token` is the client's progress token, `None` for no progress.
-    `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets `given_up` too.
-    `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the event
-    loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time limit,
-    `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the arguments
-    as JSON if a modern client may be asked. `last_report` is the latest progress, `None` without a token. `log_level`
-    is the level that this request asks for, `id_in_log` the host's id in a worker process, `meta` its `_meta`.
+    `id` is `None` for a notification, which is never answered. `capabilities` are the client's,
+    `None` if it declared none. `strict_arguments` is that of `Settings`. `token` is the client's
+    progress token, `None` for no progress. `ended` is set once, under the lock of `InFlight`; a
+    time limit or a cancellation sets `given_up` too. `lingers`: no request waits for the call, but
+    its tool still runs. `worker` runs it, `scope` cancels it on the event loop, `stop` ends it in a
+    worker process; `None` where they do not apply. `limit` is the timer of its time limit, `slot`
+    its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent`
+    the arguments as JSON if a modern client may be asked. `last_report` is the latest progress,
+    `None` without a token. `log_level` is the level that this request asks for, `id_in_log` the
+    host's id in a worker process, `meta` its `_meta`.
     """
 
     id: Id | None
@@ -136,18 +156,23 @@ class Call(msgspec.Struct, eq=False):
         return self.host.session_state
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Report progress to the client; does nothing if it did not ask for it or the call has ended."""
+        """Report progress to the client; does nothing if it did not ask for it or the call has
+        ended.
+        """
         if self.token is not None and not self.ended:
-            # Made under the writer's lock: progress never follows the response, and its values never go backwards.
-            self.host.send_notification(self, lambda: self.progress_message(done, total, message), len(message or ""))
+            # Made under the writer's lock: progress never follows the response, and its values
+            # never go backwards.
+            self.host.send_notification(
+                self, lambda: self.progress_message(done, total, message), len(message or "")
+            )
 
     def progress_message(
         self, done: float, total: float | None, message: str | None, *, by_tool: bool = True
     ) -> bytes | None:
         """Return the progress notification; `None` if no request waits for the call.
 
-        MCP requires increasing values. One that does not exceed the last is raised by the least possible amount, so
-        that its message still arrives.
+        MCP requires increasing values. One that does not exceed the last is raised by the least
+        possible amount, so that its message still arrives.
         """
         last = self.last_report
         if self.ended or self.lingers or last is None:
@@ -164,10 +189,16 @@ class Call(msgspec.Struct, eq=False):
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""
-        log.write(level, message, {"tool": self.tool.name, "id": self.id_in_log or self.id, "logger": logger, **fields})
+        log.write(
+            level,
+            message,
+            {"tool": self.tool.name, "id": self.id_in_log or self.id, "logger": logger, **fields},
+        )
         if self.log_level is not None or self.host.log_level is not None:
             data = {**fields, "message": message} if fields else message
-            self.host.send_log(self, {"level": level, "logger": logger or self.tool.name, "data": data})
+            self.host.send_log(
+                self, {"level": level, "logger": logger or self.tool.name, "data": data}
+            )
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
@@ -182,9 +213,11 @@ Reply = dict[str, Any] | NotAnswered | Cancelled
 
 
 class PendingElicitation(msgspec.Struct, eq=False):
-    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the tool; never blocks.
+    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the
+    tool; never blocks.
 
-    `key` identifies the reply: the id of our request, or the `requestState` of a modern client's next call.
+    `key` identifies the reply: the id of our request, or the `requestState` of a modern client's
+    next call.
     """
 
     call: Call

@@ -1,8 +1,9 @@
 """Elicitation in both eras of MCP. Imported for the first elicitation.
 
-A legacy client receives our request `elicitation/create` and responds to it. A modern client never receives requests:
-its `tools/call` is answered with `input_required`, and it repeats the call with the user's input and our key. The tool
-waits all the time, parked under that key: no code runs twice.
+A legacy client receives our request `elicitation/create` and responds to it. A modern client never
+receives requests: its `tools/call` is answered with `input_required`, and it repeats the call with
+the user's input and our key. The tool waits all the time, parked under that key: no code runs
+twice.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ _NAME = "answer"
 
 
 class Elicitations:
-    """The elicitations that wait for a reply, at most *most*: calls of *in_flight*, whose lock holds here, too."""
+    """The elicitations that wait for a reply, at most *most*: calls of *in_flight*, whose lock
+    holds here, too.
+    """
 
     def __init__(self, in_flight: InFlight, most: int) -> None:
         self._in_flight = in_flight
@@ -40,7 +43,8 @@ class Elicitations:
         self._open: dict[str, PendingElicitation] = {}
 
     def begin(self, pending: PendingElicitation, version: str | None) -> None:
-        """Add an elicitation and set its key; that of a modern client ends the request but not the call.
+        """Add an elicitation and set its key; that of a modern client ends the request but not the
+        call.
 
         The form becomes one that a legacy client of *version* knows.
 
@@ -53,18 +57,28 @@ class Elicitations:
         call = pending.call
         if missing := _missing(call.capabilities, pending):
             wanted = "the user" if missing.startswith("elicitation") else f"for {pending.method}"
-            raise CannotAsk(f"This tool asks {wanted}, but the client that called it does not support {missing}.")
+            raise CannotAsk(
+                f"This tool asks {wanted}, but the client that called it does not support"
+                f" {missing}."
+            )
         if call.id is None:
-            raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
+            raise CannotAsk(
+                "This tool asks the user, which is not possible in a call without an id."
+            )
         if not call.origin.modern:
             pending.params = _older(pending.params, version)
         with self._in_flight.lock:
             if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
                 raise cancelled(call)
             if call.elicitation not in (None, pending):
-                raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
+                raise RuntimeError(
+                    "ask one question at a time, or several as the fields of a dataclass"
+                )
             if len(self._open) >= self._most:
-                problem = f"{self._most} questions already wait for the user, which is the limit (--max-questions)"
+                problem = (
+                    f"{self._most} questions already wait for the user, which is the limit"
+                    " (--max-questions)"
+                )
                 log.rarely("questions", f"questions are refused: {problem}")
                 raise NotAnswered(f"{problem}; ask again when some have been answered.")
             call.elicitation = pending
@@ -72,15 +86,20 @@ class Elicitations:
                 self._in_flight.park(call)
             self._add(pending)
 
-    def resume(self, again: Call, params: dict[str, Any]) -> tuple[PendingElicitation, Reply | None]:
-        """Return the elicitation of a parked call that a modern client repeats with *params*, and the user's reply.
+    def resume(
+        self, again: Call, params: dict[str, Any]
+    ) -> tuple[PendingElicitation, Reply | None]:
+        """Return the elicitation of a parked call that a modern client repeats with *params*, and
+        the user's reply.
 
-        With a reply, the parked call continues as the request that led to *again*. Without one (`None`), the
-        elicitation has a new key, for the client to be asked again.
+        With a reply, the parked call continues as the request that led to *again*. Without one
+        (`None`), the elicitation has a new key, for the client to be asked again.
         """
         key, reply = params["requestState"], _input_response(params)
         if reply is None and not again.capabilities:
-            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit")
+            raise RequestError(
+                INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit"
+            )
         with self._in_flight.lock:
             pending = self._parked(key, again)
             call = pending.call
@@ -88,7 +107,9 @@ class Elicitations:
                 if again.id is not None:
                     self._in_flight.check_unused(again.id)
             elif again.id is None:
-                raise RequestError(INVALID_REQUEST, "A call with params.requestState must have an id")
+                raise RequestError(
+                    INVALID_REQUEST, "A call with params.requestState must have an id"
+                )
             else:
                 self._in_flight.unpark(call, again)
             del self._open[pending.key]
@@ -97,7 +118,9 @@ class Elicitations:
             return pending, reply
 
     def take(self, key: str | int) -> PendingElicitation | None:
-        """Remove and return the elicitation that a legacy client's response with this id answers."""
+        """Remove and return the elicitation that a legacy client's response with this id
+        answers.
+        """
         with self._in_flight.lock:
             pending = self._open.get(key) if isinstance(key, str) else None
             if pending is None or pending.call.origin.modern:
@@ -113,7 +136,8 @@ class Elicitations:
         return closed
 
     def request(self, pending: PendingElicitation, version: str | None) -> bytes | None:
-        """Return the message that asks the client of *version*. `None`: it is part of a batch that is not complete.
+        """Return the message that asks the client of *version*. `None`: it is part of a batch that
+        is not complete.
 
         Raises what `begin` raises.
         """
@@ -123,7 +147,8 @@ class Elicitations:
         return legacy_request(pending, version)
 
     def end(self, pending: PendingElicitation) -> bytes | None:
-        """Note that the tool continues; return the notification that cancels an elicitation without a reply.
+        """Note that the tool continues; return the notification that cancels an elicitation without
+        a reply.
 
         A modern client's call without a reply ends: the request that led to it has been answered.
         """
@@ -134,21 +159,29 @@ class Elicitations:
         return messages.notification("notifications/cancelled", {"requestId": pending.key})
 
     def close_all(self) -> list[PendingElicitation]:
-        """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
-        return [pending for pending in list(self._open.values()) if self.close(pending, pending.call.origin.modern)]
+        """Remove and return every elicitation, since the client has gone; end the calls that are
+        parked.
+        """
+        return [
+            pending
+            for pending in list(self._open.values())
+            if self.close(pending, pending.call.origin.modern)
+        ]
 
     def _parked(self, key: object, again: Call) -> PendingElicitation:
         pending = self._open.get(key) if isinstance(key, str) else None
         if pending is None or pending.call.ended or not pending.call.origin.modern:
             raise RequestError(
                 INVALID_PARAMS,
-                "params.requestState is unknown: it was already used, has expired, or is from another server; "
-                "call the tool again without it",
+                "params.requestState is unknown: it was already used, has expired, or is from"
+                " another server; call the tool again without it",
             )
         call = pending.call
         same = (call.tool.kind, call.tool.name) == (again.tool.kind, again.tool.name)
         if not same or decode(call.sent) != again.arguments:
-            raise RequestError(INVALID_PARAMS, "params.requestState was made for another tool or other arguments")
+            raise RequestError(
+                INVALID_PARAMS, "params.requestState was made for another tool or other arguments"
+            )
         return pending
 
     def _add(self, pending: PendingElicitation) -> None:
@@ -187,7 +220,9 @@ def read_response(frame: bytes) -> Response | None:
 
 
 def _missing(capabilities: Any, pending: PendingElicitation) -> str:
-    """Return what a client with these *capabilities* lacks to answer a request: each kind has one of that name."""
+    """Return what a client with these *capabilities* lacks to answer a request: each kind has one
+    of that name.
+    """
     kind, mode = pending.method.partition("/")[0], pending.params.get("mode", "form")
     if kind == "elicitation" and mode == "form":
         return "" if can_elicit(capabilities) else kind
@@ -204,7 +239,9 @@ def _older(params: dict[str, Any], version: str | None) -> dict[str, Any]:
         CannotAsk: if that revision has no such form.
     """
     form = params.get("requestedSchema")
-    fields = form.get("properties") if isinstance(form, dict) else None  # which a mounted server may have left out
+    fields = (
+        form.get("properties") if isinstance(form, dict) else None
+    )  # which a mounted server may have left out
     if version is None or version >= "2025-11-25" or not isinstance(fields, dict):
         return params
     older = {name: _older_field(field) for name, field in fields.items()}
@@ -213,7 +250,10 @@ def _older(params: dict[str, Any], version: str | None) -> dict[str, Any]:
 
 def _older_field(field: dict[str, Any]) -> dict[str, Any]:
     if field.get("type") == "array":
-        raise CannotAsk("This tool asks for several choices at once, which clients can show since MCP 2025-11-25.")
+        raise CannotAsk(
+            "This tool asks for several choices at once, which clients can show since MCP"
+            " 2025-11-25."
+        )
     named = field.get("oneOf", ())
     rest = {key: value for key, value in field.items() if key != "oneOf"}
     names = {"enum": [one["const"] for one in named], "enumNames": [one["title"] for one in named]}
@@ -228,7 +268,11 @@ def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:
 def modern_result(pending: PendingElicitation) -> dict[str, Any]:
     """Return the `input_required` result for a modern client."""
     request = {"method": pending.method, "params": _params(pending, None)}
-    return {"resultType": "input_required", "inputRequests": {_NAME: request}, "requestState": pending.key}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {_NAME: request},
+        "requestState": pending.key,
+    }
 
 
 def _input_response(params: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """The calls in flight with one client, and how each ends.
 
-Reading and running happen on different threads. A call ends exactly once: only the first `end` returns true.
+Reading and running happen on different threads. A call ends exactly once: only the first `end`
+returns true.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
 
 class InFlight:
-    """Keeps calls by the ids that cancel them, within the limits of *settings* on their number and input bytes.
+    """Keeps calls by the ids that cancel them, within the limits of *settings* on their number and
+    input bytes.
 
-    A call counts until its tool has returned, even if it was given up or parked before: until then it holds memory.
+    A call counts until its tool has returned, even if it was given up or parked before: until then
+    it holds memory.
     """
 
     def __init__(self, settings: Settings, identity: Identity) -> None:
@@ -43,15 +46,20 @@ class InFlight:
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
-        self.lingering: set[Call] = set()  # that no request waits for, and whose tools have not returned
+        self.lingering: set[Call] = (
+            set()
+        )  # that no request waits for, and whose tools have not returned
         self.returned = threading.Condition(self.lock)  # one of those
-        # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
+        # Two counters, each with one writer at a time: the reading thread, and the holder of the
+        # lock.
         self._bytes_in = 0
         self._bytes_out = 0
         self.subscriptions: dict[Id, frozenset[str]] = {}
         """Each with the lists whose changes it includes: `tools`, `resources`, `prompts`."""
         self.kept: dict[str, Tool] = {}
-        """Resources of this session alone, by their URI templates: results that were too large. No list has them."""
+        """Resources of this session alone, by their URI templates: results that were too large. No
+        list has them.
+        """
         self._large: LargeResults | None = None
         self._when_idle: Callable[[], None] | None = None
 
@@ -65,7 +73,10 @@ class InFlight:
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
             held = self._bytes_in - self._bytes_out
-            log.rarely("pending bytes", f"calls are refused: {held} bytes of input are held (--max-pending-bytes)")
+            log.rarely(
+                "pending bytes",
+                f"calls are refused: {held} bytes of input are held (--max-pending-bytes)",
+            )
             raise RequestError(
                 OVERLOADED,
                 f"Overloaded: the calls in progress hold {held} bytes of input, "
@@ -79,7 +90,8 @@ class InFlight:
         return self._calls.get(id)
 
     def end(self, call: Call, given_up: bool = False) -> bool:
-        """End *call*; return whether to answer it now: true at most once, and never if no request waits for it.
+        """End *call*; return whether to answer it now: true at most once, and never if no request
+        waits for it.
 
         Wakes a tool that waits for the user.
         """
@@ -122,7 +134,9 @@ class InFlight:
             return [*self._calls.values(), *self.lingering]
 
     def end_all(self) -> list[Call]:
-        """End every call that a client waits for, without responses, and return them: the server is exiting."""
+        """End every call that a client waits for, without responses, and return them: the server is
+        exiting.
+        """
         return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
 
     def release(self, call: Call) -> None:
@@ -140,7 +154,9 @@ class InFlight:
         return not self._calls
 
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
-        """Call *callback* as soon as no call is in flight: possibly now, possibly more than once."""
+        """Call *callback* as soon as no call is in flight: possibly now, possibly more than
+        once.
+        """
         self._when_idle = callback
         if not self._calls:
             callback()
@@ -157,7 +173,12 @@ class InFlight:
         """Continue *call* as the request that led to *again*; raises what `begin` raises."""
         self.begin(call, again.id, again.origin)
         self._release(call)  # the bytes of the previous request
-        call.id, call.origin, call.token, call.last_report = again.id, again.origin, again.token, again.last_report
+        call.id, call.origin, call.token, call.last_report = (
+            again.id,
+            again.origin,
+            again.token,
+            again.last_report,
+        )
         call.capabilities, call.log_level = again.capabilities, again.log_level
 
     def check_unused(self, id: Id) -> None:
@@ -179,11 +200,13 @@ class InFlight:
     def too_many(self) -> RequestError:
         """Return the error for one more call, or subscription, than there may be."""
         limit = self.max_calls
-        log.rarely("pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)")
+        log.rarely(
+            "pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)"
+        )
         return RequestError(
             OVERLOADED,
-            f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose tools still run "
-            "are included); retry when some have finished",
+            f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose"
+            " tools still run are included); retry when some have finished",
         )
 
     # Responses: the message to send, `None` if the call had ended or needs none. From any thread.
@@ -193,14 +216,20 @@ class InFlight:
         return self._response(call, result) if self.end(call) else None
 
     def fail(self, call: Call, error: BaseException) -> bytes | None:
-        """Respond with the *error* that the tool raised. Logs errors that are not for the caller."""
+        """Respond with the *error* that the tool raised. Logs errors that are not for the
+        caller.
+        """
         if not self.end(call):
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(
-                f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id_in_log or call.id
+                f"{call.tool.name} refused its arguments",
+                error.__cause__ or error,
+                id=call.id_in_log or call.id,
             )
-        elif not isinstance(error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)):
+        elif not isinstance(
+            error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)
+        ):
             log.traceback(f"{call.tool.name} failed", error, id=call.id_in_log or call.id)
         return self._failure(call, error)
 
@@ -208,7 +237,9 @@ class InFlight:
         """Respond that the tool has taken longer than *seconds*."""
         if not self.end(call, given_up=True):
             return None
-        return self._failure(call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds."))
+        return self._failure(
+            call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds.")
+        )
 
     def refuse(self, call: Call, problem: str) -> bytes | None:
         """Respond with a JSON-RPC error to a call that cannot be run."""
@@ -221,10 +252,14 @@ class InFlight:
     def elicit(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Respond to the current request of a parked call."""
         assert call.id is not None
-        return self._message(call, messages.response(call.id, modern_result(self._identity, result)))
+        return self._message(
+            call, messages.response(call.id, modern_result(self._identity, result))
+        )
 
     def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
-        return self._message(call, None if call.id is None else messages.error(call.id, code, text, data))
+        return self._message(
+            call, None if call.id is None else messages.error(call.id, code, text, data)
+        )
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
         if call.tool.kind != "tools" or isinstance(error, UpstreamError):
@@ -232,14 +267,18 @@ class InFlight:
 
             failed = error_of(error, call, mask=self._mask_errors)
             return self._error(call, failed.code, failed.message, failed.data)
-        return self._response(call, failure(error, mask=self._mask_errors, tool=call.tool.name), last=last)
+        return self._response(
+            call, failure(error, mask=self._mask_errors, tool=call.tool.name), last=last
+        )
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:
         batch = call.origin.batch
         return message if batch is None else batch.end(message)
 
     def _response(self, call: Call, result: dict[str, Any], *, last: bool = False) -> bytes | None:
-        """Return the response with *result*, or a failure if it cannot be sent; *last* ignores its size."""
+        """Return the response with *result*, or a failure if it cannot be sent; *last* ignores its
+        size.
+        """
         batch = call.origin.batch
         if call.id is None:
             return self._message(call, None)
@@ -249,10 +288,13 @@ class InFlight:
         try:
             message = messages.response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
-            return self._instead(call, f"{call.tool.name} returned a value that JSON cannot represent: {error}")
+            return self._instead(
+                call, f"{call.tool.name} returned a value that JSON cannot represent: {error}"
+            )
         if replaced:
             log.warning(
-                f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
+                f"{call.tool.name} returned a lone surrogate (half a character), replaced by"
+                f" U+FFFD: {replaced[-1]}",
                 id=call.id_in_log or call.id,
             )
         room = call.tool.max_result_bytes or self._settings.max_result_bytes
@@ -264,7 +306,9 @@ class InFlight:
             with self.lock:
                 self._large = self._large or LargeResults(self._settings, self.kept)
             made = self._large.response(call, result, len(message), room)
-            return self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
+            return (
+                self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
+            )
         return message if batch is None else batch.end(message)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:

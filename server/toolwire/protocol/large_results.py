@@ -1,9 +1,11 @@
-"""Results that are too large to send: cut, or kept for the client to read. Imported for the first of them.
+"""Results that are too large to send: cut, or kept for the client to read. Imported for the first
+of them.
 
-Strategy. Blocks of content are sent whole as long as they fit, the smallest first: images, audio and files are never
-cut. The first text that does not fit is cut; what else does not fit is left out or, if results are kept, replaced by
-links. Structured content is sent whole or not at all, since half of it would break the output schema. Clients refuse a
-result without it if the schema is published, unless the result is an error; so it becomes one.
+Strategy. Blocks of content are sent whole as long as they fit, the smallest first: images, audio
+and files are never cut. The first text that does not fit is cut; what else does not fit is left out
+or, if results are kept, replaced by links. Structured content is sent whole or not at all, since
+half of it would break the output schema. Clients refuse a result without it if the schema is
+published, unless the result is an error; so it becomes one.
 """
 
 from __future__ import annotations
@@ -38,14 +40,20 @@ _LINK_BYTES = 250
 """About what a link takes."""
 
 _PREVIEW_BYTES = 4096
-"""How much of a text is sent in addition to a link to all of it: for the model to see what it is."""
+"""How much of a text is sent in addition to a link to all of it: for the model to see what it is.
+"""
 
 _COMPLETE = " The structured content is complete."
-_MISSING = " This is marked as an error because the structured content, which the output schema demands, does not fit."
+_MISSING = (
+    " This is marked as an error because the structured content, which the output schema demands,"
+    " does not fit."
+)
 
 
 class LargeResults:
-    """What one session sends in place of results that are too large. *kept* receives the resource to read them."""
+    """What one session sends in place of results that are too large. *kept* receives the resource
+    to read them.
+    """
 
     def __init__(self, settings: Settings, kept: dict[str, Tool]) -> None:
         self._settings = settings
@@ -59,32 +67,61 @@ class LargeResults:
         self.made = 0
         """How many results were made smaller."""
         if self._keeps:
-            options = ResourceOptions(uri=_URI, description="A part of a result that was too large to send.")
+            options = ResourceOptions(
+                uri=_URI, description="A part of a result that was too large to send."
+            )
             kept[_URI] = Resource(self.read, options=options, name="large_result")
 
     def response(self, call: Call, result: dict[str, Any], size: int, room: int) -> bytes | str:
-        """Return a response of at most *room* bytes in place of *result*, which takes *size*; else the error text."""
+        """Return a response of at most *room* bytes in place of *result*, which takes *size*; else
+        the error text.
+        """
         tool, limit = call.tool, call.tool.max_result_bytes or self._settings.max_result_bytes
-        if self._settings.on_large_result != "error" and call.id is not None and "content" in result:
-            empty = messages.response(call.id, {**result, "content": [], "structuredContent": 0}, is_plain=True)
+        if (
+            self._settings.on_large_result != "error"
+            and call.id is not None
+            and "content" in result
+        ):
+            empty = messages.response(
+                call.id, {**result, "content": [], "structuredContent": 0}, is_plain=True
+            )
             smaller = self._smaller(tool, result, limit, room - len(empty))
-            message = None if smaller is None else messages.response(call.id, smaller, is_plain=True)
+            message = (
+                None if smaller is None else messages.response(call.id, smaller, is_plain=True)
+            )
             if message is not None and len(message) <= room:  # the size of links is an estimate
                 self.made += 1
-                log.warning(f"the result of {tool.name} took {size} bytes and was made smaller", id=call.id)
+                log.warning(
+                    f"the result of {tool.name} took {size} bytes and was made smaller", id=call.id
+                )
                 return message
         if size > limit:
-            return f"The result of {tool.name} takes {size} bytes, and it may take at most {limit}. Ask for less."
+            return (
+                f"The result of {tool.name} takes {size} bytes, and it may take at most {limit}."
+                " Ask for less."
+            )
         limit = self._settings.max_result_bytes
-        return f"This batch's responses take {limit - room + size} bytes, and may take at most {limit}. Ask for less."
+        return (
+            f"This batch's responses take {limit - room + size} bytes, and may take at most"
+            f" {limit}. Ask for less."
+        )
 
-    def _smaller(self, tool: Tool, result: dict[str, Any], limit: int, room: int) -> dict[str, Any] | None:
+    def _smaller(
+        self, tool: Tool, result: dict[str, Any], limit: int, room: int
+    ) -> dict[str, Any] | None:
         """Return *result* with content of at most *room* bytes; `None` if that is too little."""
-        content, ending = result["content"], f" A result of {tool.name[:60]} may take {limit:,} bytes."
-        unstructured = {member: value for member, value in result.items() if member != "structuredContent"}
+        content, ending = (
+            result["content"],
+            f" A result of {tool.name[:60]} may take {limit:,} bytes.",
+        )
+        unstructured = {
+            member: value for member, value in result.items() if member != "structuredContent"
+        }
         has_promise = "structuredContent" in result and "outputSchema" in tool.describe()
         if has_promise:
-            structured = len(encode_plain(result["structuredContent"])) + len(',"structuredContent":')
+            structured = len(encode_plain(result["structuredContent"])) + len(
+                ',"structuredContent":'
+            )
             made = self._fitted(tool, content, room - structured, _COMPLETE + ending)
             if made is not None:
                 return {**result, "content": made}
@@ -98,8 +135,9 @@ class LargeResults:
         parts = self._kept.get(id, [])
         if not 0 < part <= len(parts):
             raise ResourceNotFound(
-                "This result is not kept, or not any more: a session keeps the latest large results, "
-                f"{self._settings.max_kept_bytes:,} bytes in all (--max-kept-bytes). Call the tool again"
+                "This result is not kept, or not any more: a session keeps the latest large"
+                f" results, {self._settings.max_kept_bytes:,} bytes in all (--max-kept-bytes). Call"
+                " the tool again"
             )
         return {member: str(value, "utf-8") for member, value in parts[part - 1].items()}
 
@@ -108,16 +146,22 @@ class LargeResults:
     ) -> list[Block] | None:
         """Return *blocks*, made smaller, with a note about it; `None` if that is not possible."""
         sizes = [len(encode_plain(block)) + 1 for block in blocks]
-        costs = [min(size, self._cost(block, size)) for block, size in zip(blocks, sizes, strict=True)]
+        costs = [
+            min(size, self._cost(block, size)) for block, size in zip(blocks, sizes, strict=True)
+        ]
         left, rest = _fill(room - _NOTE_BYTES - sum(costs), sizes, costs)
-        if left < 0 or (self._keeps and sum(sizes[at] for at in rest) > self._settings.max_kept_bytes):
+        if left < 0 or (
+            self._keeps and sum(sizes[at] for at in rest) > self._settings.max_kept_bytes
+        ):
             return None
         if not (rest or always):
             return blocks
         blocks = [*blocks]
         made = {at: [block] for at, block in enumerate(blocks)}
         for at in rest:
-            blocks[at] = decode(encode_plain(blocks[at]))  # as the client would read it: pairs of surrogates are joined
+            blocks[at] = decode(
+                encode_plain(blocks[at])
+            )  # as the client would read it: pairs of surrogates are joined
             made[at] = self._links(tool, blocks[at], sizes[at])
         uris = [link["uri"] for at in sorted(rest) for link in made[at]]
         empty = {at: {**blocks[at], "text": ""} for at in rest if blocks[at]["type"] == "text"}
@@ -129,17 +173,25 @@ class LargeResults:
             note = f"[{_note(blocks, rest, '', uris)}{ending}]"
             made[len(blocks)] = [{"type": "text", "text": note}]
         else:  # the note is where the text ends
-            head = beginning(blocks[cut]["text"], min(spare[cut], _PREVIEW_BYTES) if self._keeps else spare[cut])
+            head = beginning(
+                blocks[cut]["text"], min(spare[cut], _PREVIEW_BYTES) if self._keeps else spare[cut]
+            )
             text = f"{head}\n[{_note(blocks, rest, head, uris)}{ending}]"
             made[cut] = [{**blocks[cut], "text": text}, *made[cut]]
         return [block for at in sorted(made) for block in made[at]]
 
     def _cost(self, block: Block, size: int) -> int:
         """Return about how many bytes the links in place of *block* take."""
-        return _LINK_BYTES * (size * 5 // (self._part_bytes * 4) + 1) if self._contents(block, size) else 0
+        return (
+            _LINK_BYTES * (size * 5 // (self._part_bytes * 4) + 1)
+            if self._contents(block, size)
+            else 0
+        )
 
     def _contents(self, block: Block, size: int) -> dict[str, str]:
-        """Return *block* as contents of a resource; empty if it cannot be read in one piece, or is not to be kept."""
+        """Return *block* as contents of a resource; empty if it cannot be read in one piece, or is
+        not to be kept.
+        """
         found = {**block, **block.get("resource", {})}
         if not self._keeps or block["type"] == "resource_link":
             return {}
@@ -155,8 +207,13 @@ class LargeResults:
         if not contents:
             return []
         text = contents.get("text", "")
-        pieces = [{"text": piece} for piece in _pieces(text, self._part_bytes)] if text else [contents]
-        parts = [{member: value.encode() for member, value in {**contents, **piece}.items()} for piece in pieces]
+        pieces = (
+            [{"text": piece} for piece in _pieces(text, self._part_bytes)] if text else [contents]
+        )
+        parts = [
+            {member: value.encode() for member, value in {**contents, **piece}.items()}
+            for piece in pieces
+        ]
         id = os.urandom(16).hex()  # random, since a client that knows it can read the result
         with self._lock:
             self._kept[id], self._sizes[id] = parts, size
@@ -175,7 +232,8 @@ class LargeResults:
 
 
 def _fill(room: int, sizes: list[int], costs: list[int]) -> tuple[int, list[int]]:
-    """Return the room that is left when as many blocks as fit are sent whole, and the others, the smallest first.
+    """Return the room that is left when as many blocks as fit are sent whole, and the others, the
+    smallest first.
 
     *room* is what is left if no block is: each takes its cost then.
     """
@@ -193,20 +251,31 @@ def _note(blocks: list[Block], rest: list[int], head: str, uris: list[str]) -> s
     total = sum(len(block["text"]) for block in blocks if block["type"] == "text")
     hidden = sum(len(blocks[at]["text"]) for at in rest if blocks[at]["type"] == "text")
     others = {blocks[at]["type"] for at in rest} - {"text"}
-    said = [f"{total - hidden + len(head):,} of {total:,} characters of text shown"] if hidden else []
+    said = (
+        [f"{total - hidden + len(head):,} of {total:,} characters of text shown"] if hidden else []
+    )
     if others:
         number = sum(blocks[at]["type"] != "text" for at in rest)
         said.append(f"{number} of {len(blocks)} blocks left out ({', '.join(sorted(others))})")
     if not said:
         return "All text is shown."
-    advice = f" Read the rest with resources/read: {' to '.join(dict.fromkeys((uris[0], uris[-1])))}." if uris else ""
-    return f"Cut: {'; '.join(said)}.{advice or ' Ask for less, such as a part, a page or fewer fields.'}"
+    advice = (
+        f" Read the rest with resources/read: {' to '.join(dict.fromkeys((uris[0], uris[-1])))}."
+        if uris
+        else ""
+    )
+    return (
+        "Cut:"
+        f" {'; '.join(said)}.{advice or ' Ask for less, such as a part, a page or fewer fields.'}"
+    )
 
 
 def beginning(text: str, most: int) -> str:
-    """Return the longest beginning of *text* that takes at most *most* bytes as JSON and does not end in a character.
+    """Return the longest beginning of *text* that takes at most *most* bytes as JSON and does not
+    end in a character.
 
-    It ends with a line if one ends nearby. A character is what people see as one, such as an emoji of several people.
+    It ends with a line if one ends nearby. A character is what people see as one, such as an emoji
+    of several people.
     """
     data = encode_plain(text[: max(most, 0)])[1:-1][: max(most, 0)]
     while data:
@@ -228,13 +297,16 @@ def _pieces(text: str, most: int) -> Iterator[str]:
 
 
 _LONGEST_CHARACTER = 32
-"""How many code points of one character stay together at most: there are joke texts with hundreds."""
+"""How many code points of one character stay together at most: there are joke texts with hundreds.
+"""
 
 _JOINED = (("\u1100", "\u11ff"), ("\U0001f1e6", "\U0001f1ff"))
 """Parts of Korean syllables, and the letters of flags: two neighbours may belong together."""
 
 _JOINS = (("\u200d", "\u200d"), ("\U0001f3fb", "\U0001f3ff"), ("\U000e0020", "\U000e007f"))
-"""What belongs to the code point before it, in addition to marks: joiners, skin colours, the tags of regional flags."""
+"""What belongs to the code point before it, in addition to marks: joiners, skin colours, the tags
+of regional flags.
+"""
 
 
 def _boundary(text: str, end: int) -> int:
@@ -246,7 +318,9 @@ def _boundary(text: str, end: int) -> int:
 
 
 def _are_joined(before: str, after: str) -> bool:
-    """Return whether two code points belong to one character: about the rules of Unicode's annex 29."""
+    """Return whether two code points belong to one character: about the rules of Unicode's annex
+    29.
+    """
     if before + after == "\r\n" or before == "\u200d" or category(after).startswith("M"):
         return True
     if any(first <= before <= last and first <= after <= last for first, last in _JOINED):

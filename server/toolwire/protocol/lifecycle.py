@@ -1,7 +1,7 @@
 """The two eras of MCP: handshake, capabilities, and the members of every result.
 
-Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (2026-07-28) name their version in the
-`_meta` of every request. The era is decided for each request by itself.
+Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (2026-07-28) name
+their version in the `_meta` of every request. The era is decided for each request by itself.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Eras:
         self.capabilities: Any = None
         """The capabilities of a legacy client; `None` if it declared none."""
         self.requires_version = False
-        """Whether requests must name their version: modern ones have come, and `initialize` never has."""
+        """Whether requests must name their version: modern ones have come, and `initialize` never
+        has.
+        """
         self._seen_initialize = False
 
     def is_modern(self, method: str, params: dict[str, Any]) -> bool:
@@ -75,7 +77,9 @@ class Eras:
             return True
         if self.requires_version and not method.startswith(("initialize", "notifications/", "$/")):
             # Required of requests only: official clients send notifications without it.
-            raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
+            raise RequestError(
+                INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}"
+            )
         return False
 
     def saw_initialize(self) -> None:
@@ -105,16 +109,22 @@ def _check_modern(meta: dict[str, Any]) -> None:
             {"supported": SUPPORTED_VERSIONS, "requested": version},
         )
     if type(meta.get(META_CLIENT_CAPABILITIES)) is not dict:
-        raise RequestError(INVALID_PARAMS, f"params._meta[{META_CLIENT_CAPABILITIES!r}] must be an object")
+        raise RequestError(
+            INVALID_PARAMS, f"params._meta[{META_CLIENT_CAPABILITIES!r}] must be an object"
+        )
 
 
 def initialize(
     identity: Identity, capabilities: dict[str, Any], params: dict[str, Any], *, modern: bool
 ) -> dict[str, Any]:
-    """Return the result of `initialize`: with the client's version if it is supported, else the newest legacy one."""
+    """Return the result of `initialize`: with the client's version if it is supported, else the
+    newest legacy one.
+    """
     if modern:
         versions = ", ".join(MODERN_VERSIONS)
-        raise RequestError(METHOD_NOT_FOUND, f"initialize does not exist in {versions}: use server/discover")
+        raise RequestError(
+            METHOD_NOT_FOUND, f"initialize does not exist in {versions}: use server/discover"
+        )
     version = params.get("protocolVersion")
     if type(version) is not str:
         raise RequestError(INVALID_PARAMS, "params.protocolVersion must be a string")
@@ -123,13 +133,21 @@ def initialize(
         "capabilities": capabilities,
         "serverInfo": identity.server_info(),
     }
-    return result if identity.instructions is None else {**result, "instructions": identity.instructions}
+    return (
+        result
+        if identity.instructions is None
+        else {**result, "instructions": identity.instructions}
+    )
 
 
 def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
     """Return the result of `server/discover`, for `modern_result` to complete."""
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}
-    return result if identity.instructions is None else {**result, "instructions": identity.instructions}
+    return (
+        result
+        if identity.instructions is None
+        else {**result, "instructions": identity.instructions}
+    )
 
 
 # A client may keep a list for ttlMs; what it lists can change at any time.

@@ -1,4 +1,6 @@
-"""Log messages for clients that ask for them (MCP, logging). Imported for the first request that names a level."""
+"""Log messages for clients that ask for them (MCP, logging). Imported for the first request that
+names a level.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from .call import Call, Host
 
 MAX_LOG_BYTES = 64 * 1024
-"""The length at which a log message is cut: it is for a person to read, and must not fill the client's buffer."""
+"""The length at which a log message is cut: it is for a person to read, and must not fill the
+client's buffer.
+"""
 
 
 def severity(level: object, where: str) -> int:
@@ -30,7 +34,9 @@ def severity(level: object, where: str) -> int:
 
 
 def wanted_by(call: Call) -> int | None:
-    """Return the least severe level of log messages that the client wants from *call*; `None` if it wants none."""
+    """Return the least severe level of log messages that the client wants from *call*; `None` if it
+    wants none.
+    """
     is_named = call.origin.modern or call.log_level is not None
     return call.log_level if is_named else call.host.log_level
 
@@ -42,11 +48,15 @@ def send(call: Call, params: dict[str, Any]) -> None:
         return
     message = _notification(params)
     # Asked under the writer's lock: as with progress, no message follows the response.
-    call.host.send_notification(call, lambda: None if call.ended or call.lingers else message, len(message))
+    call.host.send_notification(
+        call, lambda: None if call.ended or call.lingers else message, len(message)
+    )
 
 
 def stray(host: Host, level: str, logger: str | None, data: Any) -> bytes | None:
-    """Return the log message of no call for the client of *host*; `None` if the client does not want it."""
+    """Return the log message of no call for the client of *host*; `None` if the client does not
+    want it.
+    """
     if host.log_level is None or level not in LEVELS or LEVELS.index(level) < host.log_level:
         return None
     return _notification({"level": level, "data": data} | ({"logger": logger} if logger else {}))
@@ -55,7 +65,8 @@ def stray(host: Host, level: str, logger: str | None, data: Any) -> bytes | None
 def _notification(params: dict[str, Any]) -> bytes:
     """Return the notification of the log message *params*.
 
-    The fields of data that cannot be written as JSON become text, and so does data that is too long.
+    The fields of data that cannot be written as JSON become text, and so does data that is too
+    long.
     """
     try:
         message = messages.notification("notifications/message", params)

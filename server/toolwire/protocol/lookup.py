@@ -1,7 +1,8 @@
-"""Which resource, prompt or completion a request means; unknown names; their failures. Imported when needed.
+"""Which resource, prompt or completion a request means; unknown names; their failures. Imported
+when needed.
 
-A request for a resource or prompt becomes a `Call`, as that of a tool does; see `ServerProtocol`. Its arguments are
-`{"uri": ...}` or those of the prompt, and it fails with a JSON-RPC error.
+A request for a resource or prompt becomes a `Call`, as that of a tool does; see `ServerProtocol`.
+Its arguments are `{"uri": ...}` or those of the prompt, and it fails with a JSON-RPC error.
 """
 
 from __future__ import annotations
@@ -40,20 +41,35 @@ def clash(first: Tool, second: Tool) -> str:
     """Return the sentence that two tools, resources or prompts have the name of *second*."""
     origins = f"two {second.kind} are called {second.name}: {first.origin} and {second.origin}"
     is_by_separator = first.name_with(".") != second.name_with(".")
-    dots = ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')" if is_by_separator else ""
+    dots = (
+        ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
+        if is_by_separator
+        else ""
+    )
     return f'{origins}; rename one: @tool_api(name="..."){dots}'
 
 
-CAPABILITIES = {"resources/read": "resources", "prompts/get": "prompts", "completion/complete": "completions"}
+CAPABILITIES = {
+    "resources/read": "resources",
+    "prompts/get": "prompts",
+    "completion/complete": "completions",
+}
 """The capability that a server with each method declares."""
 
 
 def find(
-    method: str, params: dict[str, Any], catalog: Catalog, kept: Named, *, modern: bool, may_be_late: bool = True
+    method: str,
+    params: dict[str, Any],
+    catalog: Catalog,
+    kept: Named,
+    *,
+    modern: bool,
+    may_be_late: bool = True,
 ) -> tuple[Tool, dict[str, Any]]:
     """Return the resource, prompt or completion that a request means, and its arguments.
 
-    *kept* are resources that no list has. If nothing is found, and it *may_be_late*, a mounted server may have it.
+    *kept* are resources that no list has. If nothing is found, and it *may_be_late*, a mounted
+    server may have it.
 
     Raises:
         RequestError: if the server does not have it.
@@ -83,7 +99,9 @@ def late(method: str, params: dict[str, Any], catalog: Catalog) -> tuple[Tool, d
 
 
 def completions_of(catalog: Catalog) -> dict[str, Any]:
-    """Return the capability `completions`, if any argument of a prompt or template can be completed."""
+    """Return the capability `completions`, if any argument of a prompt or template can be
+    completed.
+    """
     from toolwire_tools.resources.completion import completers
 
     several = (*catalog.prompts.values(), *catalog.templates.values())
@@ -101,7 +119,9 @@ def unknown_tool(name: str, shown: Named) -> RequestError:
     return RequestError(INVALID_PARAMS, _unknown("tool", name, list(shown)))
 
 
-def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern: bool) -> tuple[Tool, Any]:
+def resource(
+    params: dict[str, Any], by_uri: Named, templates: Named, *, modern: bool
+) -> tuple[Tool, Any]:
     """Return the resource that a request with *params* means, and its arguments.
 
     Raises:
@@ -109,7 +129,9 @@ def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern:
     """
     uri = params.get("uri")
     if type(uri) is not str:
-        raise RequestError(INVALID_PARAMS, "params.uri must be a string: the URI of the resource to read")
+        raise RequestError(
+            INVALID_PARAMS, "params.uri must be a string: the URI of the resource to read"
+        )
     found = by_uri.get(uri) or _by_template(uri, templates)
     if found is None:
         problem = _unknown("resource", uri, [*by_uri, *templates])
@@ -119,7 +141,8 @@ def resource(params: dict[str, Any], by_uri: Named, templates: Named, *, modern:
 
 def _by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
-        resource: Any = tool  # which may be a copy that runs in a process, or mounted with a template we cannot read
+        # which may be a copy that runs in a process, or mounted with a template we cannot read
+        resource: Any = tool
         if resource.template is not None and resource.template.match(uri) is not None:
             return tool
     return None
@@ -133,12 +156,16 @@ def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
     """
     name = params.get("name")
     if type(name) is not str:
-        raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the prompt to get")
+        raise RequestError(
+            INVALID_PARAMS, "params.name must be a string: the name of the prompt to get"
+        )
     if name not in prompts:
         raise RequestError(INVALID_PARAMS, _unknown("prompt", name, list(prompts)))
     arguments = params.get("arguments")
     if arguments is not None and type(arguments) is not dict:
-        raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the prompt's arguments")
+        raise RequestError(
+            INVALID_PARAMS, "params.arguments must be an object of the prompt's arguments"
+        )
     return prompts[name], arguments or {}
 
 
@@ -150,9 +177,15 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
     """
     ref, argument, context = (params.get(name) for name in ("ref", "argument", "context"))
     if not isinstance(ref, dict) or ref.get("type") not in ("ref/prompt", "ref/resource"):
-        raise RequestError(INVALID_PARAMS, 'params.ref must have the type "ref/prompt" or "ref/resource"')
-    if not isinstance(argument, dict) or not all(isinstance(argument.get(key), str) for key in ("name", "value")):
-        raise RequestError(INVALID_PARAMS, "params.argument must have a name and a value, which are strings")
+        raise RequestError(
+            INVALID_PARAMS, 'params.ref must have the type "ref/prompt" or "ref/resource"'
+        )
+    if not isinstance(argument, dict) or not all(
+        isinstance(argument.get(key), str) for key in ("name", "value")
+    ):
+        raise RequestError(
+            INVALID_PARAMS, "params.argument must have a name and a value, which are strings"
+        )
     if ref["type"] == "ref/prompt":
         owner, _ = prompt(ref, prompts)
     else:
@@ -161,12 +194,18 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         if found is None:
             raise RequestError(INVALID_PARAMS, _unknown("template", uri, list(templates)))
         owner = found
-    if (forwarded := getattr(owner, "completion", None)) is not None:  # of a mounted server, which knows its arguments
-        found_there: tuple[Tool, Any] = forwarded({name: params[name] for name in _COMPLETION if name in params})
+    if (
+        forwarded := getattr(owner, "completion", None)
+    ) is not None:  # of a mounted server, which knows its arguments
+        found_there: tuple[Tool, Any] = forwarded(
+            {name: params[name] for name in _COMPLETION if name in params}
+        )
         return found_there
     known, name = owner._signature.arguments.input_schema.get("properties", {}), argument["name"]
     if name not in known:
-        raise RequestError(INVALID_PARAMS, f"{owner.name}: {_unknown('argument', name, list(known))}")
+        raise RequestError(
+            INVALID_PARAMS, f"{owner.name}: {_unknown('argument', name, list(known))}"
+        )
     from toolwire_tools.resources.completion import Completion
 
     others = context.get("arguments") if isinstance(context, dict) else None
@@ -188,8 +227,12 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
     shown = name[:200]  # to compare megabytes would take seconds
     close = closest(shown, known, 3)
     more = f" and {len(known) - 10} more" if len(known) > 10 else ""
-    listed = f"; available: {', '.join(known[:10])}{more}" if known else f"; this server has no {what}s"
-    return f"Unknown {what}: {shown}" + (f"; did you mean {' or '.join(close)}?" if close else listed)
+    listed = (
+        f"; available: {', '.join(known[:10])}{more}" if known else f"; this server has no {what}s"
+    )
+    return f"Unknown {what}: {shown}" + (
+        f"; did you mean {' or '.join(close)}?" if close else listed
+    )
 
 
 def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
@@ -198,12 +241,16 @@ def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
 
     what = {"prompts": "prompt", "completions": "completion of"}.get(call.tool.kind, "resource")
     data = call.arguments if what == "resource" else None
-    if isinstance(error, RequestError):  # the answer of a worker process, to which we are a legacy client
+    if isinstance(
+        error, RequestError
+    ):  # the answer of a worker process, to which we are a legacy client
         code, text, data = error.code, error.message, error.data
     else:
         text = failure_text(error, mask, f"The {what} {call.tool.name}")
         codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}
-        code = next((code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR)
+        code = next(
+            (code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR
+        )
     return RequestError(_for_era(code, call.origin.modern), text, data)
 
 

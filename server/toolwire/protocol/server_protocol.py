@@ -1,9 +1,10 @@
 """Decides about each message, in the order of arrival.
 
-Strategy. `receive` turns one frame into decisions; it neither reads, writes, blocks nor runs a tool. A single
-well-formed request takes the fast path in this file: a dict lookup. Everything else takes `slow_path.py`. `receive`
-belongs to one thread; the other methods may be called from any. `InFlight` ends each call once. Whatever in this room
-finds a fault of the client raises `RequestError`, and `receive` answers with it.
+Strategy. `receive` turns one frame into decisions; it neither reads, writes, blocks nor runs a
+tool. A single well-formed request takes the fast path in this file: a dict lookup. Everything else
+takes `slow_path.py`. `receive` belongs to one thread; the other methods may be called from any.
+`InFlight` ends each call once. Whatever in this room finds a fault of the client raises
+`RequestError`, and `receive` answers with it.
 """
 
 from __future__ import annotations
@@ -54,16 +55,21 @@ _encode_any_depth = msgspec.json.Encoder().encode  # for our own use; messages h
 class Catalog:
     """Tools, resources and prompts in their given order.
 
-    *separator* stands between toolkit and method in the names shown; calls may also use a dot or an underscore.
-    A *page_size* of `None` puts all tools on one page: some clients never ask for a second. *late* answers for what
-    mounted servers may have.
+    *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
+    underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
+    second. *late* answers for what mounted servers may have.
 
     Raises:
         ValueError: if two tools have the same name.
     """
 
     def __init__(
-        self, tools: Iterable[Tool], *, separator: str = SEPARATOR, page_size: int | None = None, late: Any = None
+        self,
+        tools: Iterable[Tool],
+        *,
+        separator: str = SEPARATOR,
+        page_size: int | None = None,
+        late: Any = None,
     ) -> None:
         kinds = [kind for kinds in LISTS.values() for kind in kinds]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
@@ -99,12 +105,19 @@ class Catalog:
         return next((things[name] for things in self._spellings.values() if name in things), None)
 
     def describe(self, kind: str = "tools") -> list[dict[str, Any]]:
-        """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or `prompts`."""
+        """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or
+        `prompts`.
+        """
         return [tool.describe() for tool in self._lists[kind].values()]
 
     def capabilities(self, keeps_results: bool) -> dict[str, Any]:
-        """Return MCP's capabilities of a server with this catalog. Methods of others do not exist for its clients."""
-        held = {"tools", *(name for name, kinds in LISTS.items() if any(map(self._lists.get, kinds)))}
+        """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
+        for its clients.
+        """
+        held = {
+            "tools",
+            *(name for name, kinds in LISTS.items() if any(map(self._lists.get, kinds))),
+        }
         held |= {"resources"} if keeps_results else set()  # results that were too large to send
         completions: dict[str, Any] = {}
         if self.late or self.prompts or self.templates:
@@ -112,7 +125,11 @@ class Catalog:
 
             held |= set(LISTS) if self.late else set()
             completions = completions_of(self)
-        return {**{name: {"listChanged": True} for name in LISTS if name in held}, "logging": {}, **completions}
+        return {
+            **{name: {"listChanged": True} for name in LISTS if name in held},
+            "logging": {},
+            **completions,
+        }
 
     def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
         """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
@@ -121,7 +138,9 @@ class Catalog:
         starts = {str(start): start for start in range(size, len(tools), size)}
         if cursor is not None and cursor not in starts:
             shown = repr(cursor[:100])
-            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page")
+            raise RequestError(
+                INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page"
+            )
         start = 0 if cursor is None else starts[cursor]
         page: dict[str, Any] = {kind: [tool.describe() for tool in tools[start : start + size]]}
         if start + size < len(tools):
@@ -140,9 +159,16 @@ class Catalog:
             self._spellings[tool.kind][spelling] = shown
 
 
-LISTS = {"tools": ("tools",), "resources": ("resources", "resourceTemplates"), "prompts": ("prompts",)}
+LISTS = {
+    "tools": ("tools",),
+    "resources": ("resources", "resourceTemplates"),
+    "prompts": ("prompts",),
+}
 """The kinds of things of each capability."""
-LIST_METHODS = {**{f"{name}/list": name for name in LISTS}, "resources/templates/list": "resourceTemplates"}
+LIST_METHODS = {
+    **{f"{name}/list": name for name in LISTS},
+    "resources/templates/list": "resourceTemplates",
+}
 """The methods that list things of one kind."""
 
 
@@ -152,7 +178,9 @@ class ServerProtocol:
     `in_flight` holds the calls, and turns their outcomes into messages.
     """
 
-    def __init__(self, catalog: Catalog, identity: lifecycle.Identity, settings: Settings, *, host: Host) -> None:
+    def __init__(
+        self, catalog: Catalog, identity: lifecycle.Identity, settings: Settings, *, host: Host
+    ) -> None:
         self.in_flight = InFlight(settings, identity)
         self._max_batch_elements = settings.max_batch_elements
         self._slow_path: SlowPath | None = None
@@ -184,10 +212,12 @@ class ServerProtocol:
             "notifications/initialized": self._notified,
         }
         self._handlers = self._all_handlers
-        # Served even under overload: their responses are no longer than a refusal, or they end something.
+        # Served even under overload: their responses are no longer than a refusal, or they end
+        # something.
         served = ("ping", "notifications/cancelled", "$/cancelRequest", "notifications/initialized")
         self._refusing_handlers = {
-            method: handler if method in served else self._refuse for method, handler in self._all_handlers.items()
+            method: handler if method in served else self._refuse
+            for method, handler in self._all_handlers.items()
         }
 
     # In
@@ -205,7 +235,9 @@ class ServerProtocol:
         except RequestError as error:
             return self.answer(request.id, error, None)
 
-    def handle_request(self, request: Request, size: int, batch: Batch | None) -> tuple[Decision, ...]:
+    def handle_request(
+        self, request: Request, size: int, batch: Batch | None
+    ) -> tuple[Decision, ...]:
         """Return what to do about one request or notification of *size* bytes."""
         method = request.method
         handler = self._handlers.get(method)
@@ -215,7 +247,9 @@ class ServerProtocol:
         if params is None:
             params = {}
         try:
-            modern = ("_meta" in params or self._eras.requires_version) and self._eras.is_modern(method, params)
+            modern = ("_meta" in params or self._eras.requires_version) and self._eras.is_modern(
+                method, params
+            )
             return handler(request, params, Origin(size, batch, modern))
         except RequestError:
             raise
@@ -224,12 +258,16 @@ class ServerProtocol:
             raise RequestError(INTERNAL_ERROR, "Internal error") from bug
 
     def handle_response(self, response: Response) -> tuple[Decision, ...]:
-        """Return what to do about a response: a tool may wait for it. Responses are never answered."""
+        """Return what to do about a response: a tool may wait for it. Responses are never
+        answered.
+        """
         pending = None if self._elicitations is None else self._elicitations.take(response.id)
         return () if pending is None else (ElicitationReply(pending, response.reply()),)
 
     def refuse_requests(self, refuse: bool) -> None:
-        """Refuse requests from now on, or serve them again: the client does not read its responses."""
+        """Refuse requests from now on, or serve them again: the client does not read its
+        responses.
+        """
         self._handlers = self._refusing_handlers if refuse else self._all_handlers
 
     def method_error(self, method: str) -> RequestError | None:
@@ -237,7 +275,11 @@ class ServerProtocol:
         if method in self._handlers:
             return None
         is_tool = method in self._tools  # in JSON-RPC without MCP, a function would be a method
-        hint = f'; it is a tool: the method is tools/call, with params {{"name": "{method}"}}' if is_tool else ""
+        hint = (
+            f'; it is a tool: the method is tools/call, with params {{"name": "{method}"}}'
+            if is_tool
+            else ""
+        )
         return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
 
     def answer(
@@ -245,7 +287,8 @@ class ServerProtocol:
     ) -> tuple[Decision, ...]:
         """Return the decision to send a result, as JSON, or an error.
 
-        An unset *id* is that of a notification, which is not answered; `None` one that could not be read.
+        An unset *id* is that of a notification, which is not answered; `None` one that could not be
+        read.
         """
         if id is UNSET:
             return _send(batch, None)
@@ -259,13 +302,19 @@ class ServerProtocol:
             from .elicitation import read_response
 
             response = read_response(frame) if isinstance(frame, bytes) else None
-            return self.slow_path().receive(frame) if response is None else self.handle_response(response)
+            return (
+                self.slow_path().receive(frame)
+                if response is None
+                else self.handle_response(response)
+            )
         except Exception as bug:  # the outer edge of the reading thread, which must continue
             log.traceback("a message could not be handled; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
 
     def slow_path(self) -> SlowPath:
-        """Return the slow path of this protocol, which is imported for the first message that needs it."""
+        """Return the slow path of this protocol, which is imported for the first message that needs
+        it.
+        """
         if self._slow_path is None:
             from .slow_path import SlowPath
 
@@ -275,22 +324,30 @@ class ServerProtocol:
 
     # Methods
 
-    def _call_tool(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _call_tool(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         name = params.get("name")
         if type(name) is not str:
-            raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
+            raise RequestError(
+                INVALID_PARAMS, "params.name must be a string: the name of the tool to call"
+            )
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}
         elif type(arguments) is not dict and (self._strict_arguments or type(arguments) is not str):
-            raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
+            raise RequestError(
+                INVALID_PARAMS, "params.arguments must be an object of the tool's arguments"
+            )
         tool = self._tools.get(name)
         if tool is None:
             from .lookup import late
 
             return self._begin(request, params, origin, *late("tools/call", params, self._catalog))
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host)
+        call = Call(
+            id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host
+        )
         if "_meta" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
@@ -299,7 +356,11 @@ class ServerProtocol:
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         meta = params["_meta"]
         if type(meta) is dict:
-            call.meta, call.id_in_log, token = meta, meta.get(META_CALL_ID), meta.get("progressToken")
+            call.meta, call.id_in_log, token = (
+                meta,
+                meta.get(META_CALL_ID),
+                meta.get("progressToken"),
+            )
             if type(token) is str or type(token) is int:
                 call.token, call.last_report = token, Report(time.monotonic())
             if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
@@ -308,7 +369,9 @@ class ServerProtocol:
                 call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
-            call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""  # it may answer questions
+            call.sent = (
+                _encode_any_depth(call.arguments) if call.capabilities else b""
+            )  # it may answer questions
         if call.origin.modern and "requestState" in params:
             decisions = self._resume(call, params)
         else:
@@ -318,19 +381,25 @@ class ServerProtocol:
             self._host.expect_progress()
         return decisions
 
-    def _run_other(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _run_other(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         """As `_call_tool`, for a resource, a prompt or a completion."""
         from . import lookup
 
         self._require(lookup.CAPABILITIES[request.method], request.method)
-        found = lookup.find(request.method, params, self._catalog, self.in_flight.kept, modern=origin.modern)
+        found = lookup.find(
+            request.method, params, self._catalog, self.in_flight.kept, modern=origin.modern
+        )
         return self._begin(request, params, origin, *found)
 
     def _begin(
         self, request: Request, params: dict[str, Any], origin: Origin, tool: Tool, arguments: Any
     ) -> tuple[Decision, ...]:
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host)
+        call = Call(
+            id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host
+        )
         if "_meta" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
@@ -338,10 +407,14 @@ class ServerProtocol:
 
     def _require(self, capability: str, method: str) -> None:
         if capability not in self._capabilities:
-            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {method}; this server has no {capability}")
+            raise RequestError(
+                METHOD_NOT_FOUND, f"Method not found: {method}; this server has no {capability}"
+            )
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
-        """Continue a parked call: a modern client has repeated it with the user's input, under a new id."""
+        """Continue a parked call: a modern client has repeated it with the user's input, under a
+        new id.
+        """
         pending, reply = self.elicitations().resume(again, params)
         if reply is not None:
             return (ElicitationReply(pending, reply),)
@@ -351,16 +424,22 @@ class ServerProtocol:
         asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
         return self.answer(id, encode_plain(asked_again), again.origin.batch)
 
-    def _list(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _list(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         self._require(request.method.partition("/")[0], request.method)
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
         if (late := self._catalog.late) is not None:
-            return self._begin(request, params, origin, late, {"method": request.method, "params": params})
+            return self._begin(
+                request, params, origin, late, {"method": request.method, "params": params}
+            )
         kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
-        pages = self._pages  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
+        pages = (
+            self._pages
+        )  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
         page = pages.get(key)
         if page is None:
             result = self._catalog.page(kind, cursor)
@@ -368,48 +447,79 @@ class ServerProtocol:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
         if origin.batch is not None and origin.batch.size + len(page) > self._max_result_bytes:
-            raise RequestError(OVERLOADED, f"The responses of this batch take more than {self._max_result_bytes} bytes")
+            raise RequestError(
+                OVERLOADED,
+                f"The responses of this batch take more than {self._max_result_bytes} bytes",
+            )
         return self.answer(request.id, page, origin.batch)
 
-    def _refuse(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _refuse(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         raise RequestError(OVERLOADED, _UNREAD)
 
-    def _ping(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _ping(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if origin.modern:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: ping (removed in 2026-07-28)")
         return self.answer(request.id, b"{}", origin.batch)
 
-    def _set_log_level(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _set_log_level(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if origin.modern:
-            raise RequestError(METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)")
+            raise RequestError(
+                METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)"
+            )
         from .log_messages import severity
 
         self._host.log_level = severity(params.get("level"), "params.level")
         return self.answer(request.id, b"{}", origin.batch)
 
-    def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _initialize(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if not origin.modern:
             self._eras.saw_initialize()
-        result = lifecycle.initialize(self._identity, self._capabilities, params, modern=origin.modern)
+        result = lifecycle.initialize(
+            self._identity, self._capabilities, params, modern=origin.modern
+        )
         self._eras.initialized(params, result)
         return self.answer(request.id, encode_plain(result), origin.batch)
 
-    def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _discover(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if not origin.modern:  # a request of 2026-07-28 only
-            raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
-        result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity, self._capabilities))
+            raise RequestError(
+                INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}"
+            )
+        result = lifecycle.modern_result(
+            self._identity, lifecycle.discover(self._identity, self._capabilities)
+        )
         return self.answer(request.id, encode_plain(result), origin.batch)
 
-    def _listen(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _listen(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if not origin.modern:
-            raise RequestError(METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)")
+            raise RequestError(
+                METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)"
+            )
         from . import subscriptions
 
-        begun = subscriptions.begin(self.in_flight, request.id, params, origin.batch, self._capabilities)
+        begun = subscriptions.begin(
+            self.in_flight, request.id, params, origin.batch, self._capabilities
+        )
         return _send(None, begun)
 
-    def _cancel(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
-        """End a call: in MCP without a response, in LSP with an error which says that it was cancelled."""
+    def _cancel(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
+        """End a call: in MCP without a response, in LSP with an error which says that it was
+        cancelled.
+        """
         noted = self._notified(request, params, origin)
         is_lsp = request.method == "$/cancelRequest"
         error = RequestError(REQUEST_CANCELLED, "Request cancelled") if is_lsp else None
@@ -425,24 +535,34 @@ class ServerProtocol:
         ended = _send(batch, None) if error is None else self.answer(call.id, error, batch)
         return (Cancel(call), *ended, *noted)
 
-    def _notified(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+    def _notified(
+        self, request: Request, params: dict[str, Any], origin: Origin
+    ) -> tuple[Decision, ...]:
         if request.id is not UNSET:
-            raise RequestError(METHOD_NOT_FOUND, f"{request.method} is a notification: send it without an id")
+            raise RequestError(
+                METHOD_NOT_FOUND, f"{request.method} is a notification: send it without an id"
+            )
         return _send(origin.batch, None)
 
     # Out
 
     def elicitations(self) -> Elicitations:
-        """Return the elicitations of this protocol, whose module is imported for the first of them."""
+        """Return the elicitations of this protocol, whose module is imported for the first of
+        them.
+        """
         if self._elicitations is None:
             from .elicitation import Elicitations
 
             with self.in_flight.lock:  # several tools may ask at once
-                self._elicitations = self._elicitations or Elicitations(self.in_flight, self._max_elicitations)
+                self._elicitations = self._elicitations or Elicitations(
+                    self.in_flight, self._max_elicitations
+                )
         return self._elicitations
 
     def elicit(self, pending: PendingElicitation) -> bytes | None:
-        """Return the message that asks the client; what `Elicitations.request` returns and raises."""
+        """Return the message that asks the client; what `Elicitations.request` returns and
+        raises.
+        """
         return self.elicitations().request(pending, self._eras.version)
 
     def replace(self, catalog: Catalog) -> list[bytes]:
@@ -468,11 +588,15 @@ class ServerProtocol:
 
 META_CALL_ID = "toolwire/callId"  # the host's id of a call, for the log of a worker process
 
-_UNREAD = "Overloaded: too many responses have not been read; read them, then send the request again"
+_UNREAD = (
+    "Overloaded: too many responses have not been read; read them, then send the request again"
+)
 
 
 def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
-    """Return the decision to send *message* or, for a member of a batch, the array that it completes."""
+    """Return the decision to send *message* or, for a member of a batch, the array that it
+    completes.
+    """
     if batch is not None:
         message = batch.end(message)
     return () if message is None else (Send(message),)

@@ -1,8 +1,9 @@
 """The slow path: everything that is not one well-formed request.
 
-Strategy. This file splits batches and recognizes responses; jsonrpcserver judges each remaining element that is not a
-well-formed request, with a method that only returns our decision. `DIFFERENCES` lists where this file deviates from
-jsonrpcserver. It takes 100 ms to import, which only a host that needs it pays.
+Strategy. This file splits batches and recognizes responses; jsonrpcserver judges each remaining
+element that is not a well-formed request, with a method that only returns our decision.
+`DIFFERENCES` lists where this file deviates from jsonrpcserver. It takes 100 ms to import, which
+only a host that needs it pays.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-# Before jsonrpcserver, which starts by importing jsonschema.validators: if a tool's thread imported jsonschema at that
-# moment, one of the two would get a partly initialized module (that is how Python resolves a deadlock of imports).
+# Before jsonrpcserver, which starts by importing jsonschema.validators: if a tool's thread imported
+# jsonschema at that moment, one of the two would get a partly initialized module (that is how
+# Python resolves a deadlock of imports).
 import jsonschema  # noqa: F401
 import msgspec
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire.codec import DecodingError, decode
-from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Fault
+from toolwire_schemas.wire.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Fault,
+)
 
 from .. import log
 from ..errors import RequestError
@@ -34,11 +42,23 @@ if TYPE_CHECKING:
     from .call import Decision
 
 DIFFERENCES = {
-    "responses": "answered with -32600 by jsonrpcserver; never answered here, since that could loop for ever",
-    "params-null": "refused by jsonrpcserver; here the same as no params, since hosts in other languages send it",
-    "extra-members": "refused by jsonrpcserver; JSON-RPC 2.0 does not forbid them, and extensions use them",
-    "readable-ids": "answered with null by jsonrpcserver; here every response has the id if it can be read",
-    "one-bad-element": "fails the whole batch in jsonrpcserver; here each element is handled on its own (section 6)",
+    "responses": (
+        "answered with -32600 by jsonrpcserver; never answered here, since that could loop for ever"
+    ),
+    "params-null": (
+        "refused by jsonrpcserver; here the same as no params, since hosts in other languages"
+        " send it"
+    ),
+    "extra-members": (
+        "refused by jsonrpcserver; JSON-RPC 2.0 does not forbid them, and extensions use them"
+    ),
+    "readable-ids": (
+        "answered with null by jsonrpcserver; here every response has the id if it can be read"
+    ),
+    "one-bad-element": (
+        "fails the whole batch in jsonrpcserver; here each element is handled on its own"
+        " (section 6)"
+    ),
     "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP requires",
 }
 
@@ -55,39 +75,59 @@ _MEMBERS = {
 
 
 class SlowPath(msgspec.Struct, frozen=True):
-    """Decides with the functions of `ServerProtocol`; `method_error` returns `None` for a method that exists."""
+    """Decides with the functions of `ServerProtocol`; `method_error` returns `None` for a method
+    that exists.
+    """
 
     handle_request: Callable[[Request, int, Batch | None], tuple[Decision, ...]]
     handle_response: Callable[[Response], tuple[Decision, ...]]
-    answer: Callable[[Id | UnsetType | None, bytes | RequestError, Batch | None], tuple[Decision, ...]]
+    answer: Callable[
+        [Id | UnsetType | None, bytes | RequestError, Batch | None], tuple[Decision, ...]
+    ]
     method_error: Callable[[str], RequestError | None]
     hold: Callable[[int], None]
     max_batch_elements: int
 
     def receive(self, frame: Frame) -> tuple[Decision, ...]:
         """Return what to do about a *frame* that is not one well-formed request."""
-        # Hosts wait for the response to their id, so a broken message is answered with the id it seems to have.
+        # Hosts wait for the response to their id, so a broken message is answered with the id it
+        # seems to have.
         if isinstance(frame, Fault):
             code = INVALID_REQUEST if frame.too_large else PARSE_ERROR
-            return self.answer(find_id(frame.head, frame.tail), RequestError(code, frame.message), None)
+            return self.answer(
+                find_id(frame.head, frame.tail), RequestError(code, frame.message), None
+            )
         try:
             message = decode(frame)
         except DecodingError as error:
             id = find_id(frame[:512], frame[-512:])
             cut_off = str(error).endswith("truncated")
-            hint = "; a message is one line, or as long as its Content-Length says" if cut_off else ""
+            hint = (
+                "; a message is one line, or as long as its Content-Length says" if cut_off else ""
+            )
             return self.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}{hint}"), None)
         if type(message) is not list:
             return self._receive_one(message, len(frame), None)
         if not message:
-            return self.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
+            return self.answer(
+                None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None
+            )
         if len(message) > self.max_batch_elements:
-            problem = f"a batch of {len(message)} elements (the limit is {self.max_batch_elements}); split it"
+            problem = (
+                f"a batch of {len(message)} elements (the limit is {self.max_batch_elements});"
+                " split it"
+            )
             log.rarely("batch", f"refused {problem} (--max-batch-elements)")
-            return self.answer(None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None)
+            return self.answer(
+                None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None
+            )
         batch = Batch(sum(not _is_response(element) for element in message), self.hold)
         share = len(frame) // len(message)
-        return tuple(decision for element in message for decision in self._receive_member(element, share, batch))
+        return tuple(
+            decision
+            for element in message
+            for decision in self._receive_member(element, share, batch)
+        )
 
     def _receive_member(self, element: Any, size: int, batch: Batch) -> tuple[Decision, ...]:
         """Take the fast path where possible: jsonrpcserver needs seconds for a batch of 100,000."""
@@ -132,7 +172,9 @@ class SlowPath(msgspec.Struct, frozen=True):
         return self.answer(_readable_id(element), error, batch)
 
     def _error(self, element: Any, outcome: Any) -> RequestError | None:
-        """Return jsonrpcserver's verdict in our words; `None` for a notification, which is never answered."""
+        """Return jsonrpcserver's verdict in our words; `None` for a notification, which is never
+        answered.
+        """
         if outcome is None:
             return None
         verdict = outcome._error
@@ -144,7 +186,9 @@ class SlowPath(msgspec.Struct, frozen=True):
         if code == INVALID_PARAMS and type(element.get("params")) is list:
             expected = _MEMBERS.get(element["method"])
             hint = f" with the members {expected}" if expected else ""
-            return RequestError(code, f"params must be an object{hint}; {element['method']} takes no array")
+            return RequestError(
+                code, f"params must be an object{hint}; {element['method']} takes no array"
+            )
         return RequestError(code, message, None if data is NODATA else data)
 
 
@@ -171,7 +215,11 @@ def _problem(element: Any) -> str | None:
 
 
 def _is_response(element: Any) -> bool:
-    return type(element) is dict and "method" not in element and ("result" in element or "error" in element)
+    return (
+        type(element) is dict
+        and "method" not in element
+        and ("result" in element or "error" in element)
+    )
 
 
 def _readable_id(element: Any) -> Id | None:
@@ -187,7 +235,8 @@ _ID_LAST = re.compile(rb"(?:,|\A\s*\{)\s*" + _ID + rb"\}\s*\Z")
 def find_id(head: bytes, tail: bytes) -> Id | None:
     """Return the id of a message of which only the two ends are known; `None` if it is not found.
 
-    Only the very first and last members certainly belong to the outermost object; all known clients put the id there.
+    Only the very first and last members certainly belong to the outermost object; all known clients
+    put the id there.
     """
     found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
     if found is None:

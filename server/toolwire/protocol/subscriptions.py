@@ -1,4 +1,6 @@
-"""Subscriptions of modern clients to changes of the lists. Imported for the first `subscriptions/listen`."""
+"""Subscriptions of modern clients to changes of the lists. Imported for the first
+`subscriptions/listen`.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,26 @@ if TYPE_CHECKING:
 
 
 def begin(
-    in_flight: InFlight, id: object, params: dict[str, Any], batch: Batch | None, lists: Collection[str]
+    in_flight: InFlight,
+    id: object,
+    params: dict[str, Any],
+    batch: Batch | None,
+    lists: Collection[str],
 ) -> bytes:
     """Add a subscription to some of *lists*.
 
     Return the notification that names what it includes, of all that the client asked for.
     """
     if batch is not None or not isinstance(id, str | int):
-        raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
+        raise RequestError(
+            INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches"
+        )
     wanted = params.get("notifications")
     if not isinstance(wanted, dict):
-        raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
+        raise RequestError(
+            INVALID_PARAMS,
+            "params.notifications must be an object such as {'toolsListChanged': true}",
+        )
     chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
     in_flight.check_unused(id)
     if len(in_flight.subscriptions) >= in_flight.max_calls:
@@ -43,15 +54,26 @@ def begin(
 
 
 def changes(before: Any, after: Any, host: Host) -> list[str]:
-    """Return the capabilities of which a list differs between two catalogs, as far as the client of *host* cares."""
-    lists = {"tools": ["tools"], "resources": ["resources", "resourceTemplates"], "prompts": ["prompts"]}
-    old, new = ({name: [*map(one.describe, kinds)] for name, kinds in lists.items()} for one in (before, after))
+    """Return the capabilities of which a list differs between two catalogs, as far as the client of
+    *host* cares.
+    """
+    lists = {
+        "tools": ["tools"],
+        "resources": ["resources", "resourceTemplates"],
+        "prompts": ["prompts"],
+    }
+    old, new = (
+        {name: [*map(one.describe, kinds)] for name, kinds in lists.items()}
+        for one in (before, after)
+    )
     changed = [name for name in lists if new[name] != old[name]]
     return changed if after.late is None else after.late.news(host, changed)
 
 
 def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:
-    """Return the notifications of the lists that have *changed*; one of them for a legacy client."""
+    """Return the notifications of the lists that have *changed*; one of them for a legacy
+    client.
+    """
     news = []
     for name in changed:
         subscribed = [id for id, lists in list(in_flight.subscriptions.items()) if name in lists]
@@ -65,8 +87,13 @@ def end_all(in_flight: InFlight, identity: Identity) -> list[bytes]:
     """End all subscriptions; return their responses."""
     ids = list(in_flight.subscriptions)
     in_flight.subscriptions.clear()
-    return [messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})) for id in ids]
+    return [
+        messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
+        for id in ids
+    ]
 
 
 def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
-    return messages.notification(f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}})
+    return messages.notification(
+        f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}}
+    )

@@ -18,7 +18,8 @@ class Board:
     `descriptor` is that of the shared memory: the numbers, then the name of each code.
 
     Raises:
-        OSError: if the system has no shared memory files (they exist on Linux), or no descriptor is free.
+        OSError: if the system has no shared memory files (they exist on Linux), or no descriptor is
+            free.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,9 @@ class Board:
         self._free = list(range(SLOTS - 1, 0, -1))
 
     def take_slot(self, name: str) -> int:
-        """Mark a free slot with a tool's *name*, and return it; 0, which is shared, if all are taken."""
+        """Mark a free slot with a tool's *name*, and return it; 0, which is shared, if all are
+        taken.
+        """
         try:
             slot = self._free.pop()
         except IndexError:

@@ -1,7 +1,7 @@
 """The event loop that runs `async def` tools: one thread, started for the first of them.
 
-anyio and asyncio take longer to import than a server takes to start, so that thread imports them, and calls that
-arrive before are queued.
+anyio and asyncio take longer to import than a server takes to start, so that thread imports them,
+and calls that arrive before are queued.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ Deliver = Callable[["Call", Outcome], None]
 class EventLoop:
     """Runs calls concurrently, as tasks.
 
-    Calls `begin(call)` first, `deliver(call, outcome)` unless it was cancelled, and `release(call)` last; none of them
-    may block. No call starts while *may_begin* returns false; call `make_room` when it may be true again.
+    Calls `begin(call)` first, `deliver(call, outcome)` unless it was cancelled, and `release(call)`
+    last; none of them may block. No call starts while *may_begin* returns false; call `make_room`
+    when it may be true again.
     """
 
     def __init__(
@@ -49,16 +50,20 @@ class EventLoop:
         self._lock = threading.Lock()
         self._under_way: set[Call] = set()
         self._spawned: list[Callable[[], Coroutine[Any, Any, None]]] = []
-        self._arrived: list[Call] = []  # passed to the loop together: to wake it for each would take longer
+        self._arrived: list[
+            Call
+        ] = []  # passed to the loop together: to wake it for each would take longer
         self._woken = False
-        # Schedules a function on the loop, while it runs. (anyio's portal would wait until the function starts, and so
-        # for a tool that blocks the loop.)
+        # Schedules a function on the loop, while it runs. (anyio's portal would wait until the
+        # function starts, and so for a tool that blocks the loop.)
         self._call_soon: Callable[..., object] | None = None
         self._tasks: TaskGroup
         self._room: Event
         self._is_started = False
         self._thread: threading.Thread | None = None
-        self._watch = LoopWatch(timers, self.soon, lambda: bool(self._under_way), self._thread_id, _RUNNER)
+        self._watch = LoopWatch(
+            timers, self.soon, lambda: bool(self._under_way), self._thread_id, _RUNNER
+        )
 
     def put(self, call: Call) -> None:
         """Start *call*. Never blocks."""
@@ -69,7 +74,9 @@ class EventLoop:
         self._watch.watch()
 
     def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run *task* on the loop, until it ends or the loop is finished. It must not raise. Never blocks."""
+        """Run *task* on the loop, until it ends or the loop is finished. It must not raise. Never
+        blocks.
+        """
         with self._lock:
             self._spawned.append(task)
         self._wake()
@@ -84,7 +91,9 @@ class EventLoop:
         if starts:
             self._start()
         elif wake and call_soon is not None:
-            with suppress(RuntimeError):  # a tool has just ended the loop, and `_main` delivers that
+            with suppress(
+                RuntimeError
+            ):  # a tool has just ended the loop, and `_main` delivers that
                 call_soon(self._start_arrived)
 
     def cancel(self, call: Call) -> None:
@@ -93,7 +102,9 @@ class EventLoop:
         self.soon(partial(_cancel, call))
 
     def soon(self, task: Callable[[], None]) -> bool:
-        """Run a small *task* on the loop, from any thread; return false if the loop has ended. Never blocks."""
+        """Run a small *task* on the loop, from any thread; return false if the loop has ended.
+        Never blocks.
+        """
         with self._lock:
             call_soon = self._call_soon
         if call_soon is None:
@@ -136,16 +147,24 @@ class EventLoop:
             import anyio
 
             anyio.run(self._serve)
-        except BaseException as error:  # a tool has stopped the loop, or raised SystemExit in its own task
+        except (
+            BaseException
+        ) as error:  # a tool has stopped the loop, or raised SystemExit in its own task
             log.traceback("the event loop has ended before the server", error)
             reason = error
         self._end(reason)
 
     def _end(self, reason: BaseException) -> None:
-        """Deliver *reason* for the running calls. Those that have not started will run on another loop."""
+        """Deliver *reason* for the running calls. Those that have not started will run on another
+        loop.
+        """
         with self._lock:
             # If this loop has not even started, nor would the next one.
-            early = {call for call in self._under_way if call.scope is None} if self._call_soon else set()
+            early = (
+                {call for call in self._under_way if call.scope is None}
+                if self._call_soon
+                else set()
+            )
             lost, self._under_way = self._under_way - early, early
             self._arrived, self._woken = list(early), False
             self._call_soon, self._thread, self._is_started = None, None, bool(early)
@@ -166,7 +185,9 @@ class EventLoop:
             with self._lock:
                 self._tasks = tasks
                 # In the loop's own context, where anyio knows the library it runs on.
-                self._call_soon = partial(get_running_loop().call_soon_threadsafe, context=copy_context())
+                self._call_soon = partial(
+                    get_running_loop().call_soon_threadsafe, context=copy_context()
+                )
             self._start_arrived()
             await sleep_forever()
 
@@ -197,12 +218,15 @@ class EventLoop:
                 return
             self._begin(call)
             try:
-                outcome: Outcome = await call.tool.call_async(call.arguments, call, call.strict_arguments)
+                outcome: Outcome = await call.tool.call_async(
+                    call.arguments, call, call.strict_arguments
+                )
             except Exception as error:
                 outcome = error
             except BaseException as error:
                 if call.scope.cancel_called and isinstance(error, get_cancelled_exc_class()):
-                    raise  # the scope handles its own cancellation; any other exception would end the loop
+                    # the scope handles its own cancellation; any other exception would end the loop
+                    raise
                 outcome = error
             self._deliver(call, outcome)
 

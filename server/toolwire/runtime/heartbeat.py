@@ -1,7 +1,9 @@
-"""Heartbeats: progress for calls whose tools report none, so that hosts which wait for a sign of life get one.
+"""Heartbeats: progress for calls whose tools report none, so that hosts which wait for a sign of
+life get one.
 
-Strategy. One timer serves all calls of a session. When it runs, it looks through the calls in flight, and its next time
-is when the first of them will have been silent for long enough. So the many calls that end before cost nothing.
+Strategy. One timer serves all calls of a session. When it runs, it looks through the calls in
+flight, and its next time is when the first of them will have been silent for long enough. So the
+many calls that end before cost nothing.
 """
 
 from __future__ import annotations
@@ -20,17 +22,22 @@ if TYPE_CHECKING:
     from ..timers import Timers
 
 _PAUSES = 20
-"""Two looks are at least this part of the period apart: with 100,000 calls in flight, each takes some 10 ms."""
+"""Two looks are at least this part of the period apart: with 100,000 calls in flight, each takes
+some 10 ms.
+"""
 
 _BYTES = 150
 """About the size of a heartbeat."""
 
 _STEP = 1e-9
-"""By how much heartbeats increase: less than any step of a tool, but no denormal number, which some parsers refuse."""
+"""By how much heartbeats increase: less than any step of a tool, but no denormal number, which some
+parsers refuse.
+"""
 
 
 class Heartbeat:
-    """Sends progress through *send* for each call of *in_flight* that has reported none for *seconds*.
+    """Sends progress through *send* for each call of *in_flight* that has reported none for
+    *seconds*.
 
     *send* gets the function that makes the message, and its size; it must not block.
     """
@@ -55,7 +62,10 @@ class Heartbeat:
             self._start(self._seconds)
 
     def _start(self, seconds: float) -> None:
-        with self._lock, suppress(RuntimeError):  # no thread for the timers: the next call tries again
+        with (
+            self._lock,
+            suppress(RuntimeError),
+        ):  # no thread for the timers: the next call tries again
             if not self._ticking:
                 self._timers.after(seconds, self._tick)
                 self._ticking = True
@@ -70,7 +80,8 @@ class Heartbeat:
             else:
                 report.at = now  # also if it cannot be sent: the next one is due as long after
                 self._send(partial(heartbeat, call), _BYTES)
-        # A call that begins after this line finds the timer stopped, and starts it; one before it is found here.
+        # A call that begins after this line finds the timer stopped, and starts it; one before it
+        # is found here.
         self._ticking = False
         if reporting or self._in_flight.reporting():
             self._start(max(first + self._seconds - now, self._seconds / _PAUSES))
@@ -79,9 +90,9 @@ class Heartbeat:
 def heartbeat(call: Call) -> bytes | None:
     """Return a progress notification in place of the tool, which has not reported for long.
 
-    Its value is just above the tool's last one, or above 0 before that, so that the tool's next value will be more.
-    It repeats the tool's total, without which hosts would remove their progress bar, but not its message, since
-    clients may join the messages of a generator.
+    Its value is just above the tool's last one, or above 0 before that, so that the tool's next
+    value will be more. It repeats the tool's total, without which hosts would remove their progress
+    bar, but not its message, since clients may join the messages of a generator.
     """
     last = call.last_report
     if last is not None and last.by_tool and last.done is not None:
@@ -95,4 +106,6 @@ def _state(call: Call) -> str | None:
         return None
     if call.elicitation is not None:
         return "waiting for the user's answer"
-    return "waiting for other calls" if call.worker is None and call.scope is None else "still running"
+    return (
+        "waiting for other calls" if call.worker is None and call.scope is None else "still running"
+    )

@@ -1,9 +1,11 @@
-"""Lifespans: resources that a module or a server opens before the first call and closes after the last.
+"""Lifespans: resources that a module or a server opens before the first call and closes after the
+last.
 
-Strategy. A session enters them when it begins, before it reads, and not at the first call. So a server that cannot open
-its database fails as one that cannot be imported: when the host starts it, not when a model needs it. Resources may
-belong to a thread or an event loop, so one task enters and leaves each: a thread of its own for a synchronous one, a
-task on the loop of the async tools for an asynchronous one. The process exits in time even if that task hangs.
+Strategy. A session enters them when it begins, before it reads, and not at the first call. So a
+server that cannot open its database fails as one that cannot be imported: when the host starts it,
+not when a model needs it. Resources may belong to a thread or an event loop, so one task enters and
+leaves each: a thread of its own for a synchronous one, a task on the loop of the async tools for an
+asynchronous one. The process exits in time even if that task hangs.
 """
 
 from __future__ import annotations
@@ -46,22 +48,30 @@ if TYPE_CHECKING:
     """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
 
 _ENTER_SECONDS = 60.0
-"""The same as the start of a worker process has. Hosts give up a server that is silent for 10 to 60 seconds."""
+"""The same as the start of a worker process has. Hosts give up a server that is silent for 10 to 60
+seconds.
+"""
 
 _LOOK_SECONDS = 0.1
-"""How often calls of replaced tools are looked for. The reader may be about to begin one when tools are replaced."""
+"""How often calls of replaced tools are looked for. The reader may be about to begin one when tools
+are replaced.
+"""
 
 _EXIT_SECONDS = 0.2
-"""The time for leaving if another lifespan fails, or the process ends in another way than by the end of its session."""
+"""The time for leaving if another lifespan fails, or the process ends in another way than by the
+end of its session.
+"""
 
 
 def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: object) -> None:
     """Enter in *session* the lifespans of *tools* that are not entered yet, and the server's *own*.
 
-    They get *server* if they take an argument. The worker processes of isolated tools enter their own.
+    They get *server* if they take an argument. The worker processes of isolated tools enter their
+    own.
 
     Raises:
-        LifespanFailed: if one fails or takes too long; the new ones are left then, and a new session ends.
+        LifespanFailed: if one fails or takes too long; the new ones are left then, and a new
+            session ends.
     """
     here = [tool.lifespan for tool in tools if tool.gate is None]
     wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
@@ -77,16 +87,22 @@ def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: obj
 
 
 class Lifespans:
-    """The lifespans that a session has entered, by function: modules that share a function share the value."""
+    """The lifespans that a session has entered, by function: modules that share a function share
+    the value.
+    """
 
     def __init__(self, server: object, session: Session) -> None:
         self._server = server
         self._session = session
-        self._wanted: frozenset[Lifespan] = frozenset()  # those of the tools served, and of the next while they enter
+        self._wanted: frozenset[Lifespan] = (
+            frozenset()
+        )  # those of the tools served, and of the next while they enter
         self._newest = self._wanted
         self._pools: set[Any] = set()
         self._entered: dict[Lifespan, _Entered] = {}
-        self._lock = threading.Lock()  # for what is wanted, what is entered, and whether a timer looks
+        self._lock = (
+            threading.Lock()
+        )  # for what is wanted, what is entered, and whether a timer looks
         self._looking = False
         self._process = os.getpid()
         atexit.register(self._leave_at_exit)
@@ -94,7 +110,8 @@ class Lifespans:
     def enter(self, wanted: list[Lifespan], pools: set[Any]) -> None:
         """Enter those *wanted* that are not entered yet, all or none; raises `LifespanFailed`.
 
-        *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited for.
+        *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited
+        for.
         """
         with self._lock:  # from here on, none of them is left as unused
             before, self._wanted = self._wanted, self._wanted.union(wanted)
@@ -119,7 +136,9 @@ class Lifespans:
         return entered.value
 
     def leave_unused(self) -> None:
-        """Leave those not wanted any more, each soon after the last call that uses it. Never blocks."""
+        """Leave those not wanted any more, each soon after the last call that uses it. Never
+        blocks.
+        """
         self._wanted = self._newest
         self._look_later()
 
@@ -133,7 +152,11 @@ class Lifespans:
         used = {call.tool.lifespan for call in self._session.in_flight.running()}
         with self._lock:
             self._looking = False
-            unused = [lifespan for lifespan in self._entered if lifespan not in self._wanted and lifespan not in used]
+            unused = [
+                lifespan
+                for lifespan in self._entered
+                if lifespan not in self._wanted and lifespan not in used
+            ]
             left = [self._entered.pop(lifespan) for lifespan in reversed(unused)]
         for entered in left:
             entered.leave()
@@ -163,7 +186,9 @@ class Lifespans:
             pool.wait(deadline)
         late = [each.name for each in entered if not each.left.is_set()]
         if late:
-            log.warning(f"the server exited before {', '.join(late)} was left; --grace allows more time")
+            log.warning(
+                f"the server exited before {', '.join(late)} was left; --grace allows more time"
+            )
 
     def _leave_at_exit(self) -> None:
         if os.getpid() == self._process:  # a fork has none of the threads
@@ -191,14 +216,18 @@ class _Entered:
         self._wake: Callable[[], object] = lambda: None  # wakes the task on the loop
 
     def enter(self, server: object, loop: Callable[[], EventLoop]) -> None:
-        """Return when it is entered; raises `LifespanFailed` if it cannot be, from the error of the author's code."""
+        """Return when it is entered; raises `LifespanFailed` if it cannot be, from the error of the
+        author's code.
+        """
         start_thread(self._run, "toolwire-lifespan", server, loop)
         if not self._ready.wait(_ENTER_SECONDS):
             raise LifespanFailed(f"{self.name} was not entered within {_ENTER_SECONDS:g} seconds")
         if (error := self._error) is not None:
             if isinstance(error, LifespanFailed):
                 raise error
-            raise LifespanFailed(f"{self.name} cannot be entered: {type(error).__name__}") from error
+            raise LifespanFailed(
+                f"{self.name} cannot be entered: {type(error).__name__}"
+            ) from error
 
     def leave(self) -> None:
         """Have the task leave it. Never blocks."""
@@ -253,7 +282,8 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
     if not callable(lifespan):
         kind = type(lifespan).__name__
         raise LifespanFailed(
-            f"a lifespan (`__lifespan__`) must be a function that returns a context manager, not {kind}"
+            "a lifespan (`__lifespan__`) must be a function that returns a context manager, not"
+            f" {kind}"
         )
     if inspect.isasyncgenfunction(lifespan):
         lifespan = asynccontextmanager(lifespan)
@@ -261,11 +291,15 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
         lifespan = contextmanager(lifespan)
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = signature_of(lifespan).parameters.values()
-    takes_server = any(each.kind in positional and each.default is each.empty for each in parameters)
+    takes_server = any(
+        each.kind in positional and each.default is each.empty for each in parameters
+    )
     manager = lifespan(server) if takes_server else lifespan()
     if not any(hasattr(type(manager), method) for method in ("__aenter__", "__enter__")):
         kind = type(manager).__name__
-        raise LifespanFailed(f"{_name(lifespan)} must return a context manager, not {kind}; did you forget `yield`?")
+        raise LifespanFailed(
+            f"{_name(lifespan)} must return a context manager, not {kind}; did you forget `yield`?"
+        )
     return manager
 
 

@@ -29,7 +29,9 @@ class LocalClient:
         self._requests = 0
         self._answers: dict[int, SimpleQueue[dict[str, Any]]] = {}
 
-    def request(self, method: str, params: dict[str, Any] | None, on_progress: OnProgress | None) -> Any:
+    def request(
+        self, method: str, params: dict[str, Any] | None, on_progress: OnProgress | None
+    ) -> Any:
         answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
         with self._lock:
             self._requests += 1

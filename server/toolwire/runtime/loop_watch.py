@@ -1,8 +1,10 @@
-"""Reports a tool that blocks the event loop: an `async def` that calls `time.sleep` stops all others.
+"""Reports a tool that blocks the event loop: an `async def` that calls `time.sleep` stops all
+others.
 
-Strategy. While calls are under way, the thread of the timers asks the loop for a sign of life each second. Python code
-runs, so the watchdog process, which looks for an interpreter that is stuck, sees nothing. Ticks are counted rather than
-seconds: a process that was suspended has had no time to answer.
+Strategy. While calls are under way, the thread of the timers asks the loop for a sign of life each
+second. Python code runs, so the watchdog process, which looks for an interpreter that is stuck,
+sees nothing. Ticks are counted rather than seconds: a process that was suspended has had no time to
+answer.
 """
 
 from __future__ import annotations
@@ -26,16 +28,21 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 1.0
 MOST_TICKS = 5
-"""As long as the watchdog waits before it reports. Some libraries need a second on their first call."""
+"""As long as the watchdog waits before it reports. Some libraries need a second on their first
+call.
+"""
 
-_ADVICE = "await something else, such as `anyio.sleep`, or write the tool with `def`, which runs in a thread"
+_ADVICE = (
+    "await something else, such as `anyio.sleep`, or write the tool with `def`, which runs in a"
+    " thread"
+)
 
 
 class LoopWatch:
     """Watches a loop whose calls run in frames of the code *runner*, which have the call as `call`.
 
-    *soon* schedules a function on the loop, and returns whether it could; *thread_id* returns that of the loop's
-    thread. *is_busy* returns whether calls are under way.
+    *soon* schedules a function on the loop, and returns whether it could; *thread_id* returns that
+    of the loop's thread. *is_busy* returns whether calls are under way.
     """
 
     def __init__(
@@ -60,7 +67,10 @@ class LoopWatch:
         """Tick from now on, until no call is under way. Never blocks."""
         if self._ticking:
             return
-        with self._lock, suppress(RuntimeError):  # no thread for the timers: the next call tries again
+        with (
+            self._lock,
+            suppress(RuntimeError),
+        ):  # no thread for the timers: the next call tries again
             if not self._ticking:
                 self._timers.after(TICK_SECONDS, self._tick)
                 self._ticking = True
@@ -92,10 +102,15 @@ class LoopWatch:
         name, place = "an async tool", ""
         with suppress(Exception):  # other threads run: a frame may be gone, or be of another call
             name, place = self._culprit()
-        log.warning(f"{name} has blocked the event loop for {seconds:g} s, so other async calls wait{place}; {_ADVICE}")
+        log.warning(
+            f"{name} has blocked the event loop for {seconds:g} s, so other async calls"
+            f" wait{place}; {_ADVICE}"
+        )
 
     def _culprit(self) -> tuple[str, str]:
-        """Return the name of the tool that runs on the loop, and the line of its file that does not return."""
+        """Return the name of the tool that runs on the loop, and the line of its file that does not
+        return.
+        """
         frames = _frames_of(self._thread_id())
         for at, frame in enumerate(frames):
             if frame.f_code is self._runner:
@@ -115,7 +130,9 @@ def _frames_of(thread_id: int | None) -> list[FrameType]:
 
 
 def _line_of(frames: list[FrameType], function: Any) -> str:
-    """Return the innermost line in the file of *function*, as a part of a sentence; an empty text without one."""
+    """Return the innermost line in the file of *function*, as a part of a sentence; an empty text
+    without one.
+    """
     file = getattr(getattr(unwrap_function(function), "__code__", None), "co_filename", None)
     for frame in reversed(frames):
         if frame.f_code.co_filename == file:

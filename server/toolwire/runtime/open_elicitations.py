@@ -41,7 +41,9 @@ class Runner(Protocol):
 
 
 class OpenElicitations:
-    """Sends the elicitations of a session's tools, and waits for each reply for at most *seconds*."""
+    """Sends the elicitations of a session's tools, and waits for each reply for at most
+    *seconds*.
+    """
 
     def __init__(
         self,
@@ -89,7 +91,9 @@ class OpenElicitations:
                 self._session.stop(pending.call)
 
     @contextmanager
-    def _waiting(self, pending: PendingElicitation, send: Callable[[bytes], None]) -> Iterator[None]:
+    def _waiting(
+        self, pending: PendingElicitation, send: Callable[[bytes], None]
+    ) -> Iterator[None]:
         """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
         session = self._session
         if session.is_ending:

@@ -1,8 +1,9 @@
-"""The session with one client: bytes in, tools run, bytes out. Knows threads, but no file descriptors.
+"""The session with one client: bytes in, tools run, bytes out. Knows threads, but no file
+descriptors.
 
-Strategy. The protocol decides; workers read, run synchronous tools and write the responses (`worker_pool.py`); the
-event loop runs asynchronous tools (`event_loop.py`). Messages of threads that must not block go through the outbox of
-the writer (`writer.py`).
+Strategy. The protocol decides; workers read, run synchronous tools and write the responses
+(`worker_pool.py`); the event loop runs asynchronous tools (`event_loop.py`). Messages of threads
+that must not block go through the outbox of the writer (`writer.py`).
 """
 
 from __future__ import annotations
@@ -43,27 +44,32 @@ Outcome = dict[str, Any] | BaseException
 Read = Callable[[], bytes]
 
 _CLEAN_UP_SECONDS = 0.2
-"""The time for `finally` blocks of tools that are cancelled at the end: with the grace, still below the two seconds
-after which clients send signals."""
+"""The time for `finally` blocks of tools that are cancelled at the end: with the grace, still below
+the two seconds after which clients send signals."""
 
 _MAX_WAITING_NOTIFICATIONS = 1000
-"""How many messages may wait in the outbox before notifications that nothing slows down are skipped: heartbeats,
-and the progress and log messages of async tools."""
+"""How many messages may wait in the outbox before notifications that nothing slows down are
+skipped: heartbeats, and the progress and log messages of async tools."""
 
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
 
 
 class Session:
-    """Serves one client through *write*, which gets whole framed messages, from one thread at a time."""
+    """Serves one client through *write*, which gets whole framed messages, from one thread at a
+    time.
+    """
 
     watch_calls: Callable[[], None] | None = None
-    """Called before a call runs in this process, unless `are_calls_watched`: starts the watchdog."""
+    """Called before a call runs in this process, unless `are_calls_watched`: starts the watchdog.
+    """
     are_calls_watched = False
     board: Board | None = None
     log_level: int | None = None
 
-    def __init__(self, catalog: Catalog, identity: Identity, settings: Settings, write: Write) -> None:
+    def __init__(
+        self, catalog: Catalog, identity: Identity, settings: Settings, write: Write
+    ) -> None:
         self._settings = settings
         self._default_seconds = settings.timeout_seconds
         self._framing: AutoFraming | Lines = AutoFraming(settings.max_message_bytes)
@@ -71,7 +77,9 @@ class Session:
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self.in_flight = self._protocol.in_flight
         self.is_idle = self.in_flight.is_idle
-        self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
+        self._writer = MessageWriter(
+            write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
+        )
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
@@ -90,7 +98,9 @@ class Session:
             trace(self, identity)
 
     def start_reading(self, read: Read, at_end: Callable[[], None]) -> None:
-        """Serve the stream that *read* returns in pieces, until it returns nothing; then call *at_end*."""
+        """Serve the stream that *read* returns in pieces, until it returns nothing; then call
+        *at_end*.
+        """
 
         def read_and_decide() -> Answers | None:
             try:
@@ -102,7 +112,9 @@ class Session:
                 if data:
                     return self._decide(self._framing.feed(data))
                 self._reading = False
-            except Exception as bug:  # the outer edge: going on could leave a request without a response for ever
+            except (
+                Exception
+            ) as bug:  # the outer edge: going on could leave a request without a response for ever
                 log.traceback("reading failed, so the server exits", bug)
             at_end()
             return None
@@ -114,7 +126,9 @@ class Session:
     def state_of(self, tool: Tool) -> Any:
         """Return `context.state` for a call of *tool*: the value of its lifespan."""
         if tool.lifespan is None or self.lifespans is None:
-            raise RuntimeError(f"{tool.name} has no context.state: define __lifespan__ in its module")
+            raise RuntimeError(
+                f"{tool.name} has no context.state: define __lifespan__ in its module"
+            )
         return self.lifespans.value(tool.lifespan)
 
     def feed(self, data: bytes) -> None:
@@ -127,7 +141,9 @@ class Session:
         grace = self._settings.grace_seconds
         deadline = time.monotonic() + grace
         self.is_ending = True
-        if not self._reading:  # else it ends for another reason, and the input belongs to the reader
+        if (
+            not self._reading
+        ):  # else it ends for another reason, and the input belongs to the reader
             self._writer.enqueue_all(self._decide(self._framing.close()))
         self._workers.serve_backlog()
         if grace:  # else tools have no time to react
@@ -156,7 +172,9 @@ class Session:
             self._writer.enqueue_all(news)
 
     def detach_after_fork(self, leave: Callable[[Outcome], None]) -> None:
-        """Write nothing from now on, and *leave* when a tool ends: this process is a copy that a tool has forked."""
+        """Write nothing from now on, and *leave* when a tool ends: this process is a copy that a
+        tool has forked.
+        """
         self._writer.mute()
         self._leave = leave
 
@@ -176,7 +194,11 @@ class Session:
         for frame in frames:
             for decision in receive(frame):
                 if type(decision) is Call:
-                    if self.watch_calls is not None and not self.are_calls_watched and decision.tool.gate is None:
+                    if (
+                        self.watch_calls is not None
+                        and not self.are_calls_watched
+                        and decision.tool.gate is None
+                    ):
                         self.watch_calls()
                     if decision.tool.is_async:
                         self._start_async(decision)
@@ -200,7 +222,9 @@ class Session:
         self._refusing = self._writer.is_full
         self._protocol.refuse_requests(self._refusing)
         if self._refusing:
-            log.rarely("unsent", f"requests are refused until the host reads: {self._writer.unread()}")
+            log.rarely(
+                "unsent", f"requests are refused until the host reads: {self._writer.unread()}"
+            )
 
     def stop(self, call: Call) -> None:
         """Stop the tool of *call*, which has ended. Never blocks."""
@@ -220,7 +244,9 @@ class Session:
         if calls:
             names = ", ".join(sorted({call.tool.name for call in calls}))
             running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
-            log.warning(f"the server exited before {running} finished ({names}); --grace allows more time")
+            log.warning(
+                f"the server exited before {running} finished ({names}); --grace allows more time"
+            )
 
     # Running
 
@@ -269,7 +295,9 @@ class Session:
                 return self.in_flight.finish(call, outcome)
             return self.in_flight.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must continue
-            log.traceback(f"no response could be built for {call.tool.name}; please report this", bug)
+            log.traceback(
+                f"no response could be built for {call.tool.name}; please report this", bug
+            )
             return self.in_flight.internal_error(call)
 
     # Asynchronous tools
@@ -337,7 +365,9 @@ class Session:
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
         """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
-        if self._writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (self._writer.is_full or self.is_ending):
+        if self._writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (
+            self._writer.is_full or self.is_ending
+        ):
             self._writer.enqueue(partial(self._writer.write_made, make), size)
 
     def send_log(self, call: Call, params: dict[str, Any]) -> None:
@@ -347,13 +377,17 @@ class Session:
         send(call, params)
 
     def expect_progress(self) -> None:
-        """Send heartbeats while calls with a progress token are in flight. Only for the reading thread."""
+        """Send heartbeats while calls with a progress token are in flight. Only for the reading
+        thread.
+        """
         if self._heartbeat is not None:
             self._heartbeat.watch()
         elif seconds := self._settings.heartbeat_seconds:
             from .heartbeat import Heartbeat  # few hosts ask for progress
 
-            self._heartbeat = Heartbeat(seconds, self.in_flight, self.timers, self.enqueue_notification)
+            self._heartbeat = Heartbeat(
+                seconds, self.in_flight, self.timers, self.enqueue_notification
+            )
             self._heartbeat.watch()
 
     # Time limits
@@ -362,7 +396,9 @@ class Session:
         """Start the time of *call*: all of it, or the *left* seconds."""
         seconds = call.tool.timeout_seconds or self._default_seconds
         if seconds is not None:
-            call.limit = self.timers.after(seconds if left is None else left, lambda: self._expire(call, seconds))
+            call.limit = self.timers.after(
+                seconds if left is None else left, lambda: self._expire(call, seconds)
+            )
 
     def _expire(self, call: Call, seconds: float) -> None:
         message = self.in_flight.expire(call, seconds)
@@ -388,8 +424,12 @@ class Session:
 
     # Elicitations
 
-    def ask(self, call: Call, params: dict[str, Any], method: str = "elicitation/create") -> dict[str, Any]:
-        """Ask the user, or the client by another *method*; blocks the worker of *call* until the reply."""
+    def ask(
+        self, call: Call, params: dict[str, Any], method: str = "elicitation/create"
+    ) -> dict[str, Any]:
+        """Ask the user, or the client by another *method*; blocks the worker of *call* until the
+        reply.
+        """
         return self._elicitations().ask(call, params, method)
 
     async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
@@ -411,6 +451,12 @@ class Session:
 
 
 def _size(outcome: Outcome) -> int:
-    """Return about how many bytes the response takes: its content, and as much again for what is structured."""
-    content = (outcome.get("content") or outcome.get("contents", ())) if isinstance(outcome, dict) else ()
-    return sum(len(value) * 2 for block in content for value in block.values() if isinstance(value, str))
+    """Return about how many bytes the response takes: its content, and as much again for what is
+    structured.
+    """
+    content = (
+        (outcome.get("content") or outcome.get("contents", ())) if isinstance(outcome, dict) else ()
+    )
+    return sum(
+        len(value) * 2 for block in content for value in block.values() if isinstance(value, str)
+    )

@@ -1,17 +1,19 @@
 """The threads that read, run synchronous tools and write responses: as many as needed, and no more.
 
-Strategy. To wake a thread takes longer than everything else in a quick call, so a worker that has read some calls runs
-them itself, one after another, and reads on. That would be wrong for a slow tool: cancellations and other calls must
-get through. So while calls run, a monitor ticks every two milliseconds, like the one of Go's runtime:
+Strategy. To wake a thread takes longer than everything else in a quick call, so a worker that has
+read some calls runs them itself, one after another, and reads on. That would be wrong for a slow
+tool: cancellations and other calls must get through. So while calls run, a monitor ticks every two
+milliseconds, like the one of Go's runtime:
 
-- If no worker reads, since every one is inside a tool or waits for the host to read, another worker does.
-- If calls wait though the process is idle, the workers are blocked, and their number is doubled; likewise when a long
-  computation has let no call start for a while. (Quick calls need no second thread, which would only contend for the
-  interpreter's lock.)
+- If no worker reads, since every one is inside a tool or waits for the host to read, another worker
+  does.
+- If calls wait though the process is idle, the workers are blocked, and their number is doubled;
+  likewise when a long computation has let no call start for a while. (Quick calls need no second
+  thread, which would only contend for the interpreter's lock.)
 
-A worker whose call was cancelled or ran out of time cannot be stopped. It is abandoned, replaced when needed, and ends
-when its tool returns. Abandoned workers beyond their limit keep their places; once they hold all places, waiting calls
-are refused. A worker that was idle for a while ends, too.
+A worker whose call was cancelled or ran out of time cannot be stopped. It is abandoned, replaced
+when needed, and ends when its tool returns. Abandoned workers beyond their limit keep their places;
+once they hold all places, waiting calls are refused. A worker that was idle for a while ends, too.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ import os
 import sys
 import threading
 import time
-from _queue import Empty, SimpleQueue  # `queue` is more to import, and has nothing else that is needed
+from _queue import (
+    Empty,
+    SimpleQueue,
+)  # `queue` is more to import, and has nothing else that is needed
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -46,8 +51,8 @@ _QUIET_TICKS = 50
 """After how many ticks without work (a tenth of a second) the monitor sleeps."""
 
 _LONG_SECONDS = 0.02
-"""How long a busy process may read nothing, or start no call, before more threads share the processor: four times
-the interpreter's switch interval."""
+"""How long a busy process may read nothing, or start no call, before more threads share the
+processor: four times the interpreter's switch interval."""
 
 _BUSY = 0.5
 """The share of its possible processor time above which the process counts as busy."""
@@ -59,8 +64,8 @@ _PROCESSORS = 1 if _gil else os.cpu_count() or 1
 
 Answers = list[bytes]
 Read = Callable[[], Answers | None]
-"""Waits for input and decides about it: returns what is to be written at once and adds calls to the backlog. `None` is
-the end of input."""
+"""Waits for input and decides about it: returns what is to be written at once and adds calls to the
+backlog. `None` is the end of input."""
 
 
 class WorkerPool:
@@ -114,9 +119,13 @@ class WorkerPool:
             self.watch()
 
     def abandon(self, call: Call) -> None:
-        """Abandon the worker of *call*, which was given up, if it has one. It ends when the tool returns."""
+        """Abandon the worker of *call*, which was given up, if it has one. It ends when the tool
+        returns.
+        """
         worker = call.worker
-        if not isinstance(worker, _Worker):  # it waits in the backlog, and `run` sees that it has ended
+        if not isinstance(
+            worker, _Worker
+        ):  # it waits in the backlog, and `run` sees that it has ended
             return
         with self._lock:
             if worker in self._workers:
@@ -135,7 +144,9 @@ class WorkerPool:
                 self._refuse(self.backlog.popleft(), problem)
 
     def finish(self, deadline: float) -> None:
-        """Let the workers run the backlog and end; return when they have, or at *deadline* (monotonic time)."""
+        """Let the workers run the backlog and end; return when they have, or at *deadline*
+        (monotonic time).
+        """
         self.finishing = True
         while True:
             self.wake(len(self.idle))
@@ -147,22 +158,27 @@ class WorkerPool:
             waiting_for.pop().thread.join(min(left, 0.02))
 
     def wake(self, number: int, serve: bool = True) -> None:
-        """Wake *number* workers, idle ones first; fewer if a limit is reached, ours or the system's.
+        """Wake *number* workers, idle ones first; fewer if a limit is reached, ours or the
+        system's.
 
-        They run calls and, if no other worker does, read. Without *serve*, they read and leave the calls to the others.
+        They run calls and, if no other worker does, read. Without *serve*, they read and leave the
+        calls to the others.
         """
         for _ in range(number):
             try:
                 worker = self.idle.pop()
             except IndexError:
                 with self._lock:
-                    # One more than may run calls, so that one can read; and another to read while that one writes.
+                    # One more than may run calls, so that one can read; and another to read while
+                    # that one writes.
                     if self.active() > self._max_workers + self._only_waiting + (not serve):
                         return
                     worker = _Worker()
                     try:
                         worker.start(self)
-                    except RuntimeError:  # the system allows no more threads; the monitor will try again
+                    except (
+                        RuntimeError
+                    ):  # the system allows no more threads; the monitor will try again
                         return
                     self._workers.add(worker)
             worker.inbox.put(serve)
@@ -191,8 +207,13 @@ class WorkerPool:
         return max(0, self._max_workers + self._only_waiting - self.busy())
 
     def is_crowded(self) -> bool:
-        """Return whether more workers are busy than may run calls, since one of them was only to read."""
-        return len(self._workers) > self._max_workers and self.busy() > self._max_workers + self._only_waiting
+        """Return whether more workers are busy than may run calls, since one of them was only to
+        read.
+        """
+        return (
+            len(self._workers) > self._max_workers
+            and self.busy() > self._max_workers + self._only_waiting
+        )
 
     def _stuck(self) -> int:
         """Return how many abandoned workers keep their places."""
@@ -207,14 +228,17 @@ class WorkerPool:
             self._abandoned.discard(worker)
 
     def read_once(self, worker: _Worker, *, writes: bool) -> bool:
-        """Read as *worker*, which may wait for the host if it *writes*; false if another reads, or at the end."""
+        """Read as *worker*, which may wait for the host if it *writes*; false if another reads, or
+        at the end.
+        """
         if self.read is None or not self.reading.acquire(blocking=False):
             return False
         self._reader = worker
         answers = self.read()
         if answers is None:
             self.read = None
-        # Before another worker reads: so what is not written yet counts as unsent, but for the answers of one read.
+        # Before another worker reads: so what is not written yet counts as unsent, but for the
+        # answers of one read.
         has_claimed = self.writer.claim_or_enqueue(answers or [], writes)
         self.reads += 1
         self._reader = None
@@ -230,9 +254,9 @@ class WorkerPool:
 
 
 _STUCK = (
-    "were cancelled or timed out but their tools still run, and the limit is reached (--max-workers and "
-    "--max-abandoned); a tool that may hang can be stopped if it runs in a process of its own: "
-    'runs_in="process" or --isolate'
+    "were cancelled or timed out but their tools still run, and the limit is reached (--max-workers"
+    " and --max-abandoned); a tool that may hang can be stopped if it runs in a process of its own:"
+    ' runs_in="process" or --isolate'
 )
 
 
@@ -253,7 +277,8 @@ class _Worker:
 
     def _work_until_unneeded(self, pool: WorkerPool) -> None:
         while (serve := self._next_job(pool)) is not None:
-            # A worker that only reads never waits for the host, and leaves the calls to the others, if there are any.
+            # A worker that only reads never waits for the host, and leaves the calls to the others,
+            # if there are any.
             serves = serve or (pool.read_once(self, writes=False) and pool.busy() <= 1)
             if serves and not self._serve(pool):
                 break
@@ -264,7 +289,9 @@ class _Worker:
                 self.inbox.put(True)
 
     def _next_job(self, pool: WorkerPool) -> bool | None:
-        """Wait until woken; return whether to serve, `None` if this worker was idle for so long that it ends."""
+        """Wait until woken; return whether to serve, `None` if this worker was idle for so long
+        that it ends.
+        """
         while True:
             try:
                 return self.inbox.get(timeout=_IDLE_SECONDS)
@@ -274,7 +301,9 @@ class _Worker:
                     return None
 
     def _serve(self, pool: WorkerPool) -> bool:
-        """Run calls and read, until no call waits and another worker reads; false if this worker was abandoned."""
+        """Run calls and read, until no call waits and another worker reads; false if this worker
+        was abandoned.
+        """
         backlog, run = pool.backlog, pool.run
         while True:
             try:
@@ -286,7 +315,9 @@ class _Worker:
                     return True
                 continue
             pool.begun += 1
-            if call.ended:  # cancelled while it waited: `run` releases it, and this worker is not abandoned
+            if (
+                call.ended
+            ):  # cancelled while it waited: `run` releases it, and this worker is not abandoned
                 run(call)
                 continue
             call.worker = self
@@ -301,10 +332,16 @@ class _Worker:
                 return False
 
     def _would_be_missed(self, pool: WorkerPool) -> bool:
-        """Return whether, just when this worker became idle, work arrived that no thread would wake it for."""
-        if not (pool.backlog or pool.finishing or (pool.read is not None and not pool.reading.locked())):
+        """Return whether, just when this worker became idle, work arrived that no thread would wake
+        it for.
+        """
+        if not (
+            pool.backlog or pool.finishing or (pool.read is not None and not pool.reading.locked())
+        ):
             return False
-        if not pool.room():  # the monitor takes care of reading, and the busy workers of the backlog
+        if (
+            not pool.room()
+        ):  # the monitor takes care of reading, and the busy workers of the backlog
             return False
         try:
             pool.idle.remove(self)

@@ -1,13 +1,14 @@
 """The writer of messages, framed, from one thread at a time.
 
-Strategy. The thread that made a response writes it. Threads that must not wait for the host (the event loop, timers,
-the reading thread) use the outbox, a thread of its own.
+Strategy. The thread that made a response writes it. Threads that must not wait for the host (the
+event loop, timers, the reading thread) use the outbox, a thread of its own.
 
-The outbox counts its bytes. Beyond the limit, `is_full` is true, and requests that lead to more responses are refused
-or wait; at twice the limit, `wait_for_room` blocks the reading thread.
+The outbox counts its bytes. Beyond the limit, `is_full` is true, and requests that lead to more
+responses are refused or wait; at twice the limit, `wait_for_room` blocks the reading thread.
 
-While calls wait, responses are buffered and written together: each write gives up the interpreter's lock, and getting
-it back may take longer than many calls. The stall monitor flushes the buffer at its next tick.
+While calls wait, responses are buffered and written together: each write gives up the interpreter's
+lock, and getting it back may take longer than many calls. The stall monitor flushes the buffer at
+its next tick.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ Task = Callable[[], None]
 
 _MAX_BUFFERED = 256
 _MAX_BUFFERED_BYTES = 16 * 1024
-"""How many responses, and up to which size each, are buffered: beyond that, the worker waits for the host to read."""
+"""How many responses, and up to which size each, are buffered: beyond that, the worker waits for
+the host to read.
+"""
 
 _RETRY_SECONDS = 0.01
 
@@ -79,19 +82,25 @@ class MessageWriter:
             self._write(self._take_buffered() + data if self._buffered else data)
 
     def write_made(self, make: Callable[[], bytes | None]) -> None:
-        """Write the message that *make* returns, if any; no other write comes between. May wait for the host."""
+        """Write the message that *make* returns, if any; no other write comes between. May wait for
+        the host.
+        """
         with self._lock:
             message = make()
             if message is not None:
                 self._write(self._framing.wrap(message))
 
     def write_or_enqueue(self, messages: list[bytes]) -> None:
-        """Write *messages* if no other thread is writing: at most one reading thread waits for the host."""
+        """Write *messages* if no other thread is writing: at most one reading thread waits for the
+        host.
+        """
         if self.claim_or_enqueue(messages, True):
             self.write_claimed(messages)
 
     def claim_or_enqueue(self, messages: list[bytes], may_claim: bool) -> bool:
-        """Reserve the stream for `write_claimed`, which must follow, or enqueue *messages*. Never blocks."""
+        """Reserve the stream for `write_claimed`, which must follow, or enqueue *messages*. Never
+        blocks.
+        """
         if messages and may_claim and self._lock.acquire(blocking=False):
             return True
         self.enqueue_all(messages)
@@ -133,7 +142,9 @@ class MessageWriter:
     # Through the outbox
 
     def enqueue(self, item: bytes | Task, size: int = 0) -> None:
-        """Have the outbox write a message, or run a task that writes about *size* bytes. Never blocks."""
+        """Have the outbox write a message, or run a task that writes about *size* bytes. Never
+        blocks.
+        """
         size += _ITEM_BYTES + (len(item) if isinstance(item, bytes) else 0)
         with self._changed:
             self._unsent_bytes += size
@@ -152,7 +163,9 @@ class MessageWriter:
         return self._outbox.qsize()
 
     def wait_for_room(self) -> None:
-        """Return at once unless twice the limit waits, and then when the outbox is no longer full."""
+        """Return at once unless twice the limit waits, and then when the outbox is no longer
+        full.
+        """
         if self._unsent_bytes > 2 * self._max_unsent_bytes:
             log.rarely("not reading", f"nothing is read until the host reads: {self.unread()}")
             with self._changed:
@@ -175,7 +188,9 @@ class MessageWriter:
             thread.join(min(seconds, threading.TIMEOUT_MAX))
 
     def mute(self) -> None:
-        """Write nothing from now on: this process is a fork, without the threads that may hold the locks."""
+        """Write nothing from now on: this process is a fork, without the threads that may hold the
+        locks.
+        """
         self._lock = threading.Lock()
         self._changed = threading.Condition()
         self._write = lambda data: None
@@ -186,7 +201,9 @@ class MessageWriter:
                 try:
                     self._thread = start_thread(self._work, "toolwire-outbox")
                 except RuntimeError:  # the system allows no more threads just now
-                    with suppress(RuntimeError):  # nor one for the timers: the next message tries again
+                    with suppress(
+                        RuntimeError
+                    ):  # nor one for the timers: the next message tries again
                         self._timers.after(_RETRY_SECONDS, self._start)
 
     def _work(self) -> None:

@@ -1,9 +1,10 @@
 """Polls briefly for the next request after a quick one, before the reading thread sleeps.
 
-Strategy. To wake a sleeping thread takes 5 µs, and 50 or more on a virtual machine, whose idle processors have gone
-back to their owner: longer than a quick call. So after a quick request, the reader polls for the next one for a moment.
-If none comes, it does not poll for a while: the host has stopped, or others need the processors. This is adaptive
-polling, as Linux does it for idle virtual machines (`Documentation/virt/guest-halt-polling.rst` in its source).
+Strategy. To wake a sleeping thread takes 5 µs, and 50 or more on a virtual machine, whose idle
+processors have gone back to their owner: longer than a quick call. So after a quick request, the
+reader polls for the next one for a moment. If none comes, it does not poll for a while: the host
+has stopped, or others need the processors. This is adaptive polling, as Linux does it for idle
+virtual machines (`Documentation/virt/guest-halt-polling.rst` in its source).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _SOON_SECONDS = 200e-6
 """How long to poll, and how quick the request before must have been: the value of Linux."""
 
 _REST_SECONDS = 0.01
-"""How long not to poll after it was in vain. Where all processors are busy, a polling thread loses its turn now and
-then; with this rest, not even the slowest of a hundred calls showed it."""
+"""How long not to poll after it was in vain. Where all processors are busy, a polling thread loses
+its turn now and then; with this rest, not even the slowest of a hundred calls showed it."""
 
 
 def polled(
@@ -34,7 +35,9 @@ def polled(
 ) -> Read:
     """Return *read* with polling of *ready* before it blocks, while *may_poll* is true."""
     was_quick = False
-    resting_until = now() + _REST_SECONDS  # requests during the start do not show how quick the host is
+    resting_until = (
+        now() + _REST_SECONDS
+    )  # requests during the start do not show how quick the host is
 
     def read_soon() -> bytes:
         nonlocal was_quick, resting_until
@@ -65,7 +68,8 @@ def readiness(descriptor: int) -> Callable[[], bool]:
             return True
         if poll is None:
             try:
-                import select  # a library of its own, a millisecond to load: not before a host is quick
+                # a library of its own, a millisecond to load: not before a host is quick
+                import select
             except ImportError:  # a tool has used up the descriptors
                 return True
 

@@ -1,10 +1,11 @@
 """Descriptors of the server, kept where no tool uses them by mistake.
 
-Strategy. A tool that closes a number twice, or closes a few it never opened, hits low numbers, and the next file that
-is opened gets the lowest that is free. So ours are high. A tool that closes or replaces even those, or uses up all
-below them, ends the server: before each use its descriptor is compared with its file at the start, so that nothing of
-the protocol is written to another file or read from one. (Another thread can come between the two all the same; nothing
-in POSIX writes to a descriptor on a condition.)
+Strategy. A tool that closes a number twice, or closes a few it never opened, hits low numbers, and
+the next file that is opened gets the lowest that is free. So ours are high. A tool that closes or
+replaces even those, or uses up all below them, ends the server: before each use its descriptor is
+compared with its file at the start, so that nothing of the protocol is written to another file or
+read from one. (Another thread can come between the two all the same; nothing in POSIX writes to a
+descriptor on a condition.)
 """
 
 from __future__ import annotations
@@ -67,10 +68,11 @@ def unchanged(descriptor: int) -> Callable[[], object]:
 
 
 def _mark(descriptor: int, mode: int) -> Callable[[], int] | None:
-    """Mark a pipe; return the function that reads the mark, at a third of the cost of fstat: 0 for another file.
+    """Mark a pipe; return the function that reads the mark, at a third of the cost of fstat: 0 for
+    another file.
 
-    The mark is the signal that a process would get if it asked for signals about this pipe. Terminals and sockets,
-    where processes do that, are left alone.
+    The mark is the signal that a process would get if it asked for signals about this pipe.
+    Terminals and sockets, where processes do that, are left alone.
     """
     if sys.platform != "linux":
         return None

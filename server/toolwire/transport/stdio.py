@@ -1,8 +1,9 @@
 """The process around a session: its descriptors, signals and exit.
 
-Strategy. The protocol's two descriptors are moved away before any user code runs, and never put back: tools that
-print, C libraries that write and child processes that read can neither corrupt the stream nor steal from it, not even
-at exit. The main thread only waits for the end, since Python handles signals there.
+Strategy. The protocol's two descriptors are moved away before any user code runs, and never put
+back: tools that print, C libraries that write and child processes that read can neither corrupt the
+stream nor steal from it, not even at exit. The main thread only waits for the end, since Python
+handles signals there.
 """
 
 from __future__ import annotations
@@ -32,24 +33,29 @@ if TYPE_CHECKING:
     from .watchdog import Watchdog
 
 _CHUNK_BYTES = 8 * 1024
-"""Some eighty calls. With the size of a pipe on Linux (64 KiB), a flood of calls was answered a fifth slower: the host
-has nothing to do until the first responses."""
+"""Some eighty calls. With the size of a pipe on Linux (64 KiB), a flood of calls was answered a
+fifth slower: the host has nothing to do until the first responses."""
 
 _LARGE_CHUNK_BYTES = 256 * 1024
 """For the rest of a message that does not end within a chunk."""
 
 _EXIT_HOOKS_SECONDS = 0.3
-"""The time for `atexit` functions: with the grace and the cleaning up, still below a client's two seconds."""
+"""The time for `atexit` functions: with the grace and the cleaning up, still below a client's two
+seconds.
+"""
 
 _LAST_SECONDS = 0.5
-"""How long the exit may take beyond the grace: tools and responses need less, unless something is stuck."""
+"""How long the exit may take beyond the grace: tools and responses need less, unless something is
+stuck.
+"""
 
 
 class Streams(msgspec.Struct, frozen=True):
     """The descriptors of the protocol, which no child inherits.
 
-    `watched` means that another process ends this one if its interpreter is stuck. With `ends_children`, this process
-    leads the session or the process group of all that tools start, which ends with it.
+    `watched` means that another process ends this one if its interpreter is stuck. With
+    `ends_children`, this process leads the session or the process group of all that tools start,
+    which ends with it.
     """
 
     read: int
@@ -72,8 +78,9 @@ _claimed = False
 def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
     """Reserve standard input and output for the protocol; call it before importing user code.
 
-    Descriptor 0 becomes the null device and descriptor 1 stderr, and SIGTERM, SIGINT or SIGHUP end the process at once,
-    with status 0. On Linux, this process leads a session from then on, unless it has a terminal or *keep_children*.
+    Descriptor 0 becomes the null device and descriptor 1 stderr, and SIGTERM, SIGINT or SIGHUP end
+    the process at once, with status 0. On Linux, this process leads a session from then on, unless
+    it has a terminal or *keep_children*.
 
     Raises:
         AlreadyClaimed: if they are reserved already.
@@ -81,12 +88,17 @@ def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
     """
     global _claimed  # a process has one standard input
     if _claimed:
-        raise AlreadyClaimed("this process serves tools already; call serve() once, under `if __name__ == '__main__':`")
+        raise AlreadyClaimed(
+            "this process serves tools already; call serve() once, under `if __name__ =="
+            " '__main__':`"
+        )
     try:
         os.fstat(0)
         os.fstat(1)
     except OSError:
-        raise NotConnected("standard input or standard output is closed; start it with a pipe on both") from None
+        raise NotConnected(
+            "standard input or standard output is closed; start it with a pipe on both"
+        ) from None
     if os.getpid() == 1 and threading.active_count() == 1:
         from toolwire_tools.processes.subreaper import reap_orphans
 
@@ -116,16 +128,20 @@ def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
     if hasattr(os, "register_at_fork"):
         # A child that still had our handlers would ignore a signal.
         os.register_at_fork(
-            before=_hold_signals, after_in_parent=_release_signals, after_in_child=lambda: _disconnect(streams)
+            before=_hold_signals,
+            after_in_parent=_release_signals,
+            after_in_child=lambda: _disconnect(streams),
         )
     _take_signals(lambda number, frame: leave())  # no request is open yet
     return streams
 
 
 def _lead_children() -> bool:
-    """Lead the session, or at least the process group, of all that tools start; return whether this process does.
+    """Lead the session, or at least the process group, of all that tools start; return whether this
+    process does.
 
-    A child is in both, whatever its environment is and whether its own parent has ended, until it leaves them.
+    A child is in both, whatever its environment is and whether its own parent has ended, until it
+    leaves them.
     """
     # With a terminal, a session of its own would not get Ctrl-C.
     if sys.platform != "linux" or os.isatty(0):
@@ -166,7 +182,12 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
 
 
 def _watch_calls(
-    session: Session, ended: _End, settings: Settings, streams: Streams, reader: _Reader, watchdogs: list[Watchdog]
+    session: Session,
+    ended: _End,
+    settings: Settings,
+    streams: Streams,
+    reader: _Reader,
+    watchdogs: list[Watchdog],
 ) -> Callable[[], None]:
     """Return the function that wakes the watchdog; the first call imports what only calls need."""
 
@@ -201,7 +222,9 @@ def _watch_calls(
 
 
 def _has_children() -> bool:
-    """Return whether the main thread has started processes: when tools were imported, or in a lifespan."""
+    """Return whether the main thread has started processes: when tools were imported, or in a
+    lifespan.
+    """
     with suppress(OSError), open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
         return bool(file.read(1))
     return False
@@ -221,7 +244,10 @@ def _start_reading(session: Session, read: Callable[[], bytes], ended: _End) -> 
             return
         except RuntimeError:
             time.sleep(_RETRY_SECONDS)
-    log.error("the system does not allow a thread for reading; the limit on processes (ulimit -u) may be reached")
+    log.error(
+        "the system does not allow a thread for reading; the limit on processes (ulimit -u) may be"
+        " reached"
+    )
     os._exit(1)
 
 
@@ -243,7 +269,8 @@ def leave(status: int = 0) -> NoReturn:
 
 _leaving = threading.Lock()
 _last: list[Callable[[], None]] = []
-"""Called right before the process ends, after the exit functions, which a watchdog still watches."""
+"""Called right before the process ends, after the exit functions, which a watchdog still watches.
+"""
 
 
 def _leave_within(seconds: float, status: int = 0) -> None:
@@ -292,7 +319,9 @@ def _leave_copy(outcome: object) -> None:
     """End a process that a tool has forked and that returns from the tool into our code."""
     code = outcome.code if isinstance(outcome, SystemExit) else isinstance(outcome, BaseException)
     status = code if isinstance(code, int) else int(code is not None)
-    _leave_within(_EXIT_HOOKS_SECONDS, status)  # a thread that is not in the copy may have locked the streams
+    _leave_within(
+        _EXIT_HOOKS_SECONDS, status
+    )  # a thread that is not in the copy may have locked the streams
     _flush()
     os._exit(status)
 
@@ -300,8 +329,9 @@ def _leave_copy(outcome: object) -> None:
 class _End:
     """The event that the main thread waits for; signal handlers may set it at any time.
 
-    A signal may be delivered to any thread, or to the main one just before it waits: only the wakeup descriptor
-    certainly wakes it. (An `Event` has a lock that a handler may find held, for ever.)
+    A signal may be delivered to any thread, or to the main one just before it waits: only the
+    wakeup descriptor certainly wakes it. (An `Event` has a lock that a handler may find held, for
+    ever.)
     """
 
     def __init__(self) -> None:
@@ -348,9 +378,11 @@ class _End:
                 return
 
     def poll_from_now_on(self) -> None:
-        """Poll the pipe instead of reading: the watchdog checks whether this process takes the bytes out.
+        """Poll the pipe instead of reading: the watchdog checks whether this process takes the
+        bytes out.
 
-        A blocked read would take them out though the interpreter is stuck. Polling costs an import, so only from here.
+        A blocked read would take them out though the interpreter is stuck. Polling costs an import,
+        so only from here.
         """
         if sys.platform == "win32":  # which has no watchdog
             return
@@ -365,7 +397,9 @@ class _End:
 
 
 def _make_blocking(descriptor: int) -> None:
-    """Undo what another process that shares the stream, such as a wrapper, may do to it at any time."""
+    """Undo what another process that shares the stream, such as a wrapper, may do to it at any
+    time.
+    """
     if sys.platform != "win32":  # whose pipes stay as they were made
         os.set_blocking(descriptor, True)
 
@@ -385,13 +419,19 @@ class _Reader:
         """Poll for the next request of a quick host from now on, while *may_poll* is true."""
         from .busy_poll import polled, readiness
 
-        self._read_next, self.polls = polled(self._read_some, readiness(self._descriptor), may_poll), True
+        self._read_next, self.polls = (
+            polled(self._read_some, readiness(self._descriptor), may_poll),
+            True,
+        )
 
     def read(self) -> bytes:
         """Return some input; nothing at its end, or if the descriptor has changed."""
         if self._is_unchanged():
             return self._read_next()
-        log.error(f"a tool closed or replaced descriptor {self._descriptor}, which the server reads from; exiting")
+        log.error(
+            f"a tool closed or replaced descriptor {self._descriptor}, which the server reads from;"
+            " exiting"
+        )
         return b""
 
     def _read_some(self) -> bytes:
@@ -402,7 +442,9 @@ class _Reader:
             return self._read_some()
         except OSError:  # the terminal is gone
             return b""
-        self._size = _LARGE_CHUNK_BYTES if len(data) == self._size and b"\n" not in data else _CHUNK_BYTES
+        self._size = (
+            _LARGE_CHUNK_BYTES if len(data) == self._size and b"\n" not in data else _CHUNK_BYTES
+        )
         return data
 
 
@@ -414,7 +456,10 @@ def _writer(descriptor: int) -> Write:
         attempts = 0
         while rest:
             if not is_unchanged():
-                log.error(f"a tool closed or replaced descriptor {descriptor}, which the server writes to; exiting")
+                log.error(
+                    f"a tool closed or replaced descriptor {descriptor}, which the server writes"
+                    " to; exiting"
+                )
                 leave(70)
             try:
                 written = os.write(descriptor, rest)

@@ -1,19 +1,23 @@
-"""Ends and reports a server whose interpreter is stuck, from another process. Imported for the first call.
+"""Ends and reports a server whose interpreter is stuck, from another process. Imported for the
+first call.
 
-Strategy. A tool may hold the interpreter's lock for ever, inside C code such as a regular expression. Then no thread
-of this process runs Python code: none reads the end of input, handles a signal or runs a timer.
-(`faulthandler.dump_traceback_later` has a thread in C, but knows only time: it would also end a server whose host waits
-for a long computation.) So a small process, `watchdog_process.py`, watches from outside: whether the host has hung up
-(by polling a duplicate of standard input), which signals have arrived (Python's C code writes their numbers to the pipe
-of `signal.set_wakeup_fd`, and the main thread takes them out only when it has the lock), and whether Python code runs
-(a heartbeat each quarter of a second, while calls run). When the exit is due and this process does not get to it, the
-watchdog kills it. While the host is connected, it only reports, with the names of the running tools.
+Strategy. A tool may hold the interpreter's lock for ever, inside C code such as a regular
+expression. Then no thread of this process runs Python code: none reads the end of input, handles a
+signal or runs a timer. (`faulthandler.dump_traceback_later` has a thread in C, but knows only time:
+it would also end a server whose host waits for a long computation.) So a small process,
+`watchdog_process.py`, watches from outside: whether the host has hung up (by polling a duplicate of
+standard input), which signals have arrived (Python's C code writes their numbers to the pipe of
+`signal.set_wakeup_fd`, and the main thread takes them out only when it has the lock), and whether
+Python code runs (a heartbeat each quarter of a second, while calls run). When the exit is due and
+this process does not get to it, the watchdog kills it. While the host is connected, it only
+reports, with the names of the running tools.
 
-The same process ends what tools have started and left running, after this process has ended in any way, SIGKILL
-included: everything in the session that this process leads (`stdio.claim`), unless its settings keep children.
+The same process ends what tools have started and left running, after this process has ended in any
+way, SIGKILL included: everything in the session that this process leads (`stdio.claim`), unless its
+settings keep children.
 
-It costs nothing before the first call in this process, then a posix_spawn and some 3 MB in the other process, and one
-write to shared memory a call.
+It costs nothing before the first call in this process, then a posix_spawn and some 3 MB in the
+other process, and one write to shared memory a call.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ _HEARTBEAT_SECONDS = 0.25
 """A fraction of the time that the exit may take without a heartbeat."""
 
 _BEYOND_GRACE_SECONDS = 0.9
-"""How long the exit may take beyond the grace: more than it needs if Python runs, less than the promised second."""
+"""How long the exit may take beyond the grace: more than it needs if Python runs, less than the
+promised second.
+"""
 
 _STUCK_SECONDS = 5.0
 """After how long without a heartbeat to report. Some libraries hold the lock for a second."""
@@ -48,10 +54,12 @@ _LOWEST_DESCRIPTOR = 7
 
 
 class Watchdog:
-    """Starts the watchdog process, after *prepare*, and sends it heartbeats until *session* is idle.
+    """Starts the watchdog process, after *prepare*, and sends it heartbeats until *session* is
+    idle.
 
-    *host* is the descriptor that the server reads, *wakeup* the two ends of the pipe that signals write to. With
-    *ends_children*, the watchdog process ends what is left of the session that this process leads, after its end.
+    *host* is the descriptor that the server reads, *wakeup* the two ends of the pipe that signals
+    write to. With *ends_children*, the watchdog process ends what is left of the session that this
+    process leads, after its end.
     """
 
     def __init__(
@@ -140,7 +148,15 @@ class Watchdog:
         style = "" if level in ("error", "off") else "json" if as_json else "text"
         seconds = min(self._grace_seconds, threading.TIMEOUT_MAX) + _BEYOND_GRACE_SECONDS
         children = "end" if self._ends_children else "keep"
-        options = [str(os.getpid()), str(seconds), str(_STUCK_SECONDS), style, str(SLOTS), str(NAME_BYTES), children]
+        options = [
+            str(os.getpid()),
+            str(seconds),
+            str(_STUCK_SECONDS),
+            style,
+            str(SLOTS),
+            str(NAME_BYTES),
+            children,
+        ]
         self._prepare()
         passed = {3: self._host, 4: self._wakeup[0], 5: self._wakeup[1]}
         theirs = ours = -1
@@ -157,8 +173,14 @@ class Watchdog:
                 sys.executable,
                 [sys.executable, "-I", "-S", program, *options],
                 os.environ,
-                file_actions=[(os.POSIX_SPAWN_DUP2, source, number) for number, source in passed.items()],
-                setsigmask=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP],  # the server handles them
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, source, number) for number, source in passed.items()
+                ],
+                setsigmask=[
+                    signal.SIGTERM,
+                    signal.SIGINT,
+                    signal.SIGHUP,
+                ],  # the server handles them
             )
             os.set_blocking(ours, False)
             self._is_unchanged = unchanged(ours)

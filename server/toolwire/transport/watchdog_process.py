@@ -1,19 +1,25 @@
-"""The program that ends a server whose interpreter is stuck, and what its tools leave behind: a process of its own.
+"""The program that ends a server whose interpreter is stuck, and what its tools leave behind: a
+process of its own.
 
 `watchdog.py` starts it.
 
-It imports a few modules of the standard library and nothing of Toolwire, to stay small. It inherits fixed descriptors:
+It imports a few modules of the standard library and nothing of Toolwire, to stay small. It inherits
+fixed descriptors:
 
-0  a pipe from the server: `.` means that Python code runs, `i` that the server is idle, `e` that it has begun to exit
+0  a pipe from the server: `.` means that Python code runs, `i` that the server is idle, `e` that it
+   has begun to exit
 3  the host's end of the stream, polled for a hang-up only: it is never read
-4  the pipe that wakes the server's main thread: Python's C code writes the number of each signal to it, lock or no lock
+4  the pipe that wakes the server's main thread: Python's C code writes the number of each signal to
+   it, lock or no lock
 5  the other end of that pipe
-6  which tools are running, as `runtime/board.py` writes it; closed where the system has no shared memory files
+6  which tools are running, as `runtime/board.py` writes it; closed where the system has no shared
+   memory files
 
-Descriptor 2 is the server's stderr. The arguments are the server's number, the seconds for the exit, the seconds
-without a heartbeat before a report, the format of reports ("text", "json" or ""), the layout of the board, and `end`
-or `keep` for what the server's tools have started. That is every process in the session, or the process group, that
-the server leads. Its number is not given to other processes as long as this one is in it.
+Descriptor 2 is the server's stderr. The arguments are the server's number, the seconds for the
+exit, the seconds without a heartbeat before a report, the format of reports ("text", "json" or ""),
+the layout of the board, and `end` or `keep` for what the server's tools have started. That is every
+process in the session, or the process group, that the server leads. Its number is not given to
+other processes as long as this one is in it.
 """
 
 import posix
@@ -36,7 +42,9 @@ _LONGEST_WAIT_SECONDS = 60.0
 """A fork of the server may keep the pipe open after the server has ended, so poll now and then."""
 
 _TERMINATION_SECONDS = 1.0
-"""From SIGTERM to SIGKILL: helpers that clean up when their parent has ended, as `multiprocessing` has, do so then."""
+"""From SIGTERM to SIGKILL: helpers that clean up when their parent has ended, as `multiprocessing`
+has, do so then.
+"""
 
 _KILL_ATTEMPTS = 20
 _POLL_SECONDS = 0.02
@@ -46,7 +54,13 @@ class Guard:
     """The state of the server, as seen from outside."""
 
     def __init__(
-        self, server: int, end_seconds: float, stuck_seconds: float, style: str, slots: int, name_bytes: int
+        self,
+        server: int,
+        end_seconds: float,
+        stuck_seconds: float,
+        style: str,
+        slots: int,
+        name_bytes: int,
     ) -> None:
         self.server = server  # which may have ended before this process has started
         self.end_seconds = end_seconds
@@ -94,7 +108,9 @@ class Guard:
                     self.signal_seen = time.monotonic()
 
     def wait_for_end(self) -> None:
-        """Return when the server has ended. A tool may have closed the pipe while the server runs."""
+        """Return when the server has ended. A tool may have closed the pipe while the server
+        runs.
+        """
         while posix.getppid() == self.server:
             if self.pidfd >= 0:
                 poll = select.poll()
@@ -160,12 +176,19 @@ class Guard:
         if posix.getppid() == self.server:
             posix.kill(self.server, 9)
             culprit = f"; a call of {names} was still running" if names else ""
-            self._say("warning", f"the server did not exit within its grace period and was killed{culprit}. {_ADVICE}")
+            self._say(
+                "warning",
+                f"the server did not exit within its grace period and was killed{culprit}."
+                f" {_ADVICE}",
+            )
 
     def _report(self, seconds: float) -> None:
         self.reported = True
         names = self._names() or "a tool"
-        what = f"no Python code has run for {seconds:.0f} s, since {names} holds the interpreter's lock"
+        what = (
+            f"no Python code has run for {seconds:.0f} s, since {names} holds the interpreter's"
+            " lock"
+        )
         self._say("warning", f"{what}; other calls are blocked. {_ADVICE}")
 
     def _names(self) -> str:
@@ -176,7 +199,13 @@ class Guard:
         except OSError:
             return ""
         running = sorted(name.rstrip(b"\0").decode("utf-8", "replace") for name in names)
-        return running[0] if len(running) == 1 else f"one of {', '.join(running[:10])}" if running else ""
+        return (
+            running[0]
+            if len(running) == 1
+            else f"one of {', '.join(running[:10])}"
+            if running
+            else ""
+        )
 
     def _say(self, level: str, message: str) -> None:
         poll = select.poll()
@@ -197,7 +226,9 @@ _ADVICE = "Run such a tool in a process: `toolwire serve --isolate` or runs_in='
 
 
 def find_children(leader: int) -> list[int]:
-    """Return the living processes in the session or the process group of *leader*, without it and this process."""
+    """Return the living processes in the session or the process group of *leader*, without it and
+    this process.
+    """
     found: list[int] = []
     for name in posix.listdir("/proc"):
         if not name.isdigit() or int(name) in (leader, posix.getpid()):
@@ -243,7 +274,9 @@ def _signal_all(processes: list[int], number: int) -> None:
 
 
 def _pidfd_of(process: int) -> int:
-    """Return a descriptor that is readable when *process* has ended; -1 where the system has none."""
+    """Return a descriptor that is readable when *process* has ended; -1 where the system has
+    none.
+    """
     try:
         return posix.pidfd_open(process)
     except (AttributeError, OSError):
@@ -264,7 +297,9 @@ if __name__ == "__main__":
     posix.chdir("/")
     posix.closerange(7, 65536)
     _, server, end_seconds, stuck_seconds, style, slots, name_bytes, children = sys.argv
-    guard = Guard(int(server), float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes))
+    guard = Guard(
+        int(server), float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes)
+    )
     guard.watch()
     if children == "end":
         guard.wait_for_end()

@@ -9,7 +9,9 @@ import time
 from toolwire_schemas.output import Output, printable
 
 MAX_LINES = 200
-"""In a second: a long traceback passes, and a server in a loop does not fill the disk with the host's log."""
+"""In a second: a long traceback passes, and a server in a loop does not fill the disk with the
+host's log.
+"""
 
 MAX_LINE_CHARACTERS = 2000
 
@@ -17,9 +19,11 @@ _SECONDS = 1.0
 
 
 class ForeignStderr(Output):
-    """Writes lines of the server *name* to our stderr, each after that name; control characters are escaped.
+    """Writes lines of the server *name* to our stderr, each after that name; control characters are
+    escaped.
 
-    At most `MAX_LINES` are written in a second, and `MAX_LINE_CHARACTERS` of each. The rest is counted.
+    At most `MAX_LINES` are written in a second, and `MAX_LINE_CHARACTERS` of each. The rest is
+    counted.
     """
 
     def __init__(self, name: str) -> None:
@@ -38,7 +42,9 @@ class ForeignStderr(Output):
                 self._write_line(_shorten(text))
                 return
             if not self._left_out:
-                self._write_line(f"(more than {MAX_LINES} lines in a second: the next ones are left out)")
+                self._write_line(
+                    f"(more than {MAX_LINES} lines in a second: the next ones are left out)"
+                )
             self._left_out += 1
 
     def end(self) -> None:

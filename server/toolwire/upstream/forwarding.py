@@ -1,7 +1,8 @@
 """Runs one call of this server on a connection to another one.
 
-Strategy. The thread of the call waits for the response as any caller of the client does (`RequestHandle`). Progress and
-questions of the other server go through the `Call` to its host, in whichever era of MCP each side speaks.
+Strategy. The thread of the call waits for the response as any caller of the client does
+(`RequestHandle`). Progress and questions of the other server go through the `Call` to its host, in
+whichever era of MCP each side speaks.
 """
 
 from __future__ import annotations
@@ -55,21 +56,27 @@ def forward(
     params: dict[str, Any],
     opened: Callable[[RequestHandle], object] = lambda handle: None,
 ) -> dict[str, Any]:
-    """Send the request with *params* that calls the tool of *call* over there, and return its result as it came.
+    """Send the request with *params* that calls the tool of *call* over there, and return its
+    result as it came.
 
     Only for the thread that runs the call. *opened* gets the request, which may log.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
-        ToolError: if there is no usable response: the text says why, for example how the process ended.
+        ToolError: if there is no usable response: the text says why, for example how the process
+            ended.
         Cancelled: if the call has ended.
     """
     method, waiting = METHODS[call.tool.kind], getattr(connection.transport, "waiting", BLOCKING)
-    wants_progress = call.token is not None or call.sent  # a modern client may repeat a call with a token
+    wants_progress = (
+        call.token is not None or call.sent
+    )  # a modern client may repeat a call with a token
     on_progress = call.progress if wants_progress else None
     try:
         on_log = partial(pass_on_log, call)
-        with RequestHandle(connection, waiting, _Questions(call, connection), on_progress, on_log) as handle:
+        with RequestHandle(
+            connection, waiting, _Questions(call, connection), on_progress, on_log
+        ) as handle:
             opened(handle)
             call.stop = partial(handle.cancel, "the call was cancelled or ran out of time")
             if call.ended:
@@ -93,16 +100,30 @@ def forward(
 
 
 def pass_on_log(call: Call, entry: LogEntry) -> None:
-    """Send a log message of another server to the client that made *call*, unless the client does not want it."""
+    """Send a log message of another server to the client that made *call*, unless the client does
+    not want it.
+    """
     level = entry.level if entry.level in LEVELS else "info"
-    log_messages.send(call, {"level": level, "logger": entry.logger or call.tool.name, "data": entry.data})
+    log_messages.send(
+        call, {"level": level, "logger": entry.logger or call.tool.name, "data": entry.data}
+    )
 
 
 def _capabilities_of(call: Call) -> dict[str, Any]:
-    """Return the capabilities to declare to another server on behalf of the client that made *call*."""
+    """Return the capabilities to declare to another server on behalf of the client that made
+    *call*.
+    """
     given = call.capabilities if isinstance(call.capabilities, dict) else {}
-    found = {name: given[name] for name in ("elicitation", "roots", "sampling") if isinstance(given.get(name), dict)}
-    return found | {"elicitation": {"form": {}, **found["elicitation"]}} if can_elicit(given) else found
+    found = {
+        name: given[name]
+        for name in ("elicitation", "roots", "sampling")
+        if isinstance(given.get(name), dict)
+    }
+    return (
+        found | {"elicitation": {"form": {}, **found["elicitation"]}}
+        if can_elicit(given)
+        else found
+    )
 
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
@@ -123,9 +144,15 @@ class _Questions(ElicitationHandler):
         self._connection = connection
 
     async def ask(
-        self, question: Question, *, elicitation: OpenElicitation | None = None, observer: Any = None
+        self,
+        question: Question,
+        *,
+        elicitation: OpenElicitation | None = None,
+        observer: Any = None,
     ) -> dict[str, Any] | None:
-        """Return the reply of the client; `None` if the other server wants none, or received an error."""
+        """Return the reply of the client; `None` if the other server wants none, or received an
+        error.
+        """
         if elicitation is not None:
             elicitation.on_closed = self._withdraw
             if not elicitation.is_open:
@@ -133,18 +160,28 @@ class _Questions(ElicitationHandler):
         try:
             return self._call.ask(question.message, question.schema)
         except NotAnswered as error:
-            if elicitation is None:  # a modern server, whose call ends with the error: no response can express it
+            if (
+                elicitation is None
+            ):  # a modern server, whose call ends with the error: no response can express it
                 raise
-            reason = str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")  # a Toolwire server adds them again
-            self._connection.answer(elicitation, messages.error(elicitation.id, INTERNAL_ERROR, reason))
+            reason = (
+                str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")
+            )  # a Toolwire server adds them again
+            self._connection.answer(
+                elicitation, messages.error(elicitation.id, INTERNAL_ERROR, reason)
+            )
             return None
 
     async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
-        """Return the client's answers to the `inputRequests` of a modern server, of whatever method."""
+        """Return the client's answers to the `inputRequests` of a modern server, of whatever
+        method.
+        """
         responses: dict[str, Any] = {}
         for name, request in requests.items() if isinstance(requests, dict) else [("", None)]:
             match {"params": {}, **request} if isinstance(request, dict) else request:
-                case {"method": str(method), "params": dict(params)} if "requestedSchema" not in params:
+                case {"method": str(method), "params": dict(params)} if (
+                    "requestedSchema" not in params
+                ):
                     responses[name] = self._call.host.ask(self._call, params, method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().responses({name: request}, tool)
@@ -153,6 +190,7 @@ class _Questions(ElicitationHandler):
     def _withdraw(self) -> None:
         """Wake the call if it still waits for the user. Never blocks."""
         pending = self._call.elicitation
-        # A modern client's request has been answered with the question, so only its next one can report the end.
+        # A modern client's request has been answered with the question, so only its next one can
+        # report the end.
         if pending is not None and not self._call.origin.modern:
             pending.wake(NotAnswered("The question was withdrawn."))

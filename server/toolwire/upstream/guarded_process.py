@@ -1,9 +1,11 @@
-"""The transport to a child process that ends with all its descendants, even if this process is killed.
+"""The transport to a child process that ends with all its descendants, even if this process is
+killed.
 
-Strategy. On Linux, a subreaper is between this process and the child (see subreaper.py): it kills everything that the
-child leaves behind, in its group or not, and passes the exit status on. A life line leads there, a socket whose other
-end only this process holds. When this process ends, for any reason, the life line is closed, and the subreaper kills
-the child. Elsewhere the child's process group is killed.
+Strategy. On Linux, a subreaper is between this process and the child (see subreaper.py): it kills
+everything that the child leaves behind, in its group or not, and passes the exit status on. A life
+line leads there, a socket whose other end only this process holds. When this process ends, for any
+reason, the life line is closed, and the subreaper kills the child. Elsewhere the child's process
+group is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ _END_SECONDS = 0.15
 
 
 class GuardedProcess(ServerProcess):
-    """The transport to the child that *command* starts; *command* is called with the child's end of the life line.
+    """The transport to the child that *command* starts; *command* is called with the child's end of
+    the life line.
 
     That command forks the subreaper. *more* is for `ServerProcess`.
 
@@ -46,7 +49,9 @@ class GuardedProcess(ServerProcess):
         self._signalling = threading.Lock()
         self.was_killed = False
         self.orphans = 0
-        """How many processes the child has left behind, which were killed; known after `close`, on Linux."""
+        """How many processes the child has left behind, which were killed; known after `close`, on
+        Linux.
+        """
         pipe: Sequence[int] = ()
         try:
             life, self._life = pipe = _life_line()
@@ -61,7 +66,9 @@ class GuardedProcess(ServerProcess):
         RUNNING.add(self)
 
     def kill(self) -> None:
-        """Kill the child and its descendants. Never blocks. A second call is for a child that stops the subreaper."""
+        """Kill the child and its descendants. Never blocks. A second call is for a child that stops
+        the subreaper.
+        """
         is_again, self.was_killed = self.was_killed, True
         if is_again and subreaper.EXISTS and self.exit_status() is None:
             for process in subreaper.descendants(self.pid):
@@ -121,7 +128,8 @@ def _life_line() -> tuple[int, int]:
 
 
 def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
-    """Return the transport to the server that *command* starts; the parameters are those of `ServerProcess`.
+    """Return the transport to the server that *command* starts; the parameters are those of
+    `ServerProcess`.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -143,7 +151,9 @@ def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> Guar
 
 
 _KILLED_SECONDS = 0.1
-"""How long this process waits for the end of those that it has killed: within the time of its exit functions."""
+"""How long this process waits for the end of those that it has killed: within the time of its exit
+functions.
+"""
 
 RUNNING: set[Any] = set()
 """The transports to children and to workers on nodes, which end with this process."""

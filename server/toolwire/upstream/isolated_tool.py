@@ -38,7 +38,9 @@ class IsolatedTool(Tool):
         self._name_there = name_there
         self.is_async = False  # a worker thread waits for the response
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call`, for a call of a server."""
         assert isinstance(caller, Call)
         return self._pool.run(self._name_there, arguments, caller)
@@ -48,10 +50,13 @@ def _is_wanted(tool: Tool, settings: Settings) -> bool:
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 
-def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()) -> list[Tool]:
+def loaded(
+    tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()
+) -> list[Tool]:
     """Return *tools*, which `load` has returned for the arguments in *loading*.
 
-    Those to be isolated run in processes that load the same. *sources* are the loaded files that may change.
+    Those to be isolated run in processes that load the same. *sources* are the loaded files that
+    may change.
     """
     if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
@@ -60,12 +65,14 @@ def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sourc
 
 
 def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None) -> list[Tool]:
-    """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was made of.
+    """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was
+    made of.
 
     Those to be isolated run in processes that import these objects, and *lifespan*.
 
     Raises:
-        RegistrationError: if one cannot be imported, or is to run in an engine that the server does not have.
+        RegistrationError: if one cannot be imported, or is to run in an engine that the server does
+            not have.
         ValueError: if an engine cannot be used.
     """
     tools = [tool for tool, _ in found]
@@ -79,13 +86,17 @@ def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = Non
     return _isolated(tools, wanted, _spec(loading, tools, settings, lifespan=place), settings)
 
 
-def _isolated(tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings) -> list[Tool]:
+def _isolated(
+    tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings
+) -> list[Tool]:
     limited = _has_memory_limits(tools, settings)
     pool_at = cache(partial(_pool, spec, settings, limited))
     return [
-        IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
-        if tool in wanted
-        else tool
+        (
+            IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
+            if tool in wanted
+            else tool
+        )
         for tool in tools
     ]
 
@@ -97,8 +108,12 @@ def _where(tool: Tool, settings: Settings) -> Any:
         return name
     if name not in settings.run_on:
         only = f"; it has only {', '.join(map(repr, settings.run_on))}" if settings.run_on else ""
-        remedy = f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine{only}"
-        raise RegistrationError(f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy)
+        remedy = (
+            f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine{only}"
+        )
+        raise RegistrationError(
+            f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy
+        )
     return settings.run_on[name]
 
 
@@ -110,14 +125,22 @@ def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> Pr
     from .cluster.engines import engine
 
     there = engine(where)
-    path = [entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))]
-    spec = msgspec.structs.replace(spec, path=path, sources={})  # a copy of a file has another stamp
+    path = [
+        entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))
+    ]
+    spec = msgspec.structs.replace(
+        spec, path=path, sources={}
+    )  # a copy of a file has another stamp
     start = partial(there.start, spec)
-    return ProcessPool(start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds)
+    return ProcessPool(
+        start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds
+    )
 
 
 def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
-    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
+    limited = settings.memory_limit is not None or any(
+        tool.memory_limit is not None for tool in tools
+    )
     # Windows has no RLIMIT_AS; macOS accepts and ignores it.
     if limited and sys.platform in ("win32", "darwin"):
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
@@ -141,16 +164,24 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
     if isinstance(thing, type):
         return tool.name_with(".").startswith(f"{thing.__name__}.")
     # A container of tools, such as an executor of actions.
-    return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
+    return finder(type(thing)) is not None and any(
+        tool.name == other.name for other in tools_of(thing)
+    )
 
 
 def _target(tool: Tool, things: Any) -> str:
     thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
     found = _import_path_of(thing)
-    if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
+    if (
+        found is None
+        and isinstance(thing, Tool)
+        and Tool(thing.function).describe() == thing.describe()
+    ):
         found = _import_path_of(thing.function)
     if found is None:
-        raise RegistrationError(_NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that")
+        raise RegistrationError(
+            _NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that"
+        )
     return found
 
 
@@ -166,7 +197,9 @@ def _import_path_of(thing: Any) -> str | None:
             continue
         for name, value in list(vars(module).items()):
             # Each access makes a new bound method.
-            is_same = value is thing or (type(value) is type(thing) is MethodType and value == thing)
+            is_same = value is thing or (
+                type(value) is type(thing) is MethodType and value == thing
+            )
             if is_same and (module_name != "__main__" or name in _names_in_script(module)):
                 return f"{place}:{name}"
     return None
@@ -187,20 +220,25 @@ def _place(module: ModuleType) -> str | None:
 
 
 def _names_in_script(module: ModuleType) -> Collection[str]:
-    """Return the names that a script uses at its top level, without those that exist only if it is run."""
+    """Return the names that a script uses at its top level, without those that exist only if it is
+    run.
+    """
     import ast
 
     with open(str(module.__file__), "rb") as source:
         script = ast.parse(source.read())
     script.body = [
-        part for part in script.body if not (isinstance(part, ast.If) and "'__name__'" in ast.dump(part.test))
+        part
+        for part in script.body
+        if not (isinstance(part, ast.If) and "'__name__'" in ast.dump(part.test))
     ]
     return compile(script, "", "exec").co_names
 
 
 _NOT_IMPORTABLE = "it cannot run in a process of its own: the process could not import it"
 _AT_THE_TOP = (
-    'define it, or assign it to a name, at the top level of a module and outside of `if __name__ == "__main__":`'
+    "define it, or assign it to a name, at the top level of a module and outside of `if __name__ =="
+    ' "__main__":`'
 )
 
 
@@ -220,7 +258,10 @@ def _spec(
         loading=loading,
         lifespan=lifespan,
         folder=os.getcwd(),
-        settings={name: getattr(settings, name) for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))}
+        settings={
+            name: getattr(settings, name)
+            for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))
+        }
         | {"max_result_bytes": _most_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
         sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
@@ -230,7 +271,9 @@ def _spec(
 
 
 _MAX_SOURCES = 400
-"""How many files, the last changed, a worker compares: a command line on Linux has room for some 128 KiB of them."""
+"""How many files, the last changed, a worker compares: a command line on Linux has room for some
+128 KiB of them.
+"""
 
 
 _PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")
@@ -238,6 +281,8 @@ _PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")
 
 
 def _most_bytes(tools: list[Tool], settings: Settings) -> int:
-    """Return how large a result of a worker may be: the server cuts or keeps it, or refuses it by its tool's limit."""
+    """Return how large a result of a worker may be: the server cuts or keeps it, or refuses it by
+    its tool's limit.
+    """
     kept = 0 if settings.on_large_result == "error" else settings.max_kept_bytes
     return max(settings.max_result_bytes, kept, *(tool.max_result_bytes or 0 for tool in tools))

@@ -30,7 +30,9 @@ def read_lock(name: str) -> Lock:
     try:
         return read(Path(name).read_bytes())
     except OSError as error:
-        raise UsageError(f"the lock {name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(
+            f"the lock {name} cannot be read: {(error.strerror or str(error)).lower()}"
+        ) from None
     except BadLock as error:
         raise UsageError(f"{name}: {error}; `toolwire lock FILE -- COMMAND` writes one") from None
 
@@ -50,13 +52,17 @@ class LockedEntries:
         self._logged: set[str] = set()
 
     def check(self, tools: Sequence[MountedTool]) -> tuple[list[MountedTool], list[RefusedTool]]:
-        """Return what the lock allows of *tools*, entries of any list, and for each other one what says why not."""
+        """Return what the lock allows of *tools*, entries of any list, and for each other one what
+        says why not.
+        """
         entries: dict[Kind, list[Any]] = {kind: [] for kind in KEYS}
         for tool in tools:
             entries[cast("Kind", tool.kind)].append(tool.describe())
         checked = check(self._lock, Offer(entries, self._lock.instructions), self._texts)
         own = {(tool.kind, _key_of(tool)) for tool in tools}
-        self._log([remark for place, remark in checked.remarks(self._texts).items() if place in own])
+        self._log(
+            [remark for place, remark in checked.remarks(self._texts).items() if place in own]
+        )
         allowed = []
         for tool in tools:
             place = tool.kind, _key_of(tool)
@@ -64,14 +70,19 @@ class LockedEntries:
                 allowed.append(tool.with_entry(checked.replaced[place]))
             elif place in checked.allowed:
                 allowed.append(tool)
-        refused = [RefusedTool(kind, key, f"{self._name}: {why}") for (kind, key), why in checked.refused.items()]
+        refused = [
+            RefusedTool(kind, key, f"{self._name}: {why}")
+            for (kind, key), why in checked.refused.items()
+        ]
         return allowed, refused
 
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the instructions that a host is given, of a server with these *instructions*."""
         checked = check(self._lock, Offer({}, instructions or ""), self._texts)
         place = "instructions", ""
-        self._log([remark for found, remark in checked.remarks(self._texts).items() if found == place])
+        self._log(
+            [remark for found, remark in checked.remarks(self._texts).items() if found == place]
+        )
         return checked.instructions or None
 
     def _log(self, remarks: Sequence[str]) -> None:
@@ -87,13 +98,17 @@ def _key_of(tool: MountedTool) -> Any:
 
 
 class RefusedTool(Tool):
-    """An entry of the list of *kind* that is not listed, and whose use fails; `why` is a sentence."""
+    """An entry of the list of *kind* that is not listed, and whose use fails; `why` is a
+    sentence.
+    """
 
     def __init__(self, kind: str, name: str, why: str) -> None:
         super().__init__(lambda: None, name=name)
         self.kind = kind
         self.why = printable(f"{name} is refused, since it is not what was approved: {why}")
 
-    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """Raise a `ToolError`."""
         raise ToolError(self.why)

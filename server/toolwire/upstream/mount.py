@@ -1,7 +1,8 @@
 """One mounted server: started when needed, listed, restarted after it has ended.
 
-Strategy. `start` runs on a thread of its own, for all calls that need the server at once; a call that ends before it
-waits no longer, and the start goes on. The lists of the last start stay until the next, also while the server is down.
+Strategy. `start` runs on a thread of its own, for all calls that need the server at once; a call
+that ends before it waits no longer, and the start goes on. The lists of the last start stay until
+the next, also while the server is down.
 """
 
 from __future__ import annotations
@@ -51,13 +52,16 @@ _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
 _CHANGE_SECONDS = 0.2
-"""The least time between two readings of the lists: a server that never stops changing them costs little."""
+"""The least time between two readings of the lists: a server that never stops changing them costs
+little.
+"""
 
 
 class Mount:
     """The server that *settings* start, called *name* in messages, whose names begin with *prefix*.
 
-    *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log messages of no call.
+    *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log
+    messages of no call.
     """
 
     kind = "mounted"
@@ -79,7 +83,9 @@ class Mount:
         self.listed: list[tuple[str, dict[str, Any]]] | None = None
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
-        settings = msgspec.structs.replace(settings, restart=True, on_log=self._log, on_list_changed=self._list_changed)
+        settings = msgspec.structs.replace(
+            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed
+        )
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
         self._changed = changed
@@ -105,18 +111,24 @@ class Mount:
     @property
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
-        return self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
+        return (
+            self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
+        )
 
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the *instructions* of the server as its lock, if any, lets a host read them."""
-        return instructions if self._locked is None else self._locked.check_instructions(instructions)
+        return (
+            instructions if self._locked is None else self._locked.check_instructions(instructions)
+        )
 
     def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
         """Return what it lists in *entry* as a tool of *kind*."""
         return MountedTool(self.prefix, self.call, kind, entry)
 
     def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of the request with *params* that calls *tool*; raises what `forward` raises."""
+        """Return the result of the request with *params* that calls *tool*; raises what `forward`
+        raises.
+        """
         if (running := self.running) is None or self.client.end is not None:
             starting = self.start(can_elicit(call.capabilities))
             wait_for([starting], call, None)
@@ -125,7 +137,9 @@ class Mount:
             except ClientError as error:
                 raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
         try:
-            return forward(call, running.connection, params, opened=partial(self._open.__setitem__, call))
+            return forward(
+                call, running.connection, params, opened=partial(self._open.__setitem__, call)
+            )
         finally:
             self._open.pop(call, None)
 
@@ -157,11 +171,19 @@ class Mount:
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
-        except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
-            failure = error if isinstance(error, ClientError) else ClientError(f"{type(error).__name__}: {error}")
+        except (
+            Exception
+        ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            failure = (
+                error
+                if isinstance(error, ClientError)
+                else ClientError(f"{type(error).__name__}: {error}")
+            )
             if not isinstance(error, Closed):  # by `close`
                 # Its stderr has been passed on already.
-                self._warn_once("start", f"{self.title} does not start: {getattr(error, 'reason', error)}")
+                self._warn_once(
+                    "start", f"{self.title} does not start: {getattr(error, 'reason', error)}"
+                )
             run(client.fail(failure))
             raise failure from None
         self._warned.pop("start", None)
@@ -169,7 +191,9 @@ class Mount:
         return running
 
     def _warn_once(self, subject: str, problem: str) -> None:
-        """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to five requests."""
+        """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to
+        five requests.
+        """
         is_known = self._warned.get(subject) == problem
         self._warned[subject] = problem
         write = log.debug if is_known else log.warning
@@ -184,7 +208,9 @@ class Mount:
                 continue
             try:
                 with RequestHandle(running.connection, BLOCKING) as handle:
-                    entries, _ = run(pages(handle, deadline, method, kind, partial(self._read_page, kept, kind)))
+                    entries, _ = run(
+                        pages(handle, deadline, method, kind, partial(self._read_page, kept, kind))
+                    )
             except (RequestFailed, BrokenRules) as error:  # of this list alone
                 self._report_unread_list(running, kind, error)
                 continue
@@ -192,19 +218,26 @@ class Mount:
             self.unread.pop(kind, None)
             tools += [self.tool(kind, entry) for entry in entries]
         before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.refused = (tools, []) if self._locked is None else self._locked.check(tools)
+        self.tools, self.refused = (
+            (tools, []) if self._locked is None else self._locked.check(tools)
+        )
         self.listed = now
         if now != before:
             self._changed()
 
-    def _report_unread_list(self, running: Running, kind: str, error: RequestFailed | BrokenRules) -> None:
+    def _report_unread_list(
+        self, running: Running, kind: str, error: RequestFailed | BrokenRules
+    ) -> None:
         has_declared = kind in running.handshake.capabilities
         if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
-            # Servers without tools, and those without resource templates, need not know these methods.
+            # Servers without tools, and those without resource templates, need not know these
+            # methods.
             log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
             return
         self.unread[kind] = printable(f"the list of {kind} of {self.title} cannot be read: {error}")
-        self._warn_once(kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}")
+        self._warn_once(
+            kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
+        )
 
     def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
         """Return the entries of *page* that are well-formed, within the limit."""
@@ -247,7 +280,8 @@ class Mount:
             text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
             log.rarely(f"output of {self.name}", printable(text))
         elif entry.source == "server":
-            # Which of its calls a message is about is unknown. The thread of one passes it on, since a host may block.
+            # Which of its calls a message is about is unknown. The thread of one passes it on,
+            # since a host may block.
             hosts = {call.host: request for call, request in list(self._open.items())}
             if sum(request.log(entry) for request in hosts.values()) == 0:
                 for session in self._sessions():
@@ -265,7 +299,8 @@ class _Kept:
 
 
 def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:
-    """Return when all *starts* have ended, or after *seconds*; the time limit of *call* is paused until then.
+    """Return when all *starts* have ended, or after *seconds*; the time limit of *call* is paused
+    until then.
 
     Raises:
         Cancelled: if the call has ended.

@@ -40,7 +40,8 @@ _NUMBERS = (int, float, bool)
 
 
 def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
-    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name are added to *keys*.
+    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name
+    are added to *keys*.
 
     Hosts on the TypeScript SDK would refuse the whole list for it.
     """
@@ -84,7 +85,9 @@ class MountedTool(Tool):
         self.kind = kind
         self._forward = forward
         self._there = key_of(kind, entry)
-        self._parts = (prefix, self._there) if prefix and kind in ("tools", "prompts") else (self._there,)
+        self._parts = (
+            (prefix, self._there) if prefix and kind in ("tools", "prompts") else (self._there,)
+        )
         self.name = self.name_with("_")
         self._schema: dict[str, Any] = entry.get("inputSchema", {})
         self._description = {**entry, "name": self.name} if kind in ("tools", "prompts") else entry
@@ -93,12 +96,18 @@ class MountedTool(Tool):
             self._description.pop("outputSchema")
         fields = self._schema.get("properties")
         texts = fields.items() if isinstance(fields, dict) else ()
-        self._texts = {name for name, field in texts if isinstance(field, dict) and field.get("type") == "string"}
+        self._texts = {
+            name
+            for name, field in texts
+            if isinstance(field, dict) and field.get("type") == "string"
+        }
         self.notices_cancellation = True
         self._is_structured = True
         self._validator: SchemaValidator | None = None
         if kind == "resourceTemplates":
-            with suppress(ValueError):  # of a part of RFC 6570 that is not supported: its URIs are found by asking
+            with suppress(
+                ValueError
+            ):  # of a part of RFC 6570 that is not supported: its URIs are found by asking
                 self.template = UriTemplate(self._there)
 
     def with_entry(self, entry: dict[str, Any]) -> MountedTool:
@@ -120,7 +129,9 @@ class MountedTool(Tool):
         key = "name" if self.kind == "prompts" else "uri"
         return twin, {**params, "ref": {**params["ref"], key: self._there}}
 
-    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call`: return the result of the mounted server as it came."""
         call: Call = caller  # type: ignore[assignment]
         if self.kind == "tools":
@@ -143,7 +154,9 @@ class MountedTool(Tool):
         return result
 
     def _read(self, arguments: Any, strict: bool) -> Any:
-        """Return the arguments to send: what was given if it fits, or cannot be made to fit, else how it reads."""
+        """Return the arguments to send: what was given if it fits, or cannot be made to fit, else
+        how it reads.
+        """
         if isinstance(arguments, str):
             try:
                 decoded = decode(arguments.encode())
@@ -152,9 +165,11 @@ class MountedTool(Tool):
             if not isinstance(decoded, dict):
                 raise ArgumentsError([("arguments", "is text, and not that of a JSON object")])
             arguments = decoded
-        # Only null and JSON as text are read again: most arguments need no validation to go as they are.
+        # Only null and JSON as text are read again: most arguments need no validation to go as they
+        # are.
         if strict or all(
-            type(arguments[name]) in _NUMBERS or (type(arguments[name]) is str and name in self._texts)
+            type(arguments[name]) in _NUMBERS
+            or (type(arguments[name]) is str and name in self._texts)
             for name in arguments
         ):
             return arguments

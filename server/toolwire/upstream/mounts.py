@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from .locking import LockedEntries
 
 LIST_PATIENCE_SECONDS = 20.0
-"""How long a list waits for servers that start: a third of the time after which hosts give up. Those that are late are
-announced as a change of the list."""
+"""How long a list waits for servers that start: a third of the time after which hosts give up.
+Those that are late are announced as a change of the list."""
 
 CHANGE_PATIENCE_SECONDS = 1.0
 """How long a list, or an unknown name, waits for lists that have just changed."""
 
 META_WHOLE = "toolwire/whole"
-"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start, or refuses a
-list."""
+"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start,
+or refuses a list."""
 
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -53,8 +53,8 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 class Mounts(Tool):
     """The mounted servers of one server, whose *catalog* they complete.
 
-    As a tool, it answers requests for which they must be listed: a list, or what has an unknown name. *changed* has the
-    server make a new catalog; *sessions* are its clients.
+    As a tool, it answers requests for which they must be listed: a list, or what has an unknown
+    name. *changed* has the server make a new catalog; *sessions* are its clients.
     """
 
     kind = "late"
@@ -89,8 +89,8 @@ class Mounts(Tool):
     ) -> None:
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
-        *env* is added to our environment, or unless *inherit_env* to the few variables that every server gets. *keep*
-        and *lock* choose among its tools.
+        *env* is added to our environment, or unless *inherit_env* to the few variables that every
+        server gets. *keep* and *lock* choose among its tools.
 
         Raises:
             TypeError: if *command* is a text.
@@ -108,11 +108,16 @@ class Mounts(Tool):
             raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
         self._check_prefix(prefix)
         if (depth := int(os.environ.get(_DEPTH, 0))) >= _MAX_DEPTH:
-            raise ValueError(f"mounted servers mount servers, {depth} levels deep: does a config file mount itself?")
+            raise ValueError(
+                f"mounted servers mount servers, {depth} levels deep: does a config file mount"
+                " itself?"
+            )
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         environment[_DEPTH] = str(depth + 1)
         title = name or " ".join(command)[:60]
-        stderr = ForeignStderr(title)  # one for all starts: a server that ends again and again has one limit, too
+        stderr = ForeignStderr(
+            title
+        )  # one for all starts: a server that ends again and again has one limit, too
         settings = ClientSettings(
             launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr),
             max_message_bytes=self._max_message_bytes,
@@ -123,20 +128,29 @@ class Mounts(Tool):
             mount.start()
 
     def tools(self, own: list[Tool]) -> Iterator[Tool]:
-        """Yield what the servers list, without names that are taken: by *own*, by servers before, by another prefix."""
+        """Yield what the servers list, without names that are taken: by *own*, by servers before,
+        by another prefix.
+        """
         taken = {(tool.kind, tool.name_with(self._separator)) for tool in own}
         for mount, keep in self._mounts.items():
             hidden = []
             for tool in mount.tools:
                 key = tool.kind, tool.name_with(self._separator)
-                is_foreign = not mount.prefix and tool.kind in ("tools", "prompts") and self._by_prefix(key[1])
+                is_foreign = (
+                    not mount.prefix
+                    and tool.kind in ("tools", "prompts")
+                    and self._by_prefix(key[1])
+                )
                 if key in taken or is_foreign:
                     hidden.append(key[1])
                 elif tool.kind != "tools" or keep(tool):
                     taken.add(key)
                     yield tool
             if hidden:
-                what = f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the names are taken"
+                what = (
+                    f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the"
+                    " names are taken"
+                )
                 log.rarely(f"taken {mount.name}", printable(what))
 
     def close(self) -> None:
@@ -149,7 +163,11 @@ class Mounts(Tool):
         can_ask = can_elicit(call.capabilities)
         missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
         wait_for([mount.start(can_ask) for mount in missing], call, seconds)
-        wait_for([mount.reading for mount in mounts if mount.reading is not None], call, CHANGE_PATIENCE_SECONDS)
+        wait_for(
+            [mount.reading for mount in mounts if mount.reading is not None],
+            call,
+            CHANGE_PATIENCE_SECONDS,
+        )
 
     def _by_prefix(self, name: str) -> list[Mount]:
         joints = {self._separator, "_", "."}
@@ -163,14 +181,24 @@ class Mounts(Tool):
         for mount in self._mounts:
             shorter, longer = sorted((prefix, mount.prefix), key=len)
             if shorter == longer or (shorter and longer.startswith(shorter + self._separator)):
-                both = f"{mount.prefix!r} and {prefix!r}" if prefix else "two mounted servers without a name"
-                raise ValueError(f"{both}: tools of both could have the same name; give one another name")
+                both = (
+                    f"{mount.prefix!r} and {prefix!r}"
+                    if prefix
+                    else "two mounted servers without a name"
+                )
+                raise ValueError(
+                    f"{both}: tools of both could have the same name; give one another name"
+                )
 
     def news(self, host: Host, changed: list[str]) -> list[str]:
-        """Return those of the *changed* lists that the client of *host* has seen: others are no news."""
+        """Return those of the *changed* lists that the client of *host* has seen: others are no
+        news.
+        """
         return [name for name in changed if name in self._listed.get(host, ())]
 
-    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """Return the result of the request `arguments["method"]`, whose `params` are given, too.
 
         Raises:
@@ -187,8 +215,13 @@ class Mounts(Tool):
             self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
             page = self._catalog().page(kind, params.get("cursor"))
             return {**page, **UNCACHED} if call.origin.modern else page
-        name = params.get("name", params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None)
-        mounts = self._by_prefix(str(name)) or [mount for mount in self._mounts if name is None or not mount.prefix]
+        name = params.get(
+            "name",
+            params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None,
+        )
+        mounts = self._by_prefix(str(name)) or [
+            mount for mount in self._mounts if name is None or not mount.prefix
+        ]
         self._complete(call, mounts, None)
         try:
             tool, given = self._found(method, params, modern=call.origin.modern)
@@ -220,11 +253,15 @@ class Mounts(Tool):
                     raise RequestError(INVALID_PARAMS, tool.why)
 
     def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
-        """Read *uri*, which no list has, from the only server with resources, or those with others of its scheme."""
+        """Read *uri*, which no list has, from the only server with resources, or those with others
+        of its scheme.
+        """
         able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
         if len(able) > 1:  # one server has no business with the URIs of another
             start = uri.partition(":")[0] + ":"
-            able = [mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)]
+            able = [
+                mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)
+            ]
         for mount in able:
             with suppress(UpstreamError):
                 return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
@@ -232,7 +269,9 @@ class Mounts(Tool):
 
 
 def _check_whole(mounts: list[Mount]) -> None:
-    """Raise a `RequestError` that says which of *mounts* do not run, or have a list that cannot be read."""
+    """Raise a `RequestError` that says which of *mounts* do not run, or have a list that cannot be
+    read.
+    """
     missing = [mount.title for mount in mounts if mount.listed is None]
     if missing:
         raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
@@ -245,8 +284,12 @@ def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:
     """Run *tool* as if the request had meant it from the start."""
     from toolwire_schemas.wire.codec import encode_plain
 
-    if not isinstance(tool, MountedTool):  # added in the meantime: its thread, gate and time limit are others
-        raise RequestError(INVALID_PARAMS, f"{tool.name} was added just now: send the request again")
+    if not isinstance(
+        tool, MountedTool
+    ):  # added in the meantime: its thread, gate and time limit are others
+        raise RequestError(
+            INVALID_PARAMS, f"{tool.name} was added just now: send the request again"
+        )
     call.tool, call.arguments = tool, given
     call.sent = encode_plain(given) if call.sent else b""
     return tool.call(given, call, call.strict_arguments)

@@ -42,14 +42,18 @@ class ConcurrencyLimit:
                 self._called.remove(call)
                 return True
             if self._room == 0:
-                call.worker = None  # which runs other calls now, and must not be abandoned for this one
+                call.worker = (
+                    None  # which runs other calls now, and must not be abandoned for this one
+                )
                 self._waiting.append(call)
                 return False
             self._room -= 1
             return True
 
     def leave(self) -> Call | None:
-        """Free the place of a call that has ended; return the call that gets it, which is to `enter` now."""
+        """Free the place of a call that has ended; return the call that gets it, which is to
+        `enter` now.
+        """
         with self._lock:
             if self._waiting:
                 call = self._waiting.popleft()
@@ -60,20 +64,26 @@ class ConcurrencyLimit:
 
 
 _IDLE_SECONDS = 300.0
-"""How long an idle process is kept: longer than a model or its user thinks between calls, since a start takes as long
-as the imports of its tools; not for ever, since it may hold much memory."""
+"""How long an idle process is kept: longer than a model or its user thinks between calls, since a
+start takes as long as the imports of its tools; not for ever, since it may hold much memory."""
 
 
 class ProcessPool(ConcurrencyLimit):
     """Up to *room* worker processes, reused while they are healthy and in use.
 
-    *start* returns the transport to a new one for a call, or raises `NotStarted`. While it waits for a place, the queue
-    that it gets receives `None` when another process has become idle; then it raises `InterruptedError`. *end_seconds*
-    is the time to leave lifespans for a process that ends, *idle_seconds* how long an idle one is kept.
+    *start* returns the transport to a new one for a call, or raises `NotStarted`. While it waits
+    for a place, the queue that it gets receives `None` when another process has become idle; then
+    it raises `InterruptedError`. *end_seconds* is the time to leave lifespans for a process that
+    ends, *idle_seconds* how long an idle one is kept.
     """
 
     def __init__(
-        self, start: StartWorker, room: int, *, end_seconds: float = 0.0, idle_seconds: float | None = None
+        self,
+        start: StartWorker,
+        room: int,
+        *,
+        end_seconds: float = 0.0,
+        idle_seconds: float | None = None,
     ) -> None:
         super().__init__(room)
         self._start = start
@@ -86,7 +96,8 @@ class ProcessPool(ConcurrencyLimit):
         self._retired = False
 
     def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of the tool of *call*, called in an idle or a new process, where its name is *name*.
+        """Return the result of the tool of *call*, called in an idle or a new process, where its
+        name is *name*.
 
         Raises:
             ToolError: if the process ended.
@@ -115,7 +126,9 @@ class ProcessPool(ConcurrencyLimit):
         self._ending = self._end(idle)
 
     def wait(self, deadline: float) -> None:
-        """Return when the processes that were idle at `retire` have ended, or at *deadline* (monotonic time)."""
+        """Return when the processes that were idle at `retire` have ended, or at *deadline*
+        (monotonic time).
+        """
         from concurrent.futures import wait
 
         wait(self._ending, max(0.0, deadline - time.monotonic()))
@@ -155,7 +168,9 @@ class ProcessPool(ConcurrencyLimit):
         with self._changing:
             if is_kept := worker.is_free and not self._retired:
                 with suppress(RuntimeError):  # the system allows no more threads: it stays
-                    worker.idle_timer = TIMERS.after(self._idle_seconds, partial(self._end_idle, worker))
+                    worker.idle_timer = TIMERS.after(
+                        self._idle_seconds, partial(self._end_idle, worker)
+                    )
                 self._idle.append(worker)
         if not is_kept:
             worker.discard()
@@ -171,6 +186,8 @@ class ProcessPool(ConcurrencyLimit):
         self._end([worker])
 
     def _end(self, workers: list[WorkerProcess]) -> list[Future[None]]:
-        with suppress(RuntimeError):  # the system allows no more threads: they end with this process
+        with suppress(
+            RuntimeError
+        ):  # the system allows no more threads: they end with this process
             return [worker.end_soon(self._end_seconds) for worker in workers]
         return []

@@ -1,7 +1,7 @@
 """Worker processes: started on demand, one call at a time, ended with all their descendants.
 
-Strategy. A worker is our own server, at the other end of a client's connection. A crash, a kill and a time limit look
-the same there: the conversation ends, and there is an exit status.
+Strategy. A worker is our own server, at the other end of a client's connection. A crash, a kill and
+a time limit look the same there: the conversation ends, and there is an exit status.
 """
 
 from __future__ import annotations
@@ -9,7 +9,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.errors import BrokenRules, ClientError, NotStarted, ServerGone, TimedOut, signal_name
+from toolwire_client.errors import (
+    BrokenRules,
+    ClientError,
+    NotStarted,
+    ServerGone,
+    TimedOut,
+    signal_name,
+)
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.session.connection import Connection
@@ -42,7 +49,9 @@ if TYPE_CHECKING:
     from .guarded_process import GuardedProcess
 
 _START_SECONDS = 60.0
-"""The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
+"""The time to load the tools. It is not part of a call's time limit: the next process would need it
+again.
+"""
 
 _COOPERATION_SECONDS = 0.25
 """The time that a cancelled tool has to clean up, if it can notice."""
@@ -67,10 +76,14 @@ class WorkerProcess(Connection):
         try:
             transport = start()
         except NotStarted as error:
-            raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
+            raise ToolError(
+                f"{call.tool.name}: the tool's process could not be started: {error}."
+            ) from None
         try:
             protocol = ClientProtocol("toolwire", "0")
-            super().__init__(transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note)
+            super().__init__(
+                transport, protocol, max_message_bytes=NO_LIMIT, on_event=self._take_note
+            )
             self._declare(can_elicit(call.capabilities))
         except BaseException as error:  # for example, if the system allows no more threads
             transport.kill()
@@ -105,7 +118,11 @@ class WorkerProcess(Connection):
                 self._declare(can_ask)
             except ClientError:
                 return None
-        params = {"name": name, "arguments": arguments} if tool.kind in ("tools", "prompts") else dict(arguments)
+        params = (
+            {"name": name, "arguments": arguments}
+            if tool.kind in ("tools", "prompts")
+            else dict(arguments)
+        )
         if call.id is not None:
             params["_meta"] = {META_CALL_ID: call.id}
         self._call, self._was_sent = call, False
@@ -114,7 +131,9 @@ class WorkerProcess(Connection):
         except UpstreamError as error:
             if tool.kind != "tools":
                 raise
-            raise ToolError(f"The tool's process could not call {tool.name}: {error.message}.") from None
+            raise ToolError(
+                f"The tool's process could not call {tool.name}: {error.message}."
+            ) from None
         except ToolError:
             if self.end is None:
                 raise
@@ -155,19 +174,29 @@ class WorkerProcess(Connection):
         return was_open
 
     def _report(self, progress: Progress) -> None:
-        # Here, and not by way of the inbox: a tool that reports faster than the host reads has to wait, and its log
-        # messages keep their places.
+        # Here, and not by way of the inbox: a tool that reports faster than the host reads has to
+        # wait, and its log messages keep their places.
         if (call := self._call) is not None:
             call.progress(progress.done, progress.total, progress.message)
 
     def _take_note(self, event: Event) -> None:
-        if isinstance(event, LogEntry) and event.source == "server" and (call := self._call) is not None:
+        if (
+            isinstance(event, LogEntry)
+            and event.source == "server"
+            and (call := self._call) is not None
+        ):
             pass_on_log(call, event)
-        elif isinstance(event, LogEntry) and event.source == "output" and self.transport.exit_status() is None:
+        elif (
+            isinstance(event, LogEntry)
+            and event.source == "output"
+            and self.transport.exit_status() is None
+        ):
             self.fail(BrokenRules("The tool wrote to a file descriptor that it had not opened."))
 
     def _declare(self, can_ask: bool) -> None:
-        """Declare whether the client can be asked; return when the process responds, and so has loaded its tools."""
+        """Declare whether the client can be asked; return when the process responds, and so has
+        loaded its tools.
+        """
         self._can_ask = can_ask
         self.protocol.declare(can_ask=can_ask)
         run(shake_hands(lambda: self, self.transport.waiting, Deadline(_START_SECONDS), "legacy"))
@@ -175,9 +204,16 @@ class WorkerProcess(Connection):
     def _not_ready(self, name: str, error: ClientError) -> str:
         status = self.transport.exit_status()
         if status == STALE:
-            return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
+            return (
+                f"{name}: its source has changed, and this server has not loaded it yet; call it"
+                " again."
+            )
         ended = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
-        why = f"was not ready within {_START_SECONDS:g} seconds" if isinstance(error, TimedOut) else ended
+        why = (
+            f"was not ready within {_START_SECONDS:g} seconds"
+            if isinstance(error, TimedOut)
+            else ended
+        )
         return f"{name}: the tool's process {why}; see the server's log."
 
     def _failure(self, call: Call) -> ToolError:
@@ -185,15 +221,19 @@ class WorkerProcess(Connection):
         if not isinstance(self.end, ServerGone):
             return ToolError(str(self.end))
         status, by_us = self.transport.exit_status(), self.transport.was_killed
-        problem = f"the tool's process {_describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
+        problem = (
+            f"the tool's process {_describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
+        )
         log.error(f"{call.tool.name}: {problem}", id=call.id)
         return ToolError(f"{call.tool.name}: {problem}.")
 
 
 def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool) -> str:
-    """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
+    """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in
+    bytes.
 
-    A negative *status* is a signal, `None` is unknown; *by_us* means that the server sent the signal.
+    A negative *status* is a signal, `None` is unknown; *by_us* means that the server sent the
+    signal.
     """
     if status is None:
         return "broke off the connection"

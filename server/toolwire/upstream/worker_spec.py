@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that a worker process loads, from where, and how it serves them.
 
-    `loading` are arguments of `load`, `settings` some fields of `Settings`, `memory_limit` is for tools that set none.
+    `loading` are arguments of `load`, `settings` some fields of `Settings`, `memory_limit` is for
+    tools that set none.
     """
 
     loading: dict[str, Any]
@@ -36,7 +37,9 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     memory_limit: int | None = None
     sources: dict[str, list[int]] = {}
-    """The files that the server has loaded, each with its `stamp`, if they may change while it runs."""
+    """The files that the server has loaded, each with its `stamp`, if they may change while it
+    runs.
+    """
     log_level: str = "info"
     log_as_json: bool = False
 
@@ -72,7 +75,9 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> Gua
 
     cgroup = _cgroup(spec, call.tool) if limited else ""
     try:
-        return GuardedProcess(partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False)
+        return GuardedProcess(
+            partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False
+        )
     except BaseException:
         with suppress(OSError):
             os.rmdir(cgroup)
@@ -92,8 +97,8 @@ def _cgroup(spec: WorkerSpec, tool: Tool) -> str:
 @cache
 def _say_once_that_limits_are_separate() -> None:
     log.info(
-        "memory_limit applies to each process separately, not to a tool's process and its children: "
-        "the server has no cgroup (version 2) of its own that it may divide"
+        "memory_limit applies to each process separately, not to a tool's process and its children:"
+        " the server has no cgroup (version 2) of its own that it may divide"
     )
 
 
@@ -108,10 +113,11 @@ def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
     if sys.dont_write_bytecode and "-B" not in flags:
         flags.append("-B")
     path = list(dict.fromkeys(entry for entry in (*sys.path, *spec.path) if isinstance(entry, str)))
-    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "  # before other imports
+    # before other imports
+    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "
     code = (
         f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "
+        "from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "
         f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )
     return [sys.executable, *flags, "-c", code]

@@ -16,7 +16,9 @@ FIXES = {
     "eras": ("conversation between two eras of MCP", ""),
     "framing": ("host with Content-Length framing", ""),
 }
-"""What wrapping does, by the name that switches it off, as the summary counts it: once, and more often."""
+"""What wrapping does, by the name that switches it off, as the summary counts it: once, and more
+often.
+"""
 
 COUNTED = {**FIXES, "lock": ("tool refused", "tools refused")}
 
@@ -25,12 +27,16 @@ GEMINI = ("gemini", "gemini-cli", "vertex")
 DIALECTS_OF = {
     **dict.fromkeys(("any", *GEMINI), "gemini"),
     **dict.fromkeys(("anthropic", "claude", "claude-code", "claude-desktop"), "anthropic"),
-    **dict.fromkeys(("openai", "bedrock", "codex", "cursor", "vscode", "windsurf", "zed", "goose"), "openai"),
+    **dict.fromkeys(
+        ("openai", "bedrock", "codex", "cursor", "vscode", "windsurf", "zed", "goose"), "openai"
+    ),
 }
 """The dialect of tool names that each host or vendor takes; `any` is all of them."""
 
 
 def object_in(value: Any, member: str) -> dict[str, Any]:
-    """Return the object that a message, or another JSON *value*, has under *member*; an empty one if it has none."""
+    """Return the object that a message, or another JSON *value*, has under *member*; an empty one
+    if it has none.
+    """
     found = value.get(member) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}

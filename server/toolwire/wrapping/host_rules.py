@@ -1,7 +1,8 @@
-"""Rewrites the tools of another server to what a host, or the vendor of its model, takes; calls find the way back.
+"""Rewrites the tools of another server to what a host, or the vendor of its model, takes; calls
+find the way back.
 
-Strategy. What `toolwire list --lint` finds wrong is fixed here where that loses nothing that the host could use: a
-schema may become wider, since the wrapped server checks all arguments itself.
+Strategy. What `toolwire list --lint` finds wrong is fixed here where that loses nothing that the
+host could use: a schema may become wider, since the wrapped server checks all arguments itself.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 _MAX_DEPTH, _MAX_REFERENCES = 5, 1000
-"""How deep, and how many, references are written out for Gemini; what others refer to may be anything."""
+"""How deep, and how many, references are written out for Gemini; what others refer to may be
+anything.
+"""
 
 
 RESULT_SIZE_KEY = "anthropic/maxResultSizeChars"
 MAX_RESULT_CHARS = 500_000
-"""The largest value of that key, as Claude Code's documentation of MCP says (code.claude.com/docs/en/mcp)."""
+"""The largest value of that key, as Claude Code's documentation of MCP says
+(code.claude.com/docs/en/mcp).
+"""
 
 
 def well_formed(entry: Any) -> Any:
@@ -47,11 +52,20 @@ def well_formed(entry: Any) -> Any:
     for where, *_ in list(about_members(made)):
         made.pop(where.partition(".")[0].partition("[")[0], None)
     schema = made.get("inputSchema")
-    return {**made, "inputSchema": {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}}
+    return {
+        **made,
+        "inputSchema": {"type": "object", **schema}
+        if isinstance(schema, dict)
+        else {"type": "object"},
+    }
 
 
-def fixed(tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]) -> Iterator[Tool]:
-    """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of changed ones."""
+def fixed(
+    tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]
+) -> Iterator[Tool]:
+    """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of
+    changed ones.
+    """
     named = [tool.name for tool in tools if tool.kind == "tools"]
     theirs = {} if "names" in without else Names(named, DIALECTS_OF[host]).theirs
     counts["names"] = counts["schemas"] = 0
@@ -77,7 +91,9 @@ def fixed(tools: Sequence[Tool], host: str, without: Collection[str], counts: Co
 
 
 def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
-    """Return a server's *tools*, mounted ones included, as *host* takes them; others than tools stay as they are."""
+    """Return a server's *tools*, mounted ones included, as *host* takes them; others than tools
+    stay as they are.
+    """
     shaped = list(fixed(tools, host, (), Counter()))
     if host not in CLAUDE_CODE:
         return shaped
@@ -85,9 +101,11 @@ def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
 
 
 def _declare_size(tool: Tool) -> Tool:
-    """Return *tool* with its own limit of results in its entry, so that Claude Code shows as much as the author allows.
+    """Return *tool* with its own limit of results in its entry, so that Claude Code shows as much
+    as the author allows.
 
-    Without the entry, Claude Code writes texts of more than 25,000 tokens to a file, and shows the beginning.
+    Without the entry, Claude Code writes texts of more than 25,000 tokens to a file, and shows the
+    beginning.
     """
     if tool.kind != "tools" or tool.max_result_bytes is None or not isinstance(tool, OwnHostTool):
         return tool
@@ -111,11 +129,15 @@ class OwnHostTool(Tool):
         parameters = object_in(tool.describe().get("inputSchema"), "properties")
         self._ours = Names(parameters, "anthropic parameters").ours
 
-    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call`."""
         return self._tool.call(self._read(arguments), caller, strict_arguments)
 
-    async def call_async(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
+    async def call_async(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         """As `Tool.call_async`."""
         return await self._tool.call_async(self._read(arguments), caller, strict_arguments)
 
@@ -153,7 +175,9 @@ class HostTool(MountedTool):
 
 
 def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:
-    schema = _checked(entry["inputSchema"], {"type": "object"})  # what follows reads only valid ones
+    schema = _checked(
+        entry["inputSchema"], {"type": "object"}
+    )  # what follows reads only valid ones
     made = {**entry, "inputSchema": _checked(_root(schema, host), {"type": "object"})}
     if _checked(made.get("outputSchema", True), None) is None:
         del made["outputSchema"]
@@ -174,8 +198,11 @@ def _root(schema: Schema, host: str) -> Schema:
         made = _Rewriter(schema, host).rewritten(schema)
     except RecursionError:
         return {"type": "object"}
-    # Branches at the root become members that may be left out: which of them go together, the server says.
-    branches = [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(made.get(word, ()))]
+    # Branches at the root become members that may be left out: which of them go together, the
+    # server says.
+    branches = [
+        branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(made.get(word, ()))
+    ]
     members: Schema = {}
     for branch in [*branches, made]:
         members |= branch.get("properties", {})
@@ -200,13 +227,17 @@ class _Rewriter:
         if not isinstance(schema, dict):
             return {}  # `true`; `false` stays only where `children` leaves it
         made = dict(schema)
-        if "$ref" in made and ((found := self._referenced(str(made["$ref"]))) is None or self._is_gemini):
+        if "$ref" in made and (
+            (found := self._referenced(str(made["$ref"]))) is None or self._is_gemini
+        ):
             del made["$ref"]
             self._left -= 1
             is_kept = found is not None and depth < _MAX_DEPTH and self._left > 0
             return self.rewritten({**found, **made} if is_kept else made, depth + 1)
         if "properties" in made:
-            made["properties"] = {name: inner for name, inner in made["properties"].items() if inner is not False}
+            made["properties"] = {
+                name: inner for name, inner in made["properties"].items() if inner is not False
+            }
         made = children(made, lambda inner: self.rewritten(inner, depth))
         if problem(made.get("pattern", "")):
             del made["pattern"]
@@ -215,7 +246,9 @@ class _Rewriter:
         if isinstance(kinds := made.get("type"), list) and "anyOf" not in made:
             del made["type"]
             made["anyOf"] = [{"type": kind} for kind in kinds]
-        if "items" not in made and (made.get("type") == "array" or {"type": "array"} in made.get("anyOf", ())):
+        if "items" not in made and (
+            made.get("type") == "array" or {"type": "array"} in made.get("anyOf", ())
+        ):
             made["items"] = {}
         return _for_gemini(made) if self._is_gemini else made
 

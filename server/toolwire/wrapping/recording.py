@@ -1,8 +1,10 @@
-"""Records the traffic with a server: one entry a line, both directions, what looks like a secret hidden.
+"""Records the traffic with a server: one entry a line, both directions, what looks like a secret
+hidden.
 
-Strategy. A `Recorder` is a transport around another one, so the traffic with any server can be recorded. An entry is
-written before its message goes on, so that a crash loses nothing; a failure to record never stops the traffic. A replay
-needs arguments and results, so a recording holds what was sent; `shapes.py` makes a copy that does not.
+Strategy. A `Recorder` is a transport around another one, so the traffic with any server can be
+recorded. An entry is written before its message goes on, so that a crash loses nothing; a failure
+to record never stops the traffic. A replay needs arguments and results, so a recording holds what
+was sent; `shapes.py` makes a copy that does not.
 """
 
 from __future__ import annotations
@@ -40,16 +42,22 @@ _SEARCHED_NOISE_BYTES = 64 * 1024
 _FROM_OUTSIDE = {"message", "text", "reason", "stderr"}
 """The members of entries that have words of a client or a server."""
 
-_NOTE = "This holds what was sent. For a bug report, make a copy without texts and numbers: {command}"
+_NOTE = (
+    "This holds what was sent. For a bug report, make a copy without texts and numbers: {command}"
+)
 
 _FIRST_LINE_BYTES = 4 * 1024 * 1024  # longer than any command
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class Entry(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A line of a recording (the schema `recording-entry`): *type* decides which members it has."""
 
     type: Literal["Started", "Message", "Noise", "Cut", "Ended"]
-    at: Annotated[datetime, msgspec.Meta(tz=True)] = msgspec.field(default_factory=lambda: datetime.now(UTC))
+    at: Annotated[datetime, msgspec.Meta(tz=True)] = msgspec.field(
+        default_factory=lambda: datetime.now(UTC)
+    )
     version: Literal[0, 1] = 0
     command: list[str] | None = None
     environment: list[str] | None = None
@@ -67,7 +75,8 @@ class BadRecording(ValueError):
 
 
 def read(path: str) -> list[tuple[int, Entry]]:
-    """Return the entries of the file *path* with the numbers of their lines, without a last line that was cut off.
+    """Return the entries of the file *path* with the numbers of their lines, without a last line
+    that was cut off.
 
     Raises:
         BadRecording: if another line is not an entry.
@@ -96,14 +105,16 @@ def _entry(line: bytes, number: int) -> Entry:
 class Entries(ABC):
     """Makes an entry of each message, without what looks like a secret. A subclass keeps them.
 
-    All values in *environ*, the environment of the server (default: ours), are secrets, apart from paths and those that
-    a system sets itself.
+    All values in *environ*, the environment of the server (default: ours), are secrets, apart from
+    paths and those that a system sets itself.
     """
 
     _name = "FILE"
     """That of the recording, in the command that copies it."""
 
-    def __init__(self, max_message_bytes: float = math.inf, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, max_message_bytes: float = math.inf, environ: Mapping[str, str] | None = None
+    ) -> None:
         from toolwire_client.redaction.redactor import Redactor
 
         self._environ = dict(os.environ if environ is None else environ)
@@ -117,12 +128,22 @@ class Entries(ABC):
         words = hide_in_command([str(word) for word in command], self._redactor)
         share = f"toolwire replay {shlex.quote(self._name)} --shapes OUT"
         note = _NOTE.format(command=share)
-        self._encode(Entry(type="Started", version=1, command=words, environment=sorted(self._environ), note=note))
+        self._encode(
+            Entry(
+                type="Started",
+                version=1,
+                command=words,
+                environment=sorted(self._environ),
+                note=note,
+            )
+        )
 
     def add_frame(self, sender: Literal["client", "server"], frame: Frame) -> None:
         """Add a message of *sender*, or the noise in its place. Never raises."""
         data = frame if isinstance(frame, bytes) else frame.head
-        if len(data) > self._max_message_bytes:  # before secrets are looked for, which takes a second for some MiB
+        if (
+            len(data) > self._max_message_bytes
+        ):  # before secrets are looked for, which takes a second for some MiB
             self.add(type="Noise", text=f"[not kept: a message of {len(data):,} bytes]")
             return
         try:
@@ -156,7 +177,8 @@ class Entries(ABC):
 
 
 class Recording(Entries):
-    """The file *path*, to which entries are added until it has *max_bytes*; readable only by its owner.
+    """The file *path*, to which entries are added until it has *max_bytes*; readable only by its
+    owner.
 
     After a failure, nothing more is written.
 
@@ -172,7 +194,9 @@ class Recording(Entries):
         self._path, self._max_bytes = path, max_bytes
         self._name = Path(path).name
         self._writing = threading.Lock()
-        self._file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+        self._file = open(  # noqa: SIM115
+            path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)
+        )
         self.close = self._file.close
         try:
             lock(self._file.fileno(), Path(path))
@@ -191,7 +215,10 @@ class Recording(Entries):
             try:
                 if len(line) >= self._left:
                     line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes))
-                    log.warning(f"{self._path} has reached {self._max_bytes} bytes: nothing more is recorded")
+                    log.warning(
+                        f"{self._path} has reached {self._max_bytes} bytes: nothing more is"
+                        " recorded"
+                    )
                     self._left = 0
                 self._left -= self._file.write(line + b"\n")
             except (OSError, ValueError) as error:
@@ -200,7 +227,9 @@ class Recording(Entries):
 
 
 class Recorder:
-    """The transport that carries what *transport* carries, and records it; *on_end* receives its end, too."""
+    """The transport that carries what *transport* carries, and records it; *on_end* receives its
+    end, too.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """Answers requests from a recording. No I/O.
 
-Strategy. A recording is read as exchanges: each request with what the server sent for it. A request is answered by the
-exchange with the same method and parameters, apart from `_meta`; ids and progress tokens are those of the new client.
+Strategy. A recording is read as exchanges: each request with what the server sent for it. A request
+is answered by the exchange with the same method and parameters, apart from `_meta`; ids and
+progress tokens are those of the new client.
 """
 
 from __future__ import annotations
@@ -46,11 +47,17 @@ class Exchange(msgspec.Struct, eq=False):
 
     @property
     def asked(self) -> Object:
-        return {name: value for name, value in object_in(self.request, "params").items() if name != "_meta"}
+        return {
+            name: value
+            for name, value in object_in(self.request, "params").items()
+            if name != "_meta"
+        }
 
     def fits(self, other: Exchange) -> bool:
         """Return whether the request of *other* is the recorded one, apart from secrets."""
-        return self.method == other.method and (self.method in _ANY_TIME or stands_for(self.asked, other.asked))
+        return self.method == other.method and (
+            self.method in _ANY_TIME or stands_for(self.asked, other.asked)
+        )
 
     def __str__(self) -> str:
         return f"{self.method} with {shown(self.asked)}"
@@ -62,10 +69,14 @@ def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
     unanswered: dict[Any, Exchange] = {}
     for line, entry in [*entries, (0, Entry(type="Ended"))]:
         if entry.type in ("Started", "Ended"):
-            problem = f"The recording has no response: {entry.reason or 'the recording ends before it'}"
+            problem = (
+                f"The recording has no response: {entry.reason or 'the recording ends before it'}"
+            )
             for exchange in unanswered.values():
                 if exchange.method != "subscriptions/listen":  # which ends with the server
-                    exchange.steps.append({"error": {"code": messages.INTERNAL_ERROR, "message": problem}})
+                    exchange.steps.append(
+                        {"error": {"code": messages.INTERNAL_ERROR, "message": problem}}
+                    )
             unanswered = {}
         batch = entry.message if isinstance(entry.message, list) else [entry.message]
         for message in (member for member in batch if isinstance(member, dict)):
@@ -73,7 +84,9 @@ def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
     return found
 
 
-def _sent(message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]) -> None:
+def _sent(
+    message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
+) -> None:
     if message.get("method") == "notifications/cancelled":  # its request gets no response
         unanswered.pop(_id(object_in(message, "params").get("requestId")), None)
     elif "method" in message and (id := _id(message.get("id"))) is not None:
@@ -81,12 +94,18 @@ def _sent(message: Object, line: int, found: list[Exchange], unanswered: dict[An
         unanswered[id] = found[-1]
 
 
-def _received(message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]) -> None:
+def _received(
+    message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
+) -> None:
     if "method" not in message:
         owner = unanswered.pop(_id(message.get("id")), None)
     else:
         token = object_in(message, "params").get("progressToken")
-        owners = (each for each in unanswered.values() if token is not None and _token(each.request) == token)
+        owners = (
+            each
+            for each in unanswered.values()
+            if token is not None and _token(each.request) == token
+        )
         # Other messages name no request: they are taken for those of the last one.
         owner = next(owners, found[-1] if found else None)
     if owner is not None:
@@ -94,14 +113,21 @@ def _received(message: Object, line: int, found: list[Exchange], unanswered: dic
 
 
 class Replay:
-    """Answers one client from *recorded* exchanges. *strictly*: requests have to come in the recorded order.
+    """Answers one client from *recorded* exchanges. *strictly*: requests have to come in the
+    recorded order.
 
     *report* receives each request that is refused, in words.
     """
 
-    def __init__(self, recorded: list[Exchange], *, strictly: bool, report: Callable[[str], object]) -> None:
+    def __init__(
+        self, recorded: list[Exchange], *, strictly: bool, report: Callable[[str], object]
+    ) -> None:
         self._recorded = recorded
-        self._due = deque(exchange for exchange in recorded if exchange.method not in _ANY_TIME) if strictly else None
+        self._due = (
+            deque(exchange for exchange in recorded if exchange.method not in _ANY_TIME)
+            if strictly
+            else None
+        )
         self._report = report
         self._used: set[Exchange] = set()
         self._asking: dict[Id, Iterator[Object]] = {}
@@ -115,7 +141,11 @@ class Replay:
         except DecodingError as error:
             return [messages.error(None, messages.PARSE_ERROR, f"Parse error: {error}")]
         if not isinstance(message, dict):
-            problem = frame.message if isinstance(frame, Fault) else "a replay takes single messages, each an object"
+            problem = (
+                frame.message
+                if isinstance(frame, Fault)
+                else "a replay takes single messages, each an object"
+            )
             return [messages.error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")]
         if (id := _id(message.get("id"))) is None:
             return []
@@ -124,13 +154,21 @@ class Replay:
                 return self._answer(message)
             return self._continue(self._asking.pop(id, iter(())))
         except (EncodingError, RecursionError):
-            return [messages.error(id, messages.INTERNAL_ERROR, "Not replayed: it is nested too deeply")]
+            return [
+                messages.error(id, messages.INTERNAL_ERROR, "Not replayed: it is nested too deeply")
+            ]
 
     def _answer(self, request: Object) -> list[bytes]:
         exchange = self._find(asked := Exchange(0, request))
         if isinstance(exchange, Exchange):
             return self._continue(_played(exchange, request))
-        result = {} if asked.method == "ping" else self._welcome(request) if asked.method == "initialize" else None
+        result = (
+            {}
+            if asked.method == "ping"
+            else self._welcome(request)
+            if asked.method == "initialize"
+            else None
+        )
         if result is not None:
             return [messages.response(request["id"], result)]
         if asked.method not in _ANY_TIME:  # clients try both eras
@@ -144,26 +182,47 @@ class Replay:
         if self._due is not None and asked.method not in _ANY_TIME:
             if self._due and self._due[0].fits(asked):
                 return self._due.popleft()
-            due = f"line {self._due[0].line} has {self._due[0]}" if self._due else "nothing more was recorded"
+            due = (
+                f"line {self._due[0].line} has {self._due[0]}"
+                if self._due
+                else "nothing more was recorded"
+            )
             return f"Not recorded in this order: {asked}; {due}"
         fitting = [exchange for exchange in self._recorded if exchange.fits(asked)]
         if not fitting:
-            alike = [str(exchange) for exchange in self._recorded if exchange.method == asked.method]
+            alike = [
+                str(exchange) for exchange in self._recorded if exchange.method == asked.method
+            ]
             known = alike or list(dict.fromkeys(exchange.method for exchange in self._recorded))
             more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-            return f"Not recorded: {asked}; recorded: {', '.join(known[:_SHOWN]) or 'nothing'}{more}"
+            return (
+                f"Not recorded: {asked}; recorded: {', '.join(known[:_SHOWN]) or 'nothing'}{more}"
+            )
         # A repeated request gets the recorded answers in turn, and from then on the last.
-        exchange = next((exchange for exchange in fitting if exchange not in self._used), fitting[-1])
+        exchange = next(
+            (exchange for exchange in fitting if exchange not in self._used), fitting[-1]
+        )
         self._used.add(exchange)
         return exchange
 
     def _welcome(self, request: Object) -> Object | None:
         """Return the result of `initialize` for a server that was recorded in the modern era."""
         discovered = (each for each in self._recorded if each.method == "server/discover")
-        for result in (object_in(step, "result") for each in discovered for step in each.steps if "result" in step):
+        for result in (
+            object_in(step, "result")
+            for each in discovered
+            for step in each.steps
+            if "result" in step
+        ):
             version = object_in(request, "params").get("protocolVersion")
-            info = object_in(result, "_meta").get(META_SERVER_INFO, {"name": "replay", "version": ""})
-            told = {name: value for name, value in result.items() if name in ("capabilities", "instructions")}
+            info = object_in(result, "_meta").get(
+                META_SERVER_INFO, {"name": "replay", "version": ""}
+            )
+            told = {
+                name: value
+                for name, value in result.items()
+                if name in ("capabilities", "instructions")
+            }
             known = version if version in messages.LEGACY_VERSIONS else messages.LATEST_LEGACY
             return {**told, "protocolVersion": known, "serverInfo": info}
         return None
@@ -180,7 +239,9 @@ class Replay:
 
 
 def _played(exchange: Exchange, request: Object) -> Iterator[Object]:
-    """Yield the messages of *exchange* with the ids of *request*, without progress that its client does not want."""
+    """Yield the messages of *exchange* with the ids of *request*, without progress that its client
+    does not want.
+    """
     token = _token(request)
     for message in exchange.steps:
         params = object_in(message, "params")
@@ -188,7 +249,10 @@ def _played(exchange: Exchange, request: Object) -> Iterator[Object]:
         if "method" not in message:
             yield {"jsonrpc": "2.0", **message, "id": request["id"]}
         elif META_SUBSCRIPTION_ID in meta:
-            yield {**message, "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}}}
+            yield {
+                **message,
+                "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}},
+            }
         elif "progressToken" not in params:
             yield message
         elif token is not None:

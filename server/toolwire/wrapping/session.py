@@ -1,9 +1,11 @@
-"""The session with the host of a wrapped server: its tools, resources and prompts, and everything else byte for byte.
+"""The session with the host of a wrapped server: its tools, resources and prompts, and everything
+else byte for byte.
 
-Strategy. The wrapped server is a mount without a prefix that starts with the first message of the host, whose identity
-and capabilities it gets. What this server and its client understand takes the way of any mounted server. All other
-requests, notifications and responses pass through as they came, in both directions; their ids cannot be mistaken for
-ours, which begin at 2**40 towards the wrapped server. While that starts, the host's messages wait in their order.
+Strategy. The wrapped server is a mount without a prefix that starts with the first message of the
+host, whose identity and capabilities it gets. What this server and its client understand takes the
+way of any mounted server. All other requests, notifications and responses pass through as they
+came, in both directions; their ids cannot be mistaken for ours, which begin at 2**40 towards the
+wrapped server. While that starts, the host's messages wait in their order.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ if TYPE_CHECKING:
 
 _FIRST_ID = 1 << 40
 _MAX_OPEN = 10_000
-"""How many requests of one side, that only the other understands, may be open; how many messages wait for a start."""
+"""How many requests of one side, that only the other understands, may be open; how many messages
+wait for a start.
+"""
 
 _MAX_EARLY = 100
 """How many messages wait until the host is ready; the rest is dropped."""
@@ -78,9 +82,11 @@ _OURS = ("", "notifications/subscriptions/acknowledged")
 
 
 class WrappingSession(Session):
-    """Serves one host the server that *command* starts; *without* names the `FIXES` that are switched off.
+    """Serves one host the server that *command* starts; *without* names the `FIXES` that are
+    switched off.
 
-    *host* is one of `DIALECTS_OF`. *lock* refuses tools, and *recording* gets the traffic with the server.
+    *host* is one of `DIALECTS_OF`. *lock* refuses tools, and *recording* gets the traffic with the
+    server.
     """
 
     def __init__(
@@ -109,7 +115,9 @@ class WrappingSession(Session):
         self._deciding = threading.RLock()
         self._starting: Future[None] | None = None
         self._waiting: list[Frame] | None = None
-        """Messages of the host, while the wrapped server starts; `_left` is how many more bytes they may take."""
+        """Messages of the host, while the wrapped server starts; `_left` is how many more bytes
+        they may take.
+        """
         self._left = 0
         self._early: list[bytes] | None = []
         """Messages of the wrapped server from before the host was ready."""
@@ -134,7 +142,9 @@ class WrappingSession(Session):
         self._identity.instructions = self._wrapped.check_instructions(handshake.instructions)
         self._identity._info = {"name": self._command[0], "version": "", **handshake.server_info}
         self.fix_counts["lock"] = max(self.fix_counts["lock"], len(refused))
-        catalog = _Catalog(fixed(tools, self._host_name, self.without, self.fix_counts), handshake.capabilities)
+        catalog = _Catalog(
+            fixed(tools, self._host_name, self.without, self.fix_counts), handshake.capabilities
+        )
         for tool in refused:
             catalog.add_unlisted(tool)
         self.replace(catalog)
@@ -143,19 +153,27 @@ class WrappingSession(Session):
         answers, problem = list[bytes](), ""
         try:
             self._connect()
-        except Exception as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+        except (
+            Exception
+        ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
             if self.is_ending:  # by `end`, after the host has gone
                 return
             problem = printable(f"The wrapped server does not run: {error}")
         with self._deciding:
             waiting, self._waiting = self._waiting or [], None
             for frame in waiting:
-                answers += _error(_head(frame), messages.INTERNAL_ERROR, problem) if problem else self._answers(frame)
+                answers += (
+                    _error(_head(frame), messages.INTERNAL_ERROR, problem)
+                    if problem
+                    else self._answers(frame)
+                )
             self._writer.enqueue_all(answers)
         self._workers.serve_backlog()
 
     def _connect(self) -> None:
-        """Wait until the wrapped server runs, in the era of the host if possible. Raises a `ClientError`."""
+        """Wait until the wrapped server runs, in the era of the host if possible. Raises a
+        `ClientError`.
+        """
         wrapped, is_modern = self._wrapped, META_VERSION in self.host
         level = "debug" if is_modern else wrapped.client.settings.log_level
         eras: tuple[Era, ...] = ("auto",) if is_modern else ("legacy", "modern")
@@ -164,7 +182,9 @@ class WrappingSession(Session):
         if wrapped.running is not None:
             eras = (wrapped.client.settings.era,)
         for era in eras:
-            wrapped.client.settings = msgspec.structs.replace(wrapped.client.settings, era=era, log_level=level)
+            wrapped.client.settings = msgspec.structs.replace(
+                wrapped.client.settings, era=era, log_level=level
+            )
             try:
                 running = wrapped.start(can_elicit(self.host.get("capabilities"))).result()
                 break
@@ -205,28 +225,52 @@ class WrappingSession(Session):
         if self._waiting is not None and head.method != "ping":
             self._left -= len(frame) if isinstance(frame, bytes) else 0
             if self._left < 0 or len(self._waiting) >= _MAX_OPEN:
-                return _error(head, messages.OVERLOADED, "too many messages wait for the wrapped server to start")
+                return _error(
+                    head,
+                    messages.OVERLOADED,
+                    "too many messages wait for the wrapped server to start",
+                )
             self._waiting.append(frame)
             return []
         is_foreign = self._is_for_the_server(head)
-        if self._waiting is None and head.method and (running is None or (is_foreign and running.connection.end)):
+        if (
+            self._waiting is None
+            and head.method
+            and (running is None or (is_foreign and running.connection.end))
+        ):
             self.host = _host(head.members) if running is None else self.host
             self._waiting, self._left = [frame], self._settings.max_pending_bytes
             self._starting = in_daemon_thread(self._start)
             return []
-        if is_foreign and head.request_id is not None and (self.from_host.is_full or self._writer.is_full):
-            return _error(head, messages.OVERLOADED, "too many requests are open, or too many responses unread")
-        if running is not None and self.from_host.takes(head, self.from_server, is_foreign=is_foreign):
+        if (
+            is_foreign
+            and head.request_id is not None
+            and (self.from_host.is_full or self._writer.is_full)
+        ):
+            return _error(
+                head,
+                messages.OVERLOADED,
+                "too many requests are open, or too many responses unread",
+            )
+        if running is not None and self.from_host.takes(
+            head, self.from_server, is_foreign=is_foreign
+        ):
             assert isinstance(frame, bytes)
             if head.method == "logging/setLevel":
                 client, level = self._wrapped.client, head.members.get("level")
-                client.settings = msgspec.structs.replace(client.settings, log_level=level)  # for after a restart
+                client.settings = msgspec.structs.replace(
+                    client.settings, log_level=level
+                )  # for after a restart
             running.connection.send(frame)
-            if (end := running.connection.end) is not None:  # just now, so that nothing else answers it
+            if (
+                end := running.connection.end
+            ) is not None:  # just now, so that nothing else answers it
                 self._fail_open(str(getattr(end, "reason", end)))
             return []
         answers = super()._decide([frame])
-        if head.method == "initialize":  # its response comes before all that the wrapped server sends
+        if (
+            head.method == "initialize"
+        ):  # its response comes before all that the wrapped server sends
             for answer in answers:
                 self._writer.write(answer)
             return []
@@ -249,7 +293,8 @@ class WrappingSession(Session):
         return "protocolVersion" in self.host
 
     def pass_on(self, frame: bytes, *, may_drop: bool) -> None:
-        """Send *frame* of the wrapped server to the host, as soon as a host with a handshake is ready.
+        """Send *frame* of the wrapped server to the host, as soon as a host with a handshake is
+        ready.
 
         One that *may_drop* does not go to a host that leaves too much unread.
         """
@@ -289,7 +334,11 @@ class WrappingSession(Session):
         self._count_orphans()
         self.fix_counts["framing"] = int(self._framing.wrap is not wrap_line)
         self.fix_counts["results"] = getattr(self.in_flight._large, "made", 0)
-        done = [f"{count} {texts[count > 1]}" for name, texts in COUNTED.items() if (count := self.fix_counts[name])]
+        done = [
+            f"{count} {texts[count > 1]}"
+            for name, texts in COUNTED.items()
+            if (count := self.fix_counts[name])
+        ]
         name = self._identity.server_info()["name"]
         if not done:
             done = (
@@ -301,7 +350,9 @@ class WrappingSession(Session):
 
 
 class _Catalog(Catalog):
-    """The catalog of a server that wraps one with the capabilities *there*, of which some are unknown here."""
+    """The catalog of a server that wraps one with the capabilities *there*, of which some are
+    unknown here.
+    """
 
     def __init__(self, tools: Iterable[Tool], there: dict[str, Any]) -> None:
         self._there = {name: value for name, value in there.items() if isinstance(value, dict)}
@@ -309,7 +360,9 @@ class _Catalog(Catalog):
 
     def capabilities(self, keeps_results: bool) -> dict[str, Any]:
         own = super().capabilities(keeps_results)
-        return self._there | {name: {**self._there.get(name, {}), **members} for name, members in own.items()}
+        return self._there | {
+            name: {**self._there.get(name, {}), **members} for name, members in own.items()
+        }
 
 
 class _Mount(Mount):
@@ -319,7 +372,9 @@ class _Mount(Mount):
 
     def __init__(self, session: WrappingSession, name: str, lock: LockedEntries | None) -> None:
         self._session = session
-        settings = ClientSettings(launch=session.launch, protocol=partial(_Protocol, session), log_level=None)
+        settings = ClientSettings(
+            launch=session.launch, protocol=partial(_Protocol, session), log_level=None
+        )
         super().__init__(name, "", settings, session.tools_changed, list, lock)
 
     def tool(self, kind: str, entry: Any) -> MountedTool:
@@ -332,7 +387,9 @@ class _Mount(Mount):
 
     def _read_page(self, kept: Any, kind: str, page: list[Any]) -> list[Any]:
         if not self._keeps(kind):
-            return super()._read_page(kept, kind, list(map(well_formed, page)) if kind == "tools" else page)
+            return super()._read_page(
+                kept, kind, list(map(well_formed, page)) if kind == "tools" else page
+            )
         kept.left -= len(encode([page]))
         return page if kept.left >= 0 else []
 
@@ -348,7 +405,9 @@ class _Mount(Mount):
 
 
 class _Protocol(ClientProtocol):
-    """The client's side of the conversation with the wrapped server, on behalf of the host of *session*."""
+    """The client's side of the conversation with the wrapped server, on behalf of the host of
+    *session*.
+    """
 
     def __init__(self, session: WrappingSession, name: str, version: str, *, can_ask: bool) -> None:
         info = {"name": name, "version": "", **object_in(session.host, "clientInfo")}
@@ -361,7 +420,9 @@ class _Protocol(ClientProtocol):
         session, head = self._session, _head(frame)
         if not isinstance(frame, bytes) or session.is_ending:
             return super().receive(frame)
-        if session.from_server.takes(head, session.from_host, is_foreign=self._is_for_the_host(head)):
+        if session.from_server.takes(
+            head, session.from_host, is_foreign=self._is_for_the_host(head)
+        ):
             session.pass_on(frame, may_drop=bool(head.method) and head.request_id is None)
             return []
         events = super().receive(frame)
@@ -385,7 +446,9 @@ class _Protocol(ClientProtocol):
 
 
 class _Head(msgspec.Struct):
-    """What decides where a message goes. The method of a batch, and of what is no message, is empty."""
+    """What decides where a message goes. The method of a batch, and of what is no message, is
+    empty.
+    """
 
     method: str | msgspec.UnsetType = msgspec.UNSET
     id: str | int | msgspec.UnsetType = msgspec.UNSET
@@ -413,7 +476,9 @@ def _head(frame: Frame) -> _Head:
 
 
 class _Passage:
-    """The messages of one side that pass as they came, since only the other side understands them."""
+    """The messages of one side that pass as they came, since only the other side understands
+    them.
+    """
 
     def __init__(self) -> None:
         self.open: dict[Id, None] = {}
@@ -424,7 +489,8 @@ class _Passage:
         return len(self.open) >= _MAX_OPEN
 
     def takes(self, head: _Head, back: _Passage, *, is_foreign: bool) -> bool:
-        """Return whether a message passes, which the side that gets it alone understands if it *is_foreign*.
+        """Return whether a message passes, which the side that gets it alone understands if it
+        *is_foreign*.
 
         Responses and cancellations pass if their requests did; *back* is the other direction.
         """
@@ -447,5 +513,8 @@ def _error(head: _Head, code: int, problem: str) -> list[bytes]:
 def _host(params: dict[str, Any]) -> dict[str, Any]:
     """Return what the *params* of the first message of a host say of it."""
     meta = object_in(params, "_meta")
-    declared = {"capabilities": meta.get(META_CLIENT_CAPABILITIES), "clientInfo": meta.get(META_CLIENT_INFO)}
+    declared = {
+        "capabilities": meta.get(META_CLIENT_CAPABILITIES),
+        "clientInfo": meta.get(META_CLIENT_INFO),
+    }
     return {**meta, **declared} if META_VERSION in meta else params

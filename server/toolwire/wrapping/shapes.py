@@ -1,9 +1,10 @@
 """Copies a recording for a bug report: shapes in place of all texts and numbers.
 
-Strategy. A *shape* names the type, the length and a digest. The digest has a random key that is thrown away with the
-process: equal values of one copy have equal shapes, and no guess at a value can be tried. What stays are words that the
-protocol defines, at places where the protocol defines them. Names of members stay by the same rule, since those of
-arguments and results are data. Booleans, null and the order of messages stay; times count from the first entry.
+Strategy. A *shape* names the type, the length and a digest. The digest has a random key that is
+thrown away with the process: equal values of one copy have equal shapes, and no guess at a value
+can be tried. What stays are words that the protocol defines, at places where the protocol defines
+them. Names of members stay by the same rule, since those of arguments and results are data.
+Booleans, null and the order of messages stay; times count from the first entry.
 """
 
 from __future__ import annotations
@@ -31,62 +32,65 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_METHODS = _words(
-    """
-    initialize ping server/discover completion/complete logging/setLevel tools/list tools/call resources/list
-    resources/templates/list resources/read resources/subscribe resources/unsubscribe subscriptions/listen
-    prompts/list prompts/get sampling/createMessage elicitation/create roots/list tasks/get tasks/list
-    tasks/result tasks/cancel tasks/update notifications/initialized notifications/cancelled
-    notifications/progress notifications/message notifications/tools/list_changed
-    notifications/resources/list_changed notifications/resources/updated notifications/prompts/list_changed
+_METHODS = _words("""
+    initialize ping server/discover completion/complete logging/setLevel tools/list tools/call
+    resources/list resources/templates/list resources/read resources/subscribe resources/unsubscribe
+    subscriptions/listen prompts/list prompts/get sampling/createMessage elicitation/create
+    roots/list tasks/get tasks/list tasks/result tasks/cancel tasks/update notifications/initialized
+    notifications/cancelled notifications/progress notifications/message
+    notifications/tools/list_changed notifications/resources/list_changed
+    notifications/resources/updated notifications/prompts/list_changed
     notifications/roots/list_changed notifications/elicitation/complete
     notifications/subscriptions/acknowledged notifications/tasks/status
-    """
-)
+    """)
 
 _ENVELOPE = {"jsonrpc": frozenset({"2.0"}), "method": _METHODS}
 """The values that are defined for a member of a message itself."""
 
-_MEMBERS = _words(
-    """
-    _meta action annotations argument arguments audience blob capabilities clientInfo code completion
-    completions content contents context data description destructiveHint elicitation error execution
-    experimental extensions form hasMore icons id idempotentHint inputRequests inputResponses inputSchema
-    instructions isError lastModified level listChanged logger logging message messages method mimeType mode
-    name nextCursor openWorldHint outputSchema params priority progress progressToken prompts protocolVersion
-    readOnlyHint reason ref requestId requestState requestedSchema required resource resourceTemplates
-    resources result resultType role roots sampling serverInfo size sizes src structuredContent subscribe
-    supportedVersions tasks text title tool tools total type uri uriTemplate url value values version
-    websiteUrl jsonrpc cursor ttlMs cacheScope io.modelcontextprotocol/clientCapabilities
-    io.modelcontextprotocol/clientInfo io.modelcontextprotocol/logLevel
-    io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/serverInfo
-    io.modelcontextprotocol/subscriptionId
-    """
-)
+_MEMBERS = _words("""
+    _meta action annotations argument arguments audience blob capabilities clientInfo code
+    completion completions content contents context data description destructiveHint elicitation
+    error execution experimental extensions form hasMore icons id idempotentHint inputRequests
+    inputResponses inputSchema instructions isError lastModified level listChanged logger logging
+    message messages method mimeType mode name nextCursor openWorldHint outputSchema params priority
+    progress progressToken prompts protocolVersion readOnlyHint reason ref requestId requestState
+    requestedSchema required resource resourceTemplates resources result resultType role roots
+    sampling serverInfo size sizes src structuredContent subscribe supportedVersions tasks text
+    title tool tools total type uri uriTemplate url value values version websiteUrl jsonrpc cursor
+    ttlMs cacheScope io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/clientInfo
+    io.modelcontextprotocol/logLevel io.modelcontextprotocol/protocolVersion
+    io.modelcontextprotocol/serverInfo io.modelcontextprotocol/subscriptionId
+    """)
 """Names that MCP gives to members of messages."""
 
-_DATA = frozenset({"arguments", "structuredContent", "data", "experimental", "extensions", "inputResponses"})
+_DATA = frozenset(
+    {"arguments", "structuredContent", "data", "experimental", "extensions", "inputResponses"}
+)
 """Members whose contents a tool, a server or a user defines."""
 
 _SCHEMAS = frozenset({"inputSchema", "outputSchema", "requestedSchema"})
 
-_KEYWORDS = _words(
-    """
+_KEYWORDS = _words("""
     $schema $id $ref $defs $anchor $dynamicRef $dynamicAnchor $comment $vocabulary additionalItems
-    additionalProperties allOf anyOf const contains contentEncoding contentMediaType contentSchema default
-    definitions dependentRequired dependentSchemas deprecated description else enum enumNames examples
-    exclusiveMaximum exclusiveMinimum format if items maxContains maxItems maxLength maxProperties maximum
-    minContains minItems minLength minProperties minimum multipleOf not nullable oneOf pattern
-    patternProperties prefixItems properties propertyNames readOnly required then title type unevaluatedItems
-    unevaluatedProperties uniqueItems writeOnly
-    """
+    additionalProperties allOf anyOf const contains contentEncoding contentMediaType contentSchema
+    default definitions dependentRequired dependentSchemas deprecated description else enum
+    enumNames examples exclusiveMaximum exclusiveMinimum format if items maxContains maxItems
+    maxLength maxProperties maximum minContains minItems minLength minProperties minimum multipleOf
+    not nullable oneOf pattern patternProperties prefixItems properties propertyNames readOnly
+    required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly
+    """)
+_NAMED_SCHEMAS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
-_NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_VALUES_OF_SCHEMAS = frozenset({"const", "default", "enum", "enumNames", "examples", "dependentRequired"})
+_VALUES_OF_SCHEMAS = frozenset(
+    {"const", "default", "enum", "enumNames", "examples", "dependentRequired"}
+)
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 _WORDS = {
-    "type": frozenset({"audio", "image", "resource", "resource_link", "text", "ref/prompt", "ref/resource"}),
+    "type": frozenset(
+        {"audio", "image", "resource", "resource_link", "text", "ref/prompt", "ref/resource"}
+    ),
     "role": frozenset({"assistant", "user"}),
     "action": frozenset({"accept", "cancel", "decline"}),
     "protocolVersion": frozenset({*LEGACY_VERSIONS, *MODERN_VERSIONS}),
@@ -198,7 +202,9 @@ class Shapes:
         for name, value in schema.items():
             known = self._name(name, _KEYWORDS)
             if name in _NAMED_SCHEMAS and isinstance(value, dict):
-                copied[known] = {self.shape(member): self._copy_schema(inner) for member, inner in value.items()}
+                copied[known] = {
+                    self.shape(member): self._copy_schema(inner) for member, inner in value.items()
+                }
             elif name == "type":
                 copied[known] = self._copy_types(value)
             elif name in _VALUES_OF_SCHEMAS or known != name:

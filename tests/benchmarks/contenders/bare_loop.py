@@ -1,4 +1,6 @@
-"""The floor for a server in Python: one thread, one loop, no checks. Runs where only orjson is installed."""
+"""The floor for a server in Python: one thread, one loop, no checks. Runs where only orjson is
+installed.
+"""
 
 import sys
 
@@ -37,5 +39,7 @@ for line in sys.stdin.buffer:
         }
     else:
         continue
-    sys.stdout.buffer.write(orjson.dumps({"jsonrpc": "2.0", "id": q["id"], "result": result}) + b"\n")
+    sys.stdout.buffer.write(
+        orjson.dumps({"jsonrpc": "2.0", "id": q["id"], "result": result}) + b"\n"
+    )
     sys.stdout.buffer.flush()

@@ -22,8 +22,13 @@ for line in sys.stdin.buffer:
             "isError": False,
         }
     elif q["method"] == "tools/call":
-        result = {"content": [{"type": "text", "text": "x" * q["params"]["arguments"]["size"]}], "isError": False}
+        result = {
+            "content": [{"type": "text", "text": "x" * q["params"]["arguments"]["size"]}],
+            "isError": False,
+        }
     else:
         continue
-    sys.stdout.buffer.write(orjson.dumps({"jsonrpc": "2.0", "id": q["id"], "result": result}) + b"\n")
+    sys.stdout.buffer.write(
+        orjson.dumps({"jsonrpc": "2.0", "id": q["id"], "result": result}) + b"\n"
+    )
     sys.stdout.buffer.flush()

@@ -9,6 +9,8 @@ def functions(path: str) -> list[Callable[..., Any]]:
     """What the file lists in `__tools__`, or else the functions that it defines."""
     names = runpy.run_path(path)
     defined = [
-        value for value in names.values() if callable(value) and getattr(value, "__module__", "") == "<run_path>"
+        value
+        for value in names.values()
+        if callable(value) and getattr(value, "__module__", "") == "<run_path>"
     ]
     return names.get("__tools__", defined)

@@ -8,10 +8,29 @@ from itertools import product
 from typing import Any
 
 import pytest
-from support.agent_scripts import BACKENDS, Tools, act, agent, answer, ask, final, kinds, of, play, replayed
+from support.agent_scripts import (
+    BACKENDS,
+    Tools,
+    act,
+    agent,
+    answer,
+    ask,
+    final,
+    kinds,
+    of,
+    play,
+    replayed,
+)
 from toolwire_client import Toolbox, connect
 from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Pause, Refuse
-from toolwire_client.agent.events import ApprovalAsked, Approved, CallFinished, CallStarted, Refused, UserAsked
+from toolwire_client.agent.events import (
+    ApprovalAsked,
+    Approved,
+    CallFinished,
+    CallStarted,
+    Refused,
+    UserAsked,
+)
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
 from toolwire_tools import tool_api
@@ -26,7 +45,9 @@ def last_result(model: ScriptedModel) -> dict[str, Any]:
     return message
 
 
-@pytest.mark.parametrize("approval", [None, Approvals(), Approvals(allow=("other",)), Approvals(trust_hints=True)])
+@pytest.mark.parametrize(
+    "approval", [None, Approvals(), Approvals(allow=("other",)), Approvals(trust_hints=True)]
+)
 @pytest.mark.parametrize(
     ("hints", "is_called"),
     [
@@ -58,7 +79,12 @@ def test_functions_of_this_process_run_unless_they_are_marked_destructive(
 
 @pytest.mark.parametrize(
     ("hints", "is_asked"),
-    [({}, True), ({"destructive": True}, True), ({"read_only": True}, False), ({"destructive": False}, False)],
+    [
+        ({}, True),
+        ({"destructive": True}, True),
+        ({"read_only": True}, False),
+        ({"destructive": False}, False),
+    ],
 )
 def test_where_somebody_can_be_asked_a_function_runs_unasked_only_if_it_says_that_it_is_harmless(
     backend: str, hints: dict[str, Any], is_asked: bool
@@ -84,12 +110,14 @@ def test_every_call_needs_approval_if_nothing_is_to_be_trusted(backend: str) -> 
         """Add."""
         raise AssertionError("it was called")
 
-    outcome = answer(backend, Agent(ScriptedModel(SCRIPT), [add], approval=Approvals(trust_hints=False)))
+    outcome = answer(
+        backend, Agent(ScriptedModel(SCRIPT), [add], approval=Approvals(trust_hints=False))
+    )
     assert len(of(Refused, outcome.transcript)) == 1
 
 
 HINTS = [
-    {name: value for name, value in zip(("readOnlyHint", "destructiveHint", "openWorldHint"), values, strict=True)
+    {name: value for name, value in zip(("readOnlyHint", "destructiveHint", "openWorldHint"), values, strict=True)  # noqa: E501
      if value is not None}
     for values in product((None, True, False), repeat=3)
 ]  # fmt: skip
@@ -113,11 +141,13 @@ for line in sys.stdin:
             with open(sys.argv[3], "a") as file:
                 file.write(request["params"]["name"] + "\\n")
             says(request, {"content": [{"type": "text", "text": "done"}]})
-"""
+"""  # noqa: E501
 
 
 def called_unasked(backend: str, folder: Any, sources: str, trust: Any) -> set[str]:
-    """The tools of a server, one for each combination of hints, that run although nobody can be asked."""
+    """The tools of a server, one for each combination of hints, that run although nobody can be
+    asked.
+    """
     tools = [
         {"name": f"tool_{place}", "inputSchema": {"type": "object"}, "annotations": hints}
         for place, hints in enumerate(HINTS)
@@ -131,7 +161,9 @@ def called_unasked(backend: str, folder: Any, sources: str, trust: Any) -> set[s
         async with connect(command, era="legacy") as client:
             things = {"files": client} if sources == "named" else [client]
             settings = Approvals(trust_hints=trust)
-            return await Agent(ScriptedModel(script), things, approval=settings, budgets=Budgets(turns=99)).answer("?")
+            return await Agent(
+                ScriptedModel(script), things, approval=settings, budgets=Budgets(turns=99)
+            ).answer("?")
 
     assert play(backend, scenario).status == "answered"
     return set(calls.read_text().split())
@@ -140,7 +172,11 @@ def called_unasked(backend: str, folder: Any, sources: str, trust: Any) -> set[s
 READS = {
     f"tool_{place}"
     for place, hints in enumerate(HINTS)
-    if (hints.get("readOnlyHint"), hints.get("destructiveHint") is True, hints.get("openWorldHint") is True)
+    if (
+        hints.get("readOnlyHint"),
+        hints.get("destructiveHint") is True,
+        hints.get("openWorldHint") is True,
+    )
     == (True, False, False)
 }
 
@@ -148,7 +184,9 @@ READS = {
 @pytest.mark.process
 @pytest.mark.parametrize("sources", ["named", "listed"])
 @pytest.mark.parametrize("trust", [(), False])
-def test_no_hint_of_a_server_is_a_permission_by_itself(backend: str, tmp_path: Any, sources: str, trust: Any) -> None:
+def test_no_hint_of_a_server_is_a_permission_by_itself(
+    backend: str, tmp_path: Any, sources: str, trust: Any
+) -> None:
     assert called_unasked(backend, tmp_path, sources, trust) == set()
 
 
@@ -163,7 +201,9 @@ def test_trusted_hints_allow_what_says_that_it_reads_and_nothing_of_the_outside_
 
 def test_a_server_cannot_take_the_name_of_one_that_is_trusted(backend: str) -> None:
     for tools in ([], {"mine": []}):
-        with pytest.raises(ValueError, match="trust_hints names 'files': give the agent's tools as a dict"):
+        with pytest.raises(
+            ValueError, match="trust_hints names 'files': give the agent's tools as a dict"
+        ):
             Agent(ScriptedModel([]), tools, approval=Approvals(trust_hints=("files",)))
     with pytest.raises(TypeError, match="a tuple of names"):
         Approvals(trust_hints="files")  # type: ignore[arg-type]
@@ -188,7 +228,11 @@ def test_a_person_is_told_what_is_to_be_allowed(backend: str) -> None:
     tools = Tools()
     outcome = answer(backend, agent(SCRIPT, tools.both(), approval=approve))
     (request,) = asked
-    assert (request.tool, request.params, request.thought) == ("add", {"a": 1, "b": 2}, "I need add")
+    assert (request.tool, request.params, request.thought) == (
+        "add",
+        {"a": 1, "b": 2},
+        "I need add",
+    )
     assert request.description["description"] == "Add two integers."
     assert not request.interrupted
     assert tools.calls == [("add", (1, 2))]
@@ -205,7 +249,9 @@ def test_a_person_changes_the_parameters_and_the_model_is_told(backend: str) -> 
     assert last_result(model)["result"] == 30
     assert '"a": 10' in last_result(model)["note"]
     assert of(CallStarted, outcome.transcript)[0].params == {"a": 10, "b": 20}
-    assert play(backend, lambda: replayed(outcome.transcript, approval=approve)) == outcome.transcript
+    assert (
+        play(backend, lambda: replayed(outcome.transcript, approval=approve)) == outcome.transcript
+    )
 
 
 def test_parameters_that_do_not_fit_are_asked_for_again_and_never_used(backend: str) -> None:
@@ -222,7 +268,9 @@ def test_parameters_that_do_not_fit_are_asked_for_again_and_never_used(backend: 
     assert tools.calls == [("add", (1, 1))]
     assert "do not fit" in reasons[1]
     tools = Tools()
-    outcome = answer(backend, agent(SCRIPT, tools.both(), approval=lambda request: Allow({"a": "ten"})))
+    outcome = answer(
+        backend, agent(SCRIPT, tools.both(), approval=lambda request: Allow({"a": "ten"}))
+    )
     assert tools.calls == []
     assert of(Refused, outcome.transcript)[0].by_user is False
 
@@ -242,13 +290,17 @@ def test_whoever_approves_with_something_else_is_told_what_is_right(backend: str
         answer(backend, agent(SCRIPT, approval=lambda request: "yes"))
 
 
-@pytest.mark.parametrize("approval", [Approvals(no_user="pause"), Approvals(ask=lambda request: Pause())])
+@pytest.mark.parametrize(
+    "approval", [Approvals(no_user="pause"), Approvals(ask=lambda request: Pause())]
+)
 def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
     backend: str, approval: Approvals, tmp_path: Any
 ) -> None:
     path = tmp_path / "run.jsonl"
     tools = Tools()
-    paused = answer(backend, agent([act("add", a=1, b=2)], tools.both(), approval=approval, transcript=path))
+    paused = answer(
+        backend, agent([act("add", a=1, b=2)], tools.both(), approval=approval, transcript=path)
+    )
     assert (paused.status, tools.calls) == ("needs_input", [])
     assert isinstance(paused.pending, ApprovalAsked)
 
@@ -258,7 +310,9 @@ def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
     assert play(backend, lambda: replayed(path, approval=approval)) == outcome.transcript
 
 
-def test_a_call_whose_end_nobody_knows_is_not_made_again_without_being_asked_for(backend: str) -> None:
+def test_a_call_whose_end_nobody_knows_is_not_made_again_without_being_asked_for(
+    backend: str,
+) -> None:
     tools = Tools()
     begun = answer(backend, agent(SCRIPT, tools.both())).transcript
     begun = begun[: kinds(begun).index("CallFinished")]
@@ -271,14 +325,18 @@ def test_a_call_whose_end_nobody_knows_is_not_made_again_without_being_asked_for
         return True
 
     settings = Approvals(ask=approve, allow=("*",))
-    outcome = play(backend, agent([final("3")], tools.both(), approval=settings).resume(begun).answer)
+    outcome = play(
+        backend, agent([final("3")], tools.both(), approval=settings).resume(begun).answer
+    )
     assert [request.interrupted for request in asked] == [True]
     assert tools.calls == [("add", (1, 2))]
     assert outcome.status == "answered"
 
     tools.calls.clear()
     model = ScriptedModel([final("I do not know", ok=False)])
-    outcome = play(backend, Agent(model, tools.both(), approval=Approvals(allow=("*",))).resume(begun).answer)
+    outcome = play(
+        backend, Agent(model, tools.both(), approval=Approvals(allow=("*",))).resume(begun).answer
+    )
     assert tools.calls == []
     assert "may have taken effect" in last_result(model)["result"]
     assert of(CallFinished, outcome.transcript) == []
@@ -289,7 +347,10 @@ def test_a_call_that_was_approved_and_not_begun_is_made(backend: str) -> None:
     events = answer(backend, agent(SCRIPT, tools.both(), approval=lambda request: True)).transcript
     events = events[: kinds(events).index("Approved") + 1]
     tools.calls.clear()
-    outcome = play(backend, agent([final("3")], tools.both(), approval=lambda request: False).resume(events).answer)
+    outcome = play(
+        backend,
+        agent([final("3")], tools.both(), approval=lambda request: False).resume(events).answer,
+    )
     assert tools.calls == [("add", (1, 2))]
     assert len(of(Approved, outcome.transcript)) == 1
 
@@ -306,7 +367,8 @@ def test_a_new_question_leaves_what_waited_undone(backend: str) -> None:
     assert (outcome.status, tools.calls) == ("answered", [])
     assert "asked something else" in str(model.asked[-1].messages)
     assert (
-        play(backend, lambda: replayed(outcome.transcript, approval=Approvals(no_user="pause"))) == outcome.transcript
+        play(backend, lambda: replayed(outcome.transcript, approval=Approvals(no_user="pause")))
+        == outcome.transcript
     )
 
 
@@ -336,7 +398,9 @@ def test_the_calls_of_one_reply_are_approved_and_done_in_order_and_repeated_from
         return Refuse("not now") if request.tool == "two" else Allow()
 
     names = ("one", "two", "none", "one")
-    calls = tuple(ToolCall(id=f"c{place}", name=name, arguments={}) for place, name in enumerate(names))
+    calls = tuple(
+        ToolCall(id=f"c{place}", name=name, arguments={}) for place, name in enumerate(names)
+    )
     model = ScriptedModel([ModelReply(tool_calls=calls), "done"])
     settings: Any = {"protocol": NativeProtocol("en"), "approval": Approvals(ask=approve)}
     path = tmp_path / "run.jsonl"

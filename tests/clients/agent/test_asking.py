@@ -173,21 +173,32 @@ def booking(model: ScriptedModel, client: Any = None, **settings: Any) -> Agent:
         """Book a day."""
         return f"{context.ask('Which day?', str)}, {context.ask('How many?', int)}"
 
-    return Agent(model, tools_of(book) if client is None else client, approval=EVERYTHING, **settings)
+    return Agent(
+        model, tools_of(book) if client is None else client, approval=EVERYTHING, **settings
+    )
 
 
 def by_form(question: Question) -> Any:
     (field,) = question.schema["properties"].values()
-    return dict.fromkeys(question.schema["properties"], "Sunday" if field["type"] == "string" else 2)
+    return dict.fromkeys(
+        question.schema["properties"], "Sunday" if field["type"] == "string" else 2
+    )
 
 
 def check_that_questions_are_told(outcome: Any, told: Any, tool: str | None = "book") -> None:
-    during = [event for event in told if isinstance(event, CallStarted | ToolAsked | FormAnswered | CallFinished)]
+    during = [
+        event
+        for event in told
+        if isinstance(event, CallStarted | ToolAsked | FormAnswered | CallFinished)
+    ]
     assert kinds(during) == [
         "CallStarted", "ToolAsked", "FormAnswered", "ToolAsked", "FormAnswered", "CallFinished"
     ]  # fmt: skip
     asked, answered = of(ToolAsked, told), of(FormAnswered, told)
-    assert [(event.tool, event.message) for event in asked] == [(tool, "Which day?"), (tool, "How many?")]
+    assert [(event.tool, event.message) for event in asked] == [
+        (tool, "Which day?"),
+        (tool, "How many?"),
+    ]
     assert [(event.action, list(event.content.values())) for event in answered] == [
         ("accept", ["Sunday"]),
         ("accept", [2]),
@@ -209,9 +220,15 @@ def test_questions_of_tools_here_are_events_and_are_repeated(backend: str, tmp_p
 @pytest.mark.process
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize("blocks", [False, True])
-def test_questions_of_servers_are_events_and_are_repeated(backend: str, tmp_path: Any, era: Any, blocks: bool) -> None:
+def test_questions_of_servers_are_events_and_are_repeated(
+    backend: str, tmp_path: Any, era: Any, blocks: bool
+) -> None:
     (tmp_path / "asking.py").write_text(BOOK)
-    opening = connect([sys.executable, "-m", "toolwire", "serve", str(tmp_path / "asking.py")], on_ask=by_form, era=era)
+    opening = connect(
+        [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "asking.py")],
+        on_ask=by_form,
+        era=era,
+    )
     model = ScriptedModel([act("book"), final("done")])
 
     async def scenario() -> Any:
@@ -229,7 +246,10 @@ def test_questions_of_servers_are_events_and_are_repeated(backend: str, tmp_path
 def test_text_is_taken_for_the_number_that_a_form_wants(backend: str) -> None:
     model = ScriptedModel([act("book"), final("done")])
     outcome = answer(backend, booking(model, on_ask=lambda question: "2"))
-    assert [event.content for event in of(FormAnswered, outcome.transcript)] == [{"answer": "2"}, {"answer": 2}]
+    assert [event.content for event in of(FormAnswered, outcome.transcript)] == [
+        {"answer": "2"},
+        {"answer": 2},
+    ]
 
 
 def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
@@ -240,12 +260,16 @@ def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
         return by_form(question)
 
     model = ScriptedModel([act("book"), final("done")])
-    outcome = answer(backend, booking(model, on_ask=slow, clock=clock, budgets=Budgets(seconds=100)))
+    outcome = answer(
+        backend, booking(model, on_ask=slow, clock=clock, budgets=Budgets(seconds=100))
+    )
     assert outcome.status == "answered"
     assert not of(FinalForced, outcome.transcript)
 
 
-def test_a_run_that_ends_while_a_tool_asks_is_repeated_and_taken_up(backend: str, tmp_path: Any) -> None:
+def test_a_run_that_ends_while_a_tool_asks_is_repeated_and_taken_up(
+    backend: str, tmp_path: Any
+) -> None:
     path = tmp_path / "run.jsonl"
 
     async def cancels(question: Question) -> Any:

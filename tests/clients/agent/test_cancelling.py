@@ -52,15 +52,24 @@ class Counting:
             self.scope.cancel()
 
 
-def test_cancelling_at_any_point_leaves_a_transcript_that_is_taken_up_and_repeated(backend: str, tmp_path: Any) -> None:
-    """Every point: the run is a coroutine, stepped by hand, and cancelled before its first, second, ... step."""
+def test_cancelling_at_any_point_leaves_a_transcript_that_is_taken_up_and_repeated(
+    backend: str, tmp_path: Any
+) -> None:
+    """Every point: the run is a coroutine, stepped by hand, and cancelled before its first, second,
+    ... step.
+    """
 
     async def interrupted(number: int, path: Any) -> bool:
-        """Run until something has been waited for *number* times; whether the run had ended before."""
+        """Run until something has been waited for *number* times; whether the run had ended
+        before.
+        """
         tools = Tools()
         steps = Counting(number)
         with steps.scope:
-            await _Stepped(agent(SCRIPT, tools.both(), on_ask=user, transcript=path).answer("1+2?"), steps.count)
+            await _Stepped(
+                agent(SCRIPT, tools.both(), on_ask=user, transcript=path).answer("1+2?"),
+                steps.count,
+            )
             return True
         return False
 
@@ -164,7 +173,9 @@ class SilentServer:
         raise AssertionError("it has told no tools")
 
 
-def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(backend: str, tmp_path: Any) -> None:
+def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(
+    backend: str, tmp_path: Any
+) -> None:
     path = tmp_path / "run.jsonl"
 
     async def scenario() -> Any:
@@ -183,15 +194,23 @@ def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(backend: str,
     assert play(backend, lambda: replayed(path)) == outcome.transcript
 
 
-def test_a_server_that_never_lists_its_tools_is_gone_on_without(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_lists_its_tools_is_gone_on_without(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("toolwire_client.agent.effects.LIST_SECONDS", 0.05)
 
     async def scenario() -> Any:
-        return await agent([final("3")], {"slow": SilentServer(), "mine": Tools().both()}).answer("1+2?")
+        return await agent([final("3")], {"slow": SilentServer(), "mine": Tools().both()}).answer(
+            "1+2?"
+        )
 
     outcome = play(backend, scenario)
     (listed,) = of(ToolsListed, outcome.transcript)
-    assert (outcome.status, len(listed.tools), listed.missing) == ("answered", 2, {"slow": "no answer"})
+    assert (outcome.status, len(listed.tools), listed.missing) == (
+        "answered",
+        2,
+        {"slow": "no answer"},
+    )
 
 
 def test_a_call_that_is_cancelled_is_told_to_the_model_and_the_run_goes_on(backend: str) -> None:
@@ -245,7 +264,9 @@ def test_whoever_stops_listening_ends_the_run(backend: str, tmp_path: Any) -> No
 
 
 @pytest.mark.process
-def test_a_server_is_told_that_a_call_was_cancelled_and_leaves_nothing_behind(backend: str, tmp_path: Any) -> None:
+def test_a_server_is_told_that_a_call_was_cancelled_and_leaves_nothing_behind(
+    backend: str, tmp_path: Any
+) -> None:
     mark = tmp_path / "cancelled"
     (tmp_path / "slow.py").write_text(
         "import anyio, pathlib\n"

@@ -1,4 +1,6 @@
-"""Forks: a recorded run that goes on another way, with another model or instruction, in a transcript of its own."""
+"""Forks: a recorded run that goes on another way, with another model or instruction, in a
+transcript of its own.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def run(tmp_path: Path) -> tuple[Path, Outcome]:
     return path, answer("asyncio", agent(SCRIPT, on_ask=lambda question: "Yes.", transcript=path))
 
 
-def fork_of(path: Path, at: int, script: list[Any], backend: str = "asyncio", **settings: Any) -> Outcome:
+def fork_of(
+    path: Path, at: int, script: list[Any], backend: str = "asyncio", **settings: Any
+) -> Outcome:
     settings.setdefault("on_ask", lambda question: "No.")
     settings.setdefault("approval", EVERYTHING)
     return play(backend, agent(script, **settings).fork(path, at).answer)
@@ -55,7 +59,9 @@ def test_a_run_is_forked_at_any_event_and_each_fork_is_a_whole_transcript(
     events = list(whole.transcript)
     for at in range(kinds(events).index("QuestionAsked") + 1, len(events)):
         own = path.with_name(f"fork{at}.jsonl")
-        other = agent([final("other")], on_ask=lambda question: "No.", approval=EVERYTHING, transcript=own)
+        other = agent(
+            [final("other")], on_ask=lambda question: "No.", approval=EVERYTHING, transcript=own
+        )
         fork = other.fork(path, at)
         shared = len(fork.events)
         assert play(backend, fork.answer).status == "answered"
@@ -73,11 +79,15 @@ def test_a_fork_has_its_own_model_and_instructions_and_the_history_of_the_other(
     run: tuple[Path, Outcome], backend: str
 ) -> None:
     path, whole = run
-    at = kinds(whole.transcript).index("ModelReplied", 8)  # before the reply to the result of the first call
+    at = kinds(whole.transcript).index(
+        "ModelReplied", 8
+    )  # before the reply to the result of the first call
     model = ScriptedModel([final("another answer")])
     model.name = "scripted:2"  # type: ignore[attr-defined]
     own = path.with_name("own.jsonl")
-    forked = Agent(model, protocol=StructuredProtocol(instructions="Answer in rhymes."), transcript=own)
+    forked = Agent(
+        model, protocol=StructuredProtocol(instructions="Answer in rhymes."), transcript=own
+    )
     outcome = play(backend, forked.fork(path, at).answer)
     assert (outcome.status, outcome.result) == ("answered", "another answer")
     sent = model.asked[0].messages
@@ -101,7 +111,9 @@ def test_a_fork_is_repeated_and_resumed_as_any_run(run: tuple[Path, Outcome], ba
     assert play(backend, partial(replayed, own, **settings)) == tuple(load(own))
 
 
-def test_a_call_that_has_started_is_shared_with_its_end_and_not_made_again(run: tuple[Path, Outcome]) -> None:
+def test_a_call_that_has_started_is_shared_with_its_end_and_not_made_again(
+    run: tuple[Path, Outcome],
+) -> None:
     path, whole = run
     for at, event in enumerate(whole.transcript, start=1):
         if isinstance(event, CallStarted):
@@ -119,18 +131,25 @@ def test_an_approval_is_for_the_call_of_its_own_run(tmp_path: Path) -> None:
         asked.append(request.params)
         return False
 
-    outcome = fork_of(path, at, [final("3", ok=False)], approval=Approvals(ask=refuse, trust_hints=False))
+    outcome = fork_of(
+        path, at, [final("3", ok=False)], approval=Approvals(ask=refuse, trust_hints=False)
+    )
     assert (asked, outcome.status) == ([{"a": 1, "b": 2}], "unsolvable")
     assert isinstance(outcome.transcript[at - 2], ApprovalAsked)
 
 
-def test_another_question_may_be_asked_where_a_fork_begins(run: tuple[Path, Outcome], backend: str) -> None:
+def test_another_question_may_be_asked_where_a_fork_begins(
+    run: tuple[Path, Outcome], backend: str
+) -> None:
     path, _ = run
     session = agent([final("5")]).fork(path, 2)
     with pytest.raises(ValueError, match="nothing to go on with"):
         session.go_on()
     assert play(backend, lambda: session.answer("And what is that?")).result == "5"
-    assert play(backend, lambda: agent([final("6")]).fork(path).answer("And twice that?")).result == "6"
+    assert (
+        play(backend, lambda: agent([final("6")]).fork(path).answer("And twice that?")).result
+        == "6"
+    )
 
 
 def test_events_are_forked_without_a_file(run: tuple[Path, Outcome], backend: str) -> None:
@@ -140,7 +159,11 @@ def test_events_are_forked_without_a_file(run: tuple[Path, Outcome], backend: st
     started = outcome.transcript[0]
     assert isinstance(started, Started)
     assert started.fork_of is not None
-    assert (started.fork_of.events, started.fork_of.transcript, started.fork_of.line) == (4, None, None)
+    assert (started.fork_of.events, started.fork_of.transcript, started.fork_of.line) == (
+        4,
+        None,
+        None,
+    )
 
 
 def test_a_line_of_an_earlier_session_in_the_file_is_forked(run: tuple[Path, Outcome]) -> None:
@@ -174,5 +197,8 @@ def test_a_protocol_that_cannot_read_a_transcript_is_named(tmp_path: Path) -> No
     call = ToolCall(id="1", name="add", arguments={"a": 1, "b": 2})
     replies = [ModelReply(tool_calls=(call,)), ModelReply(text="3")]
     answer("asyncio", agent(replies, protocol=NativeProtocol(), transcript=path))
-    with pytest.raises(BrokenTranscript, match="written with NativeProtocol, en, and this is StructuredProtocol, en"):
+    with pytest.raises(
+        BrokenTranscript,
+        match="written with NativeProtocol, en, and this is StructuredProtocol, en",
+    ):
         agent([]).fork(path)

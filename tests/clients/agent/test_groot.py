@@ -11,10 +11,26 @@ import toolwire_tools as bundled
 from support.model_endpoint import StandIn
 from toolwire_client.agent import Agent
 from toolwire_client.agent.events import ActionChosen
-from toolwire_client.groot import BaseProtocol, DoubaoProtocol, Finished, NoProtocolReply, ReAct, State, print_message
+from toolwire_client.groot import (
+    BaseProtocol,
+    DoubaoProtocol,
+    Finished,
+    NoProtocolReply,
+    ReAct,
+    State,
+    print_message,
+)
 from toolwire_client.models import OpenAIModel, ScriptedModel
 from toolwire_client.react import ModelReply
-from toolwire_tools import BaseAction, CodeExecutor, Env, PythonInterpreter, ToolError, tool_api, tools_of
+from toolwire_tools import (
+    BaseAction,
+    CodeExecutor,
+    Env,
+    PythonInterpreter,
+    ToolError,
+    tool_api,
+    tools_of,
+)
 
 
 class WebSearch(BaseAction):
@@ -33,7 +49,7 @@ class WebSearch(BaseAction):
 
 
 def act(name: str, **parameters: Any) -> str:
-    return f"I search.<|FunctionCallBegin|>{json.dumps({'name': name, 'parameters': parameters})}<|FunctionCallEnd|>"
+    return f"I search.<|FunctionCallBegin|>{json.dumps({'name': name, 'parameters': parameters})}<|FunctionCallEnd|>"  # noqa: E501
 
 
 def test_it_is_used_as_in_groot() -> None:
@@ -82,7 +98,12 @@ def test_an_environment_and_an_agent_take_both_spellings_of_a_name(name: str) ->
     assert in_groot.run("?") == "done"
     assert in_groot.state.history[2]["content"] == '{"hits":["x"]}'
 
-    agent = Agent(ScriptedModel(script), [WebSearch()], protocol=DoubaoProtocol(), approval=lambda request: True)
+    agent = Agent(
+        ScriptedModel(script),
+        [WebSearch()],
+        protocol=DoubaoProtocol(),
+        approval=lambda request: True,
+    )
     outcome = agent.answer_sync("?")
     assert outcome.result == "done"
     chosen = [event.tool for event in outcome.transcript if isinstance(event, ActionChosen)]
@@ -114,7 +135,9 @@ def test_what_goes_wrong_in_the_environment_is_told_to_the_model() -> None:
     llm = ScriptedModel([act("WebSearch.search", query="nothing"), act("Websearch.find"), "done"])
     agent = ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol())
     assert agent.run("?") == "done"
-    failed, unknown = [message["content"] for message in agent.state.history if message["role"] == "tool"]
+    failed, unknown = [
+        message["content"] for message in agent.state.history if message["role"] == "tool"
+    ]
     assert failed == "Error during environment interaction: nothing found"
     assert "WebSearch.search" in unknown
 
@@ -126,7 +149,9 @@ def test_what_goes_wrong_in_the_environment_is_told_to_the_model() -> None:
         '<|FunctionCallBegin|>["a list"]<|FunctionCallEnd|>',
         '<|FunctionCallBegin|>{"name": "x"}<|FunctionCallEnd|>',
         act("WebSearch.search", query="1") + act("WebSearch.search", query="2"),
-        ModelReply(text='<|FunctionCallBegin|>{"name": "x", "parameters": {}}', finish_reason="length"),
+        ModelReply(
+            text='<|FunctionCallBegin|>{"name": "x", "parameters": {}}', finish_reason="length"
+        ),
         "",
     ],
 )
@@ -146,13 +171,21 @@ def test_a_malformed_reply_is_asked_for_again_and_nothing_is_done(reply: Any) ->
 def test_a_protocol_of_ones_own_needs_parse_alone() -> None:
     class Slash:
         def parse(self, text: str) -> tuple[str, Any]:
-            return (text, {"name": text[1:], "parameters": {}}) if text.startswith("/") else (text, None)
+            return (
+                (text, {"name": text[1:], "parameters": {}})
+                if text.startswith("/")
+                else (text, None)
+            )
 
     class Broken:
         def parse(self, text: str) -> tuple[str, Any]:
             return text, {"tool": "x"} if text == "act" else None
 
-    agent = ReAct(llm=ScriptedModel(["/now", "noon"]), env=lambda name, parameters: {"called": name}, protocol=Slash())
+    agent = ReAct(
+        llm=ScriptedModel(["/now", "noon"]),
+        env=lambda name, parameters: {"called": name},
+        protocol=Slash(),
+    )
     assert agent.run("?") == "noon"
     assert agent.state.history[2]["content"] == '{"called":"now"}'
     assert ReAct(llm=ScriptedModel(["act", "ok"]), env=print, protocol=Broken()).run("?") == "ok"
@@ -170,10 +203,15 @@ class OwnRunner(BaseAction):
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("runner", "said"), [(PythonInterpreter, "42"), (CodeExecutor, "42"), (OwnRunner, "ran print(6 * 7)")]
+    ("runner", "said"),
+    [(PythonInterpreter, "42"), (CodeExecutor, "42"), (OwnRunner, "ran print(6 * 7)")],
 )
 def test_a_code_block_works_out_of_the_box(runner: Any, said: str) -> None:
-    agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=Env([WebSearch(), runner()]), protocol=DoubaoProtocol())
+    agent = ReAct(
+        llm=ScriptedModel([BLOCK, "done"]),
+        env=Env([WebSearch(), runner()]),
+        protocol=DoubaoProtocol(),
+    )
     assert agent.run("?") == "done"
     assert agent.state.history[2] == {"role": "tool", "content": said}
 
@@ -189,7 +227,9 @@ def test_the_error_for_an_unusual_parameter_of_a_runner_mentions_what_prevents_i
     llm = ScriptedModel([BLOCK] * 4)
     with pytest.raises(NoProtocolReply, match=r"code_tool=\(TOOL, PARAMETER\)"):
         ReAct(llm=llm, env=Env([UnusualRunner()])).run("?")
-    assert not any("code_tool" in str(asked.messages) for asked in llm.asked), "this is not for the model"
+    assert not any("code_tool" in str(asked.messages) for asked in llm.asked), (
+        "this is not for the model"
+    )
 
     protocol = DoubaoProtocol(code_tool=("UnusualRunner", "payload"))
     agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=Env([UnusualRunner()]), protocol=protocol)
@@ -198,7 +238,9 @@ def test_the_error_for_an_unusual_parameter_of_a_runner_mentions_what_prevents_i
 
 
 def test_code_for_an_environment_that_tells_nothing_goes_where_groot_sends_it() -> None:
-    agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=lambda name, parameters: {name: parameters})
+    agent = ReAct(
+        llm=ScriptedModel([BLOCK, "done"]), env=lambda name, parameters: {name: parameters}
+    )
     agent.run("?")
     assert agent.state.history[2]["content"] == '{"PythonInterpreter":{"code":"print(6 * 7)"}}'
 
@@ -215,8 +257,15 @@ def test_a_protocol_with_groots_own_parse_works() -> None:
                 return text, {"name": "PythonInterpreter", "parameters": {"code": action}}
             return text, json.loads(action)
 
-    script = [act("WebSearch.search", query="x"), BLOCK, "<|FunctionCallBegin|>{bad<|FunctionCallEnd|>", "done"]
-    agent = ReAct(llm=ScriptedModel(script), env=Env([WebSearch(), PythonInterpreter()]), protocol=Own())
+    script = [
+        act("WebSearch.search", query="x"),
+        BLOCK,
+        "<|FunctionCallBegin|>{bad<|FunctionCallEnd|>",
+        "done",
+    ]
+    agent = ReAct(
+        llm=ScriptedModel(script), env=Env([WebSearch(), PythonInterpreter()]), protocol=Own()
+    )
     assert agent.run("?") == "done"
     results = [message["content"] for message in agent.state.history if message["role"] == "tool"]
     assert results == ['{"hits":["x"]}', "42"]
@@ -238,7 +287,9 @@ def test_the_model_sees_the_schemas_by_which_its_arguments_are_checked() -> None
     agent = ReAct(llm=llm, env=Env([book, Stamp()]))
     agent.run("?")
     shown = [
-        json.loads(line) for line in llm.asked[0].messages[0]["content"].splitlines() if line.startswith('{"name"')
+        json.loads(line)
+        for line in llm.asked[0].messages[0]["content"].splitlines()
+        if line.startswith('{"name"')
     ]
     served = [tool.describe() for tool in tools_of([book, Stamp()])]
     assert [(tool["name"], tool["parameters"]) for tool in shown] == [
@@ -253,7 +304,9 @@ def test_empty_tokens_never_mean_an_action() -> None:
 
 
 def test_after_its_turns_it_is_not_finished_and_can_go_on() -> None:
-    llm = ScriptedModel([act("WebSearch.search", query=str(number)) for number in range(10)] + ["done"])
+    llm = ScriptedModel(
+        [act("WebSearch.search", query=str(number)) for number in range(10)] + ["done"]
+    )
     agent = ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol())
     assert agent.run("?") == "Not finished"
     assert agent.finished == Finished(text="Not finished", turns=10, is_answer=False)
@@ -273,7 +326,9 @@ def test_nothing_is_printed_unless_it_is_wanted(capsys: pytest.CaptureFixture[st
 
 def test_agents_with_different_models_call_each_other() -> None:
     inner = ReAct(llm=ScriptedModel(["42"]), env=Env([]), name="deep", description="Thinks.")
-    outer = ReAct(llm=ScriptedModel([act("deep", question="?"), "It is 42."]), env=Env([inner.as_tool()]))
+    outer = ReAct(
+        llm=ScriptedModel([act("deep", question="?"), "It is 42."]), env=Env([inner.as_tool()])
+    )
     assert outer.run("?") == "It is 42."
     assert outer.state.history[2]["content"] == "42"
     assert inner.state.history == []
@@ -283,4 +338,7 @@ def test_a_state_keeps_what_is_added() -> None:
     state = State()
     state.add(role="user", content="hi")
     state.add(role="tool", content={"a": [1]})
-    assert state.history == [{"role": "user", "content": "hi"}, {"role": "tool", "content": '{"a":[1]}'}]
+    assert state.history == [
+        {"role": "user", "content": "hi"},
+        {"role": "tool", "content": '{"a":[1]}'},
+    ]

@@ -42,9 +42,13 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return load_tool_config(folder / "rag_config.yaml")
 
 
-def test_a_model_is_told_the_prompt_and_the_format_and_its_answer_is_read(backend: str, config: Any) -> None:
+def test_a_model_is_told_the_prompt_and_the_format_and_its_answer_is_read(
+    backend: str, config: Any
+) -> None:
     model = ScriptedModel(['Let me see. <RAG>{"query": "cats"}</RAG>'])
-    wanted = generate_instruction(model, config, "Cats!", parts=instructions, values={"subject": "animals"})
+    wanted = generate_instruction(
+        model, config, "Cats!", parts=instructions, values={"subject": "animals"}
+    )
     assert play(backend, lambda: wanted) == {"query": "cats"}
     system, user = model.asked[0].messages
     assert "Write a query about animals." in system["content"]
@@ -55,7 +59,10 @@ def test_a_model_is_told_the_prompt_and_the_format_and_its_answer_is_read(backen
 def test_what_is_wrong_with_an_answer_is_told_to_the_model(backend: str, config: Any) -> None:
     cut = ModelReply(text='<RAG>{"query": "ca"}</RAG>', finish_reason="length")
     model = ScriptedModel(["no block", "<RAG>{bad}</RAG>", cut, "<RAG>cats</RAG>"])
-    assert play(backend, lambda: generate_instruction(model, config, "Cats!", parts=instructions)) == "cats"
+    assert (
+        play(backend, lambda: generate_instruction(model, config, "Cats!", parts=instructions))
+        == "cats"
+    )
     assert "<RAG>" in model.asked[1].messages[-1]["content"]
     assert "JSON" in model.asked[2].messages[-1]["content"]
     assert "cut off" in model.asked[3].messages[-1]["content"]

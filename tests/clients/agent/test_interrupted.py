@@ -1,4 +1,6 @@
-"""Calls that were under way when the process was killed: reported as possibly done, and never repeated unasked."""
+"""Calls that were under way when the process was killed: reported as possibly done, and never
+repeated unasked.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_scripts import act, final, kinds, of, play, replayed
-from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, load
+from toolwire_client.agent import (
+    Agent,
+    Allow,
+    ApprovalRequest,
+    Approvals,
+    Budgets,
+    Outcome,
+    Pause,
+    Refuse,
+    load,
+)
 from toolwire_client.agent.events import ApprovalAsked, CallStarted
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react.messages import stands_for
@@ -42,7 +54,7 @@ def pay(euros: float, to: str, card_token: str = "") -> str:
 act = {"thought": "So be it.", "type": "ACTION", "tool": "pay", "params": json.loads(sys.argv[1])}
 approval = Approvals(allow=("*",))
 Agent(ScriptedModel([act]), [pay], approval=approval, transcript="run.jsonl").answer_sync("Pay Ada!")
-'''
+'''  # noqa: E501
 
 
 class Payments:
@@ -53,7 +65,9 @@ class Payments:
         self._file = folder / "payments"
         os.mkfifo(folder / "paid")
         (folder / "program.py").write_text(PROGRAM)
-        with subprocess.Popen([sys.executable, "program.py", json.dumps(params)], cwd=folder) as process:
+        with subprocess.Popen(
+            [sys.executable, "program.py", json.dumps(params)], cwd=folder
+        ) as process:
             assert (folder / "paid").read_text() == "yes"  # waits until the effect has happened
             process.send_signal(signal.SIGKILL)
             assert process.wait(SECONDS) == -signal.SIGKILL
@@ -88,7 +102,9 @@ def secret(tmp_path: Path) -> Payments:
 
 def results(model: ScriptedModel) -> list[dict[str, Any]]:
     """What the model was told of its actions since it was resumed."""
-    texts = [message["content"] for message in model.asked[-1].messages if message["role"] == "user"]
+    texts = [
+        message["content"] for message in model.asked[-1].messages if message["role"] == "user"
+    ]
     messages = [json.loads(line) for text in texts for line in text.splitlines() if line]
     return [message for message in messages if message["type"] == "ACTION_RESULT"]
 
@@ -114,7 +130,14 @@ DONE = final("I do not know", ok=False)
         (Approvals(ask=lambda request: Allow({"euros": "many"}), allow=("*",)), {}),
         (EVERYTHING, {"budgets": Budgets(seconds=1e-9)}),
     ],
-    ids=["nobody to ask", "denied", "refused", "refused with a reason", "edited to a misfit", "no time"],
+    ids=[
+        "nobody to ask",
+        "denied",
+        "refused",
+        "refused with a reason",
+        "edited to a misfit",
+        "no time",
+    ],
 )
 def test_an_interrupted_call_is_reported_as_possibly_done(
     plain: Payments, approval: Approvals, settings: dict[str, Any]
@@ -126,8 +149,12 @@ def test_an_interrupted_call_is_reported_as_possibly_done(
     assert plain.count == 1
 
 
-@pytest.mark.parametrize("approval", [EVERYTHING, Approvals(ask=lambda request: True), Approvals(deny=("*",))])
-def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(secret: Payments, approval: Approvals) -> None:
+@pytest.mark.parametrize(
+    "approval", [EVERYTHING, Approvals(ask=lambda request: True), Approvals(deny=("*",))]
+)
+def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(
+    secret: Payments, approval: Approvals
+) -> None:
     assert "rosebud" not in secret.transcript.read_text()
     model = ScriptedModel([DONE])
     secret.resumed(model, approval)
@@ -136,8 +163,12 @@ def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(secret: 
     assert secret.count == 1
 
 
-@pytest.mark.parametrize("repeated", [SECRET, {**SECRET, "card_token": "[hidden]"}, {**SECRET, "euros": 50.0}])
-def test_an_identical_call_with_a_secret_is_recognised(secret: Payments, repeated: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "repeated", [SECRET, {**SECRET, "card_token": "[hidden]"}, {**SECRET, "euros": 50.0}]
+)
+def test_an_identical_call_with_a_secret_is_recognised(
+    secret: Payments, repeated: dict[str, Any]
+) -> None:
     model = ScriptedModel([act("pay", **repeated), DONE])
     secret.resumed(model, EVERYTHING)
     assert len(results(model)) == 2
@@ -146,8 +177,12 @@ def test_an_identical_call_with_a_secret_is_recognised(secret: Payments, repeate
     assert secret.count == 1
 
 
-def test_an_identical_call_afterwards_needs_approval_even_if_everything_is_allowed(plain: Payments) -> None:
-    model = ScriptedModel([act("pay", **PLAIN), act("pay", euros=50.0, to="Ada"), act("pay", euros=7, to="Bo"), DONE])
+def test_an_identical_call_afterwards_needs_approval_even_if_everything_is_allowed(
+    plain: Payments,
+) -> None:
+    model = ScriptedModel(
+        [act("pay", **PLAIN), act("pay", euros=50.0, to="Ada"), act("pay", euros=7, to="Bo"), DONE]
+    )
     outcome = plain.resumed(model, EVERYTHING)
     interrupted, first, second, other = results(model)
     for told in (interrupted, first, second):
@@ -183,7 +218,9 @@ def test_another_question_reports_the_call_as_possibly_done(plain: Payments) -> 
     assert plain.count == 1
 
 
-def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_told(plain: Payments) -> None:
+def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_told(
+    plain: Payments,
+) -> None:
     asked: list[ApprovalRequest] = []
 
     def approve(request: ApprovalRequest) -> bool:
@@ -192,14 +229,18 @@ def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_told(p
 
     model = ScriptedModel([final("done")])
     plain.resumed(model, Approvals(ask=approve, allow=("*",)))
-    assert [(request.tool, request.params, request.interrupted) for request in asked] == [("pay", PLAIN, True)]
+    assert [(request.tool, request.params, request.interrupted) for request in asked] == [
+        ("pay", PLAIN, True)
+    ]
     (told,) = results(model)
     assert (told["success"], told["result"]) == (True, "paid")
     assert "may have taken effect twice" in told["note"]
     assert plain.count == 2
 
 
-@pytest.mark.parametrize("approval", [Approvals(ask=lambda request: Pause()), Approvals(no_user="pause")])
+@pytest.mark.parametrize(
+    "approval", [Approvals(ask=lambda request: Pause()), Approvals(no_user="pause")]
+)
 def test_a_decision_about_an_interrupted_call_may_be_put_off_again_and_again(
     plain: Payments, approval: Approvals
 ) -> None:
@@ -230,8 +271,14 @@ def test_a_repetition_that_is_killed_as_well_is_no_less_uncertain(plain: Payment
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["sk-" + "a" * 20, "x sk-" + "b" * 20]),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["password", "id"]), inner),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(["sk-" + "a" * 20, "x sk-" + "b" * 20]),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["password", "id"]), inner)
+    ),
 )
 
 
@@ -257,5 +304,7 @@ def test_any_value_is_recognised_in_what_was_written_down_of_it(value: Any) -> N
         (None, 0, False),
     ],
 )
-def test_a_hidden_value_matches_any_text_or_number_and_nothing_else(recorded: Any, value: Any, is_same: bool) -> None:
+def test_a_hidden_value_matches_any_text_or_number_and_nothing_else(
+    recorded: Any, value: Any, is_same: bool
+) -> None:
     assert stands_for(recorded, value) is is_same

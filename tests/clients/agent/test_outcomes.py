@@ -41,9 +41,18 @@ def test_a_question_is_answered_with_what_the_tools_gave(backend: str) -> None:
     tools = Tools()
     model = ScriptedModel([act("add", a=2, b=3), act("add", a=5, b=5), final("10")])
     outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("add",))))
-    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("answered", "10", 3, True)
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == (
+        "answered",
+        "10",
+        3,
+        True,
+    )
     assert tools.calls == [("add", (2, 3)), ("add", (5, 5))]
-    assert json.loads(last_message(model)) == {"type": "ACTION_RESULT", "success": True, "result": 10}
+    assert json.loads(last_message(model)) == {
+        "type": "ACTION_RESULT",
+        "success": True,
+        "result": 10,
+    }
     assert kinds(outcome.transcript) == [
         *("Started", "ToolsListed", "QuestionAsked"),
         *("ModelAsked", "ModelReplied", "ActionChosen", "CallStarted", "CallFinished") * 2,
@@ -94,10 +103,16 @@ def test_after_its_turns_a_model_may_only_give_its_final_answer(backend: str) ->
     assert len(of(FinalForced, outcome.transcript)) == 1
 
 
-@pytest.mark.parametrize("last", [act("add", a=3, b=3), "no idea", final("not enough time", ok=False)])
-def test_without_a_final_answer_the_turns_are_over_and_nothing_is_made_up(backend: str, last: str) -> None:
+@pytest.mark.parametrize(
+    "last", [act("add", a=3, b=3), "no idea", final("not enough time", ok=False)]
+)
+def test_without_a_final_answer_the_turns_are_over_and_nothing_is_made_up(
+    backend: str, last: str
+) -> None:
     tools = Tools()
-    outcome = answer(backend, agent([act("add", a=1, b=1), last], tools.both(), budgets=Budgets(turns=1)))
+    outcome = answer(
+        backend, agent([act("add", a=1, b=1), last], tools.both(), budgets=Budgets(turns=1))
+    )
     assert outcome.status == "turn_limit"
     assert outcome.result == ("not enough time" if "FINAL" in last else None)
     assert tools.calls == [("add", (1, 1))]
@@ -149,7 +164,8 @@ class Slow(Clock):
 
 
 def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
-    # Only the reply takes time: how often the agent reads its clock while it starts is not what this is about.
+    # Only the reply takes time: how often the agent reads its clock while it starts is not what
+    # this is about.
     tools, clock = Tools(), Slow()
     model = ScriptedModel(lambda asked: clock.reply_after(2, act("add", a=1, b=1)))
     outcome = answer(backend, Agent(model, tools.both(), budgets=Budgets(seconds=2), clock=clock))
@@ -159,15 +175,20 @@ def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
 
 
 def test_the_time_of_the_first_question_includes_the_listing_of_the_tools(backend: str) -> None:
-    # By this clock the start, the list, the question, the request, the reply and the choice are a second each.
+    # By this clock the start, the list, the question, the request, the reply and the choice are a
+    # second each.
     tools = Tools()
     script = [act("add", a=1, b=1), "?"]
-    outcome = answer(backend, agent(script, tools.both(), budgets=Budgets(seconds=4), clock=Ticking()))
+    outcome = answer(
+        backend, agent(script, tools.both(), budgets=Budgets(seconds=4), clock=Ticking())
+    )
     assert tools.calls == []
     assert outcome.status == "budget"
 
 
-def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(backend: str) -> None:
+def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(
+    backend: str,
+) -> None:
     import anyio
 
     class Silent:
@@ -185,10 +206,16 @@ def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(
 
 def test_the_first_reply_may_take_all_the_time_and_a_last_turn_what_is_left(backend: str) -> None:
     clock = Slow()
-    model = ScriptedModel(lambda asked: clock.reply_after(3 if len(model.asked) == 1 else 0, act("add", a=1, b=1)))
+    model = ScriptedModel(
+        lambda asked: clock.reply_after(3 if len(model.asked) == 1 else 0, act("add", a=1, b=1))
+    )
     budgets = Budgets(seconds=2, final_seconds=2)
     outcome = answer(backend, Agent(model, Tools().both(), budgets=budgets, clock=clock))
-    assert (outcome.status, outcome.turns, len(of(FinalForced, outcome.transcript))) == ("budget", 2, 1)
+    assert (outcome.status, outcome.turns, len(of(FinalForced, outcome.transcript))) == (
+        "budget",
+        2,
+        1,
+    )
 
 
 def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
@@ -198,7 +225,9 @@ def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
     outcome = answer(backend, Agent(model, Tools().both(), budgets=budgets, clock=clock))
     assert (outcome.status, outcome.turns, of(FinalForced, outcome.transcript)) == ("budget", 1, [])
     assert "seconds" in outcome.reason
-    assert play(backend, lambda: replayed(outcome.transcript, budgets=budgets)) == outcome.transcript
+    assert (
+        play(backend, lambda: replayed(outcome.transcript, budgets=budgets)) == outcome.transcript
+    )
 
 
 def test_the_limit_in_messages_is_the_one_that_the_user_knows(backend: str) -> None:
@@ -209,7 +238,9 @@ def test_the_limit_in_messages_is_the_one_that_the_user_knows(backend: str) -> N
     assert outcome.reason == "the limit of 10 seconds is reached"
 
 
-def test_replies_that_stay_invalid_end_the_run_with_the_model_s_words_and_a_hint(backend: str) -> None:
+def test_replies_that_stay_invalid_end_the_run_with_the_model_s_words_and_a_hint(
+    backend: str,
+) -> None:
     model = ScriptedModel(lambda asked: f"I would rather chat about {len(asked.messages)}.")
     outcome = answer(backend, Agent(model))
     assert (outcome.status, outcome.result, outcome.turns) == ("model_error", None, 4)
@@ -217,17 +248,22 @@ def test_replies_that_stay_invalid_end_the_run_with_the_model_s_words_and_a_hint
     assert "--protocol native" in outcome.reason
     assert "JSON" not in outcome.reason  # which is for the model
     refused = of(ReplyRefused, outcome.transcript)
-    assert [event.said for event in refused] == [f"I would rather chat about {n}." for n in (2, 4, 6)]
+    assert [event.said for event in refused] == [
+        f"I would rather chat about {n}." for n in (2, 4, 6)
+    ]
     assert json.loads(last_message(model))["type"] == "ERROR"
 
 
 @pytest.mark.parametrize(
-    ("last", "expected"), [(final("2"), ("answered", "2")), ("Still chatting.", ("model_error", None))]
+    ("last", "expected"),
+    [(final("2"), ("answered", "2")), ("Still chatting.", ("model_error", None))],
 )
 def test_replies_that_stay_invalid_after_a_result_end_with_a_forced_final_answer(
     backend: str, last: str, expected: Any
 ) -> None:
-    model = ScriptedModel([act("add", a=1, b=1), "Chat.", "More chat.", "Even more.", "No end.", last])
+    model = ScriptedModel(
+        [act("add", a=1, b=1), "Chat.", "More chat.", "Even more.", "No end.", last]
+    )
     outcome = answer(backend, Agent(model, Tools().both()))
     assert (outcome.status, outcome.result, outcome.turns) == (*expected, 6)
     assert "could not be used" in outcome.reason
@@ -247,7 +283,12 @@ def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: Any, ok: b
 
 def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str) -> None:
     outcome = answer(backend, Agent(ScriptedModel(lambda asked: final(" "))))
-    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("model_error", None, 2, False)
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == (
+        "model_error",
+        None,
+        2,
+        False,
+    )
     last = answer(backend, agent([act("add", a=1, b=1), final("")], budgets=Budgets(turns=1)))
     assert (last.status, last.result) == ("turn_limit", None)
 
@@ -293,7 +334,9 @@ class Replies:
     def __init__(self, made: Any) -> None:
         self.made = made
 
-    async def reply(self, messages: Any, *, tools: Any = None, reply_schema: Any = None, on_text: Any = None) -> Any:
+    async def reply(
+        self, messages: Any, *, tools: Any = None, reply_schema: Any = None, on_text: Any = None
+    ) -> Any:
         return self.made
 
 
@@ -361,7 +404,9 @@ def test_a_model_without_replies_left_ends_the_run(backend: str) -> None:
 
 @given(seed=st.integers(0, 10_000), rate=st.sampled_from([0.3, 0.7, 1.0]))
 @settings(max_examples=examples(40), deadline=None)
-def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(backend: str, seed: int, rate: float) -> None:
+def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(
+    backend: str, seed: int, rate: float
+) -> None:
     def sensible(asked: Any) -> str:
         results = sum("ACTION_RESULT" in str(message["content"]) for message in asked.messages[1:])
         return final("3") if results else act("add", a=1, b=2)
@@ -382,21 +427,30 @@ def test_an_ask_with_nobody_there_waits(backend: str) -> None:
 
 def test_other_protocols_go_through_the_same_run(backend: str) -> None:
     call = ModelReply(tool_calls=(ToolCall(id="1", name="add", arguments={"a": 1, "b": 2}),))
-    token = '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>'
+    token = (
+        '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>'
+    )
 
     for protocol, first in ((NativeProtocol(), call), (DoubaoProtocol(), token)):
         tools = Tools()
         outcome = answer(
-            backend, Agent(ScriptedModel([first, "3"]), tools.both(), protocol=protocol, approval=EVERYTHING)
+            backend,
+            Agent(
+                ScriptedModel([first, "3"]), tools.both(), protocol=protocol, approval=EVERYTHING
+            ),
         )
         assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
-        again = play(backend, lambda done=outcome, same=protocol: replayed(done.transcript, protocol=same))
+        again = play(
+            backend, lambda done=outcome, same=protocol: replayed(done.transcript, protocol=same)
+        )
         assert again == outcome.transcript
 
 
 def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) -> None:
     model = ScriptedModel([act("add", a=1, b=2), final("不行", ok=False)])
-    answer(backend, Agent(model, Tools().both(), language="zh", approval=Approvals(trust_hints=False)))
+    answer(
+        backend, Agent(model, Tools().both(), language="zh", approval=Approvals(trust_hints=False))
+    )
     assert "须经人工批准" in last_message(model)
 
 
@@ -409,6 +463,8 @@ def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) 
         ({"language": "fr"}, ValueError),
     ],
 )
-def test_what_makes_no_agent_is_refused_at_once(backend: str, settings: dict[str, Any], error: type[Exception]) -> None:
+def test_what_makes_no_agent_is_refused_at_once(
+    backend: str, settings: dict[str, Any], error: type[Exception]
+) -> None:
     with pytest.raises(error):
         Agent(**{"model": ScriptedModel([]), **settings})

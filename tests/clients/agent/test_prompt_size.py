@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 from support.agent_scripts import answer, final
 from toolwire_client.agent import Agent
-from toolwire_client.agent.prompt_size import MANY_TOKENS, MANY_TOOLS, estimate_tokens, many_tools_warning
+from toolwire_client.agent.prompt_size import (
+    MANY_TOKENS,
+    MANY_TOOLS,
+    estimate_tokens,
+    many_tools_warning,
+)
 from toolwire_client.models import ScriptedModel
 from toolwire_tools import Tool
 
@@ -51,7 +56,11 @@ def test_an_agent_warns_of_500_tools_once_and_says_how_many_tokens(
     with caplog.at_level(logging.WARNING, logger="toolwire"):
         answer("asyncio", Agent(ScriptedModel([final("done")]), tools))
 
-    logged = [record.getMessage() for record in caplog.records if "tools with each turn" in record.getMessage()]
+    logged = [
+        record.getMessage()
+        for record in caplog.records
+        if "tools with each turn" in record.getMessage()
+    ]
     assert len(logged) == warnings
     tokens = estimate_tokens([tool.describe() for tool in tools])
     assert all(f"{count} tools with each turn, about {tokens:,} tokens" in line for line in logged)

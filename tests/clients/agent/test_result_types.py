@@ -1,4 +1,6 @@
-"""Answers of a type: the model learns which, what does not fit is asked for again, and the outcome has the value."""
+"""Answers of a type: the model learns which, what does not fit is asked for again, and the outcome
+has the value.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ from toolwire_client.agent import Agent, BrokenTranscript, Budgets, Outcome, loa
 from toolwire_client.agent.events import ModelAsked, ReplyRefused
 from toolwire_client.agent.result_type import ResultType
 from toolwire_client.models import OpenAIModel, ScriptedModel
-from toolwire_client.react import ModelReply, NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_client.react import (
+    ModelReply,
+    NativeProtocol,
+    Protocol,
+    SmallProtocol,
+    StructuredProtocol,
+)
 
 
 @pytest.fixture(params=BACKENDS)
@@ -60,7 +68,9 @@ def done(result: Any, *, ok: bool = True) -> str:
 
 
 def answer(backend: str, script: list[Any], kind: Any, **settings: Any) -> Outcome[Any]:
-    outcome: Outcome[Any] = play(backend, lambda: agent(script, **settings).answer("Where?", result_type=kind))
+    outcome: Outcome[Any] = play(
+        backend, lambda: agent(script, **settings).answer("Where?", result_type=kind)
+    )
     check_transcript(outcome.transcript)
     return outcome
 
@@ -75,7 +85,11 @@ def refusals(outcome: Outcome[Any]) -> list[str]:
         (Trip, {"city": "Rome", "days": 2}, Trip("Rome", 2)),
         (Trip, '{"city": "Rome", "days": 2}', Trip("Rome", 2)),
         (Trip, 'Here it is:\n```json\n{"city": "Rome", "days": 2}\n```', Trip("Rome", 2)),
-        (Trip, {"city": "Rome", "days": 2, "stops": [{"city": "Pisa", "days": 1}]}, Trip("Rome", 2, [Trip("Pisa", 1)])),
+        (
+            Trip,
+            {"city": "Rome", "days": 2, "stops": [{"city": "Pisa", "days": 1}]},
+            Trip("Rome", 2, [Trip("Pisa", 1)]),
+        ),
         (Place, {"name": "Rome"}, {"name": "Rome"}),
         (Even, {"number": 4}, Even(number=4)),
         (int, 5, 5),
@@ -104,10 +118,15 @@ def test_the_result_is_a_value_of_the_type(kind: Any, given: Any, value: Any) ->
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_again_with_what_was_wrong(backend: str) -> None:
-    model = ScriptedModel([done("Rome"), done({"city": "Rome", "days": "few"}), done({"city": "Rome", "days": 2})])
+    model = ScriptedModel(
+        [done("Rome"), done({"city": "Rome", "days": "few"}), done({"city": "Rome", "days": 2})]
+    )
     outcome = play(backend, lambda: Agent(model).answer("Where?", result_type=Trip))
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", Trip("Rome", 2), 3)
-    assert refusals(outcome) == ['result: "Rome" is not an object', 'result.days: "few" is not an integer']
+    assert refusals(outcome) == [
+        'result: "Rome" is not an object',
+        'result.days: "few" is not an integer',
+    ]
     told = json.loads(model.asked[-1].messages[-1]["content"])
     assert told["type"] == "ERROR"
     assert 'result.days: "few" is not an integer' in told["msg"]
@@ -140,7 +159,9 @@ def test_an_explanation_is_no_result_but_the_reason(backend: str) -> None:
     assert (outcome.status, outcome.result, outcome.reason) == ("unsolvable", None, "No flights.")
 
 
-def test_the_same_wrong_answer_is_not_asked_for_a_third_time_and_others_not_for_ever(backend: str) -> None:
+def test_the_same_wrong_answer_is_not_asked_for_a_third_time_and_others_not_for_ever(
+    backend: str,
+) -> None:
     same = answer(backend, [done("Rome")] * 9, Trip)
     assert (same.status, same.result, same.turns) == ("model_error", None, 2)
     others = answer(backend, [done(f"Rome {number}") for number in range(9)], Trip)
@@ -152,7 +173,10 @@ def test_a_last_turn_with_a_wrong_answer_ends_the_run(backend: str) -> None:
     script = [act("add", a=1, b=2), done("Rome"), done({"city": "Rome", "days": 2})]
     outcome = answer(backend, script, Trip, budgets=Budgets(turns=1))
     assert (outcome.status, outcome.result, outcome.turns) == ("turn_limit", None, 2)
-    assert play(backend, lambda: replayed(outcome.transcript, budgets=Budgets(turns=1))) == outcome.transcript
+    assert (
+        play(backend, lambda: replayed(outcome.transcript, budgets=Budgets(turns=1)))
+        == outcome.transcript
+    )
 
 
 def test_each_question_of_a_session_has_its_own_type(backend: str) -> None:
@@ -162,7 +186,11 @@ def test_each_question_of_a_session_has_its_own_type(backend: str) -> None:
         session = Agent(model).session()
         first = await session.answer("?", result_type=int)
         second = await session.answer("?")
-        return [first.result, second.result, (await session.answer("?", result_type=list[int])).result]
+        return [
+            first.result,
+            second.result,
+            (await session.answer("?", result_type=list[int])).result,
+        ]
 
     assert play(backend, scenario) == [3, "three", [3]]
     assert "FINAL_ANSWER" in str(model.asked[1].reply_schema)
@@ -177,13 +205,17 @@ def test_a_type_without_a_form_in_json_is_refused_before_anything_happens(kind: 
     assert model.asked == []
 
 
-# --- what the model is told -------------------------------------------------------------------------------------------
+# --- what the model is told -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("protocol", [StructuredProtocol("en"), StructuredProtocol("zh"), SmallProtocol("en")])
+@pytest.mark.parametrize(
+    "protocol", [StructuredProtocol("en"), StructuredProtocol("zh"), SmallProtocol("en")]
+)
 @pytest.mark.parametrize("kind", [Trip, int, list[Trip], int | None])
-def test_the_reply_schema_takes_answers_of_the_type_and_no_other(protocol: Protocol, kind: Any, strict: bool) -> None:
+def test_the_reply_schema_takes_answers_of_the_type_and_no_other(
+    protocol: Protocol, kind: Any, strict: bool
+) -> None:
     model = ScriptedModel([done("x", ok=False)])
     model.strict_schemas = strict  # type: ignore[attr-defined]
     Agent(model, protocol=protocol).answer_sync("Where?", result_type=kind)
@@ -217,8 +249,13 @@ def test_the_schema_is_in_the_question_and_in_the_request(protocol: Any) -> None
 
 
 def test_a_native_answer_that_does_not_fit_is_asked_for_again() -> None:
-    replies = [ModelReply(text="Rome, for two days."), ModelReply(text='{"city": "Rome", "days": 2}')]
-    outcome = Agent(ScriptedModel(replies), protocol=NativeProtocol()).answer_sync("Where?", result_type=Trip)
+    replies = [
+        ModelReply(text="Rome, for two days."),
+        ModelReply(text='{"city": "Rome", "days": 2}'),
+    ]
+    outcome = Agent(ScriptedModel(replies), protocol=NativeProtocol()).answer_sync(
+        "Where?", result_type=Trip
+    )
     assert (outcome.result, outcome.turns) == (Trip("Rome", 2), 2)
 
 
@@ -240,7 +277,7 @@ def test_any_text_is_a_result_or_has_a_fault(text: str) -> None:
         assert isinstance(ResultType(kind).fault(text), str)
 
 
-# --- transcripts ------------------------------------------------------------------------------------------------------
+# --- transcripts ----------------------------------------------------------------------------------
 
 
 def test_a_question_of_a_type_goes_on_in_another_process(tmp_path: Path, backend: str) -> None:
@@ -251,25 +288,38 @@ def test_a_question_of_a_type_goes_on_in_another_process(tmp_path: Path, backend
 
     first = answer(backend, [ask("Which year?")], Trip, transcript=path)
     assert (first.status, first.result) == ("needs_input", None)
-    going_on = agent([done("Rome"), done({"city": "Rome", "days": 2})], on_ask=lambda question: "This one.")
+    going_on = agent(
+        [done("Rome"), done({"city": "Rome", "days": 2})], on_ask=lambda question: "This one."
+    )
     outcome = play(backend, going_on.resume(path).answer)
     assert (outcome.result, len(refusals(outcome))) == ({"city": "Rome", "days": 2}, 1)
     going_on = agent([done({"city": "Rome", "days": 2})], on_ask=lambda question: "This one.")
-    assert play(backend, lambda: going_on.resume(path).answer(result_type=Trip)).result == Trip("Rome", 2)
+    assert play(backend, lambda: going_on.resume(path).answer(result_type=Trip)).result == Trip(
+        "Rome", 2
+    )
 
 
 def test_a_run_with_refused_answers_that_was_killed_at_any_event_goes_on(backend: str) -> None:
-    script = [done("Rome"), act("add", a=1, b=2), done({"days": 1}), done({"city": "Rome", "days": 2})]
+    script = [
+        done("Rome"),
+        act("add", a=1, b=2),
+        done({"days": 1}),
+        done({"city": "Rome", "days": 2}),
+    ]
     whole = answer(backend, script, Trip).transcript
     first = next(place for place, event in enumerate(whole) if isinstance(event, ModelAsked))
     for length in range(first, len(whole)):
         left = script[sum(type(event).__name__ == "ModelReplied" for event in whole[:length]) :]
-        outcome = play(backend, partial(agent(left).resume(whole[:length]).answer, result_type=Trip))
+        outcome = play(
+            backend, partial(agent(left).resume(whole[:length]).answer, result_type=Trip)
+        )
         assert (outcome.status, outcome.result, outcome.turns) == ("answered", Trip("Rome", 2), 4)
         assert play(backend, partial(replayed, outcome.transcript)) == outcome.transcript
 
 
-@pytest.mark.parametrize("schema", ['{"type": "nothing"}', '{"$ref": "#/$defs/none"}', '{"properties": []}'])
+@pytest.mark.parametrize(
+    "schema", ['{"type": "nothing"}', '{"$ref": "#/$defs/none"}', '{"properties": []}']
+)
 def test_a_transcript_with_a_schema_that_is_none_is_broken(tmp_path: Path, schema: str) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(
@@ -281,7 +331,7 @@ def test_a_transcript_with_a_schema_that_is_none_is_broken(tmp_path: Path, schem
         agent([]).resume(path)
 
 
-# --- types ------------------------------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 TYPED = """
 from dataclasses import dataclass
@@ -313,6 +363,9 @@ async def plan(agent: Agent, outcome: Outcome) -> None:
 def test_a_type_checker_knows_the_type_of_the_result(tmp_path: Path) -> None:
     (tmp_path / "typed.py").write_text(TYPED)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "typed.py"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "mypy", "--strict", "typed.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout) == (0, "Success: no issues found in 1 source file\n")

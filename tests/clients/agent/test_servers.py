@@ -1,4 +1,6 @@
-"""Agents with real servers: their own processes, which die, hang and come in both kinds of blocks."""
+"""Agents with real servers: their own processes, which die, hang and come in both kinds of
+blocks.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agent_scripts import BACKENDS, EVERYTHING, act, agent, answer, final, kinds, of, play, replayed
+from support.agent_scripts import (
+    BACKENDS,
+    EVERYTHING,
+    act,
+    agent,
+    answer,
+    final,
+    kinds,
+    of,
+    play,
+    replayed,
+)
 from support.client_backends import nothing_leaks
 from toolwire_client import Toolbox, connect
 from toolwire_client.agent import Agent, Approvals, ToolProgress
@@ -51,11 +64,15 @@ def server(tmp_path: Path) -> list[str]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_question_is_solved_offline_with_the_tools_of_a_server(backend: str, server: list[str]) -> None:
+def test_a_question_is_solved_offline_with_the_tools_of_a_server(
+    backend: str, server: list[str]
+) -> None:
     async def scenario() -> Any:
         async with connect(server) as client:
             trusting = Approvals(trust_hints=True)
-            return await Agent(ArithmeticModel(), client, approval=trusting).answer("What is (2 + 3) * 4?")
+            return await Agent(ArithmeticModel(), client, approval=trusting).answer(
+                "What is (2 + 3) * 4?"
+            )
 
     with nothing_leaks():
         outcome = play(backend, scenario)
@@ -76,17 +93,25 @@ def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from
 
     outcome = play(backend, scenario)
     died, added = of(CallFinished, outcome.transcript)
-    assert (died.success, "status 7" in died.result, "SECRET" in died.result) == (False, True, False)
+    assert (died.success, "status 7" in died.result, "SECRET" in died.result) == (
+        False,
+        True,
+        False,
+    )
     assert (added.success, added.result, outcome.status) == (True, 3, "answered")
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("limit", [2.0, {"add": 60, "h*": 2.0}])
-def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, server: list[str], limit: Any) -> None:
+def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(
+    backend: str, server: list[str], limit: Any
+) -> None:
     async def scenario() -> Any:
         async with connect(server) as client:
-            made = agent([act("hang"), act("add", a=1, b=2), final("3")], client, tool_seconds=limit)
+            made = agent(
+                [act("hang"), act("add", a=1, b=2), final("3")], client, tool_seconds=limit
+            )
             lives: list[Any] = []
             return await made.answer("?", on_live=lives.append), lives
 
@@ -97,7 +122,9 @@ def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, 
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("wrap", [lambda client: client, lambda client: [client], lambda client: Toolbox([client])])
+@pytest.mark.parametrize(
+    "wrap", [lambda client: client, lambda client: [client], lambda client: Toolbox([client])]
+)
 def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap: Any) -> None:
     script = [act("add", a=1, b=2), final("3")]
     with nothing_leaks(), connect(server) as client:
@@ -112,7 +139,9 @@ def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap
 def test_a_blocking_clients_call_is_cancelled_with_the_run(server: list[str]) -> None:
     with nothing_leaks(), connect(server) as client:
         made = agent([act("hang"), final()], client)
-        session = made.session(on_live=lambda live: session.cancel() if isinstance(live, ToolProgress) else None)
+        session = made.session(
+            on_live=lambda live: session.cancel() if isinstance(live, ToolProgress) else None
+        )
 
         async def scenario() -> Any:
             return await session.answer("?")
@@ -151,13 +180,20 @@ def test_tools_that_change_between_questions_are_told_again(backend: str) -> Non
         async def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
             from toolwire_client.protocol.results import describe
 
-            return [describe({"name": name, "inputSchema": {"type": "object"}}) for name in self.names]
+            return [
+                describe({"name": name, "inputSchema": {"type": "object"}}) for name in self.names
+            ]
 
         async def call_tool(self, name: str, arguments: Any, **options: Any) -> Any:
             from toolwire_client.protocol.results import outcome
 
             return outcome(
-                {"content": [{"type": "text", "text": name}, {"type": "image", "data": "", "mimeType": "x"}]}
+                {
+                    "content": [
+                        {"type": "text", "text": name},
+                        {"type": "image", "data": "", "mimeType": "x"},
+                    ]
+                }
             )
 
     async def scenario() -> Any:

@@ -1,4 +1,6 @@
-"""Several calls of one reply: those that only read are made side by side, the others one after the other."""
+"""Several calls of one reply: those that only read are made side by side, the others one after the
+other.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from support.agent_scripts import BACKENDS, EVERYTHING, check_transcript, kinds,
 from support.server_process import PATIENCE_SECONDS
 from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals, Budgets, Clock, Refuse, load
-from toolwire_client.agent.events import ActionChosen, ApprovalAsked, CallFinished, CallStarted, ToolAsked
+from toolwire_client.agent.events import (
+    ActionChosen,
+    ApprovalAsked,
+    CallFinished,
+    CallStarted,
+    ToolAsked,
+)
 from toolwire_client.models import ScriptedModel
 from toolwire_client.pages.run_page import run_markdown
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
@@ -63,7 +71,9 @@ TRUSTING = Approvals(trust_hints=True, allow=("write",))
 
 
 def replies(*calls: tuple[str, dict[str, Any]], then: str = "Done.") -> list[ModelReply]:
-    made = tuple(ToolCall(id=f"c{n}", name=name, arguments=params) for n, (name, params) in enumerate(calls))
+    made = tuple(
+        ToolCall(id=f"c{n}", name=name, arguments=params) for n, (name, params) in enumerate(calls)
+    )
     return [ModelReply(tool_calls=made), ModelReply(text=then)]
 
 
@@ -83,7 +93,9 @@ def server(tmp_path: Path) -> list[str]:
 
 async def asked(server: list[str], model: ScriptedModel) -> Any:
     async with connect(server) as client:
-        return await Agent(model, client, approval=TRUSTING, protocol=NativeProtocol()).answer("Go!")
+        return await Agent(model, client, approval=TRUSTING, protocol=NativeProtocol()).answer(
+            "Go!"
+        )
 
 
 def called(event: Any) -> tuple[str, int]:
@@ -95,7 +107,12 @@ def called(event: Any) -> tuple[str, int]:
 def test_calls_that_only_read_run_at_the_same_time_and_their_results_are_in_order(
     backend: str, server: list[str]
 ) -> None:
-    calls = [("give", {"name": "apple"}), ("write", {"text": "x"}), ("take", {"name": "pear"}), ("fail", {})]
+    calls = [
+        ("give", {"name": "apple"}),
+        ("write", {"text": "x"}),
+        ("take", {"name": "pear"}),
+        ("fail", {}),
+    ]
     calls += [("take", {"name": "apple"}), ("give", {"name": "pear"})]
     model = ScriptedModel(replies(*calls))
     outcome = play(backend, lambda: asked(server, model))
@@ -104,7 +121,11 @@ def test_calls_that_only_read_run_at_the_same_time_and_their_results_are_in_orde
     assert [text for _, text in told if "broken" not in text] == [
         "gave the apple", "x", "the pear", "the apple", "gave the pear"
     ]  # fmt: skip
-    events = [each for each in outcome.transcript if isinstance(each, ActionChosen | CallStarted | CallFinished)]
+    events = [
+        each
+        for each in outcome.transcript
+        if isinstance(each, ActionChosen | CallStarted | CallFinished)
+    ]
     reading = [0, 2, 3, 4, 5]
     assert list(map(called, events)) == [
         *((kind, n) for n in reading for kind in ("ActionChosen", "CallStarted")),
@@ -112,7 +133,9 @@ def test_calls_that_only_read_run_at_the_same_time_and_their_results_are_in_orde
         *((kind, 1) for kind in ("ActionChosen", "CallStarted", "CallFinished")),
     ]
     check_transcript(outcome.transcript)
-    repeated = play(backend, lambda: replayed(outcome.transcript, approval=TRUSTING, protocol=NativeProtocol()))
+    repeated = play(
+        backend, lambda: replayed(outcome.transcript, approval=TRUSTING, protocol=NativeProtocol())
+    )
     assert repeated == outcome.transcript
 
 
@@ -158,7 +181,13 @@ class Gate:
         return [first, second, change]
 
 
-MIXED = [("change", {"to": "a"}), ("first", {}), ("change", {"to": "b"}), ("second", {}), ("change", {"to": "c"})]
+MIXED = [
+    ("change", {"to": "a"}),
+    ("first", {}),
+    ("change", {"to": "b"}),
+    ("second", {}),
+    ("change", {"to": "c"}),
+]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -175,15 +204,22 @@ def test_approvals_are_asked_in_order_and_hold_up_no_call_that_only_reads(backen
     assert seen == [("a", [], 2), ("b", ["a"], 2), ("c", ["a"], 2)]
     assert gate.changed == ["a", "c"]
     first, second = (
-        part for part in run_markdown(outcome.transcript).split("<details>") if "first" in part or "second" in part
+        part
+        for part in run_markdown(outcome.transcript).split("<details>")
+        if "first" in part or "second" in part
     )
-    assert ("second" not in first, "first" not in second) == (True, True)  # each result is shown with its own call
+    assert ("second" not in first, "first" not in second) == (
+        True,
+        True,
+    )  # each result is shown with its own call
     assert [text for _, text in results(model)] == [
-        "changed to a", "first", "Nothing was done: the user refused this action, saying: not b", "second",
+        "changed to a", "first", "Nothing was done: the user refused this action, saying: not b", "second",  # noqa: E501
         "changed to c",
     ]  # fmt: skip
     check_transcript(outcome.transcript)
-    again = play(backend, lambda: replayed(outcome.transcript, approval=ask, protocol=NativeProtocol()))
+    again = play(
+        backend, lambda: replayed(outcome.transcript, approval=ask, protocol=NativeProtocol())
+    )
     assert again == outcome.transcript
 
 
@@ -205,7 +241,13 @@ def test_cancelling_ends_all_calls_that_run(backend: str, stopped: str, tmp_path
 
     model = ScriptedModel(replies(("first", {}), ("never", {}), ("change", {"to": "a"})))
     path = tmp_path / "run.jsonl"
-    agent = Agent(model, [*gate.tools(), never], protocol=NativeProtocol(), approval=EVERYTHING, transcript=path)
+    agent = Agent(
+        model,
+        [*gate.tools(), never],
+        protocol=NativeProtocol(),
+        approval=EVERYTHING,
+        transcript=path,
+    )
     session = agent.session()
     outcome = play(backend, lambda: session.answer("Go!"))
     finished = of(CallFinished, outcome.transcript)
@@ -237,8 +279,14 @@ def test_without_time_every_call_is_answered_as_not_done() -> None:
         return last if any(message["role"] == "tool" for message in asked.messages) else first
 
     model = ScriptedModel(reply)
-    settings: Any = {"protocol": NativeProtocol(), "approval": EVERYTHING, "budgets": Budgets(seconds=2)}
-    outcome = play("asyncio", lambda: Agent(model, gate.tools(), clock=clock, **settings).answer("Go!"))
+    settings: Any = {
+        "protocol": NativeProtocol(),
+        "approval": EVERYTHING,
+        "budgets": Budgets(seconds=2),
+    }
+    outcome = play(
+        "asyncio", lambda: Agent(model, gate.tools(), clock=clock, **settings).answer("Go!")
+    )
     assert (gate.started, gate.changed, outcome.status) == ([], [], "answered")
     assert [event.call for event in of(CallFinished, outcome.transcript)] == [0, 1, 2]
     assert ["no time" in text for _, text in results(model)] == [True] * 3
@@ -249,7 +297,13 @@ def test_a_limit_in_the_middle_leaves_the_calls_before_it_done_and_the_others_un
     gate = Gate()
     calls = [("first", {}), ("second", {}), *[("change", {"to": "a"})] * 5, ("first", {})]
     model = ScriptedModel(replies(*calls))
-    agent = Agent(model, gate.tools(), protocol=NativeProtocol(), approval=EVERYTHING, budgets=Budgets(turns=2))
+    agent = Agent(
+        model,
+        gate.tools(),
+        protocol=NativeProtocol(),
+        approval=EVERYTHING,
+        budgets=Budgets(turns=2),
+    )
     outcome = play("asyncio", lambda: agent.answer("Go!"))
     assert (gate.changed, gate.started) == (["a"] * 4, ["first", "second"])
     assert [call_id for call_id, _ in results(model)] == [f"c{n}" for n in range(8)]
@@ -296,7 +350,9 @@ def test_two_tools_that_ask_the_user_at_once_are_asked_one_after_the_other(backe
     assert [text for _, text in results(model)] == ["One?", "Two?"]
     assert sorted(event.call for event in of(ToolAsked, outcome.transcript)) == [0, 1]
     assert (outcome.status, clock.now) == ("answered", 16)
-    assert "FinalForced" not in kinds(outcome.transcript)  # the time of the user does not count, also of both at once
+    assert "FinalForced" not in kinds(
+        outcome.transcript
+    )  # the time of the user does not count, also of both at once
     assert play(backend, lambda: replayed(outcome.transcript, **settings)) == outcome.transcript
 
 
@@ -320,26 +376,35 @@ calls = tuple(ToolCall(id=name, name="look", arguments={"name": name}) for name 
 Agent(
     ScriptedModel([ModelReply(tool_calls=calls)]), [look], protocol=NativeProtocol(), transcript="run.jsonl"
 ).answer_sync("Look!")
-'''
+'''  # noqa: E501
 
 
 def received(fifo: Path) -> bytes:
     """Return what is written to *fifo*; nothing if that does not happen in time."""
     descriptor = os.open(fifo, os.O_RDWR)  # which does not wait for the writer
     try:
-        return os.read(descriptor, 100) if select.select([descriptor], [], [], PATIENCE_SECONDS)[0] else b""
+        return (
+            os.read(descriptor, 100)
+            if select.select([descriptor], [], [], PATIENCE_SECONDS)[0]
+            else b""
+        )
     finally:
         os.close(descriptor)
 
 
 @pytest.mark.process
-def test_a_run_that_was_killed_during_two_calls_goes_on_and_both_need_approval(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_during_two_calls_goes_on_and_both_need_approval(
+    tmp_path: Path,
+) -> None:
     for name in "ab":
         os.mkfifo(tmp_path / name)
     (tmp_path / "program.py").write_text(PROGRAM)
     with subprocess.Popen([sys.executable, "program.py"], cwd=tmp_path) as process:
         try:
-            assert [received(tmp_path / name) for name in "ab"] == [b"yes", b"yes"]  # both have started
+            assert [received(tmp_path / name) for name in "ab"] == [
+                b"yes",
+                b"yes",
+            ]  # both have started
         finally:
             process.send_signal(signal.SIGKILL)
     path, made = tmp_path / "run.jsonl", []
@@ -355,13 +420,18 @@ def test_a_run_that_was_killed_during_two_calls_goes_on_and_both_need_approval(t
     assert [event.call for event in of(CallStarted, before)] == [0, 1, 2]
     assert done in ([], [0])  # the first one ends at once
     model = ScriptedModel([ModelReply(text="Seen.")])
-    agent = Agent(model, [look], protocol=NativeProtocol(), approval=lambda request: True, transcript=path)
+    agent = Agent(
+        model, [look], protocol=NativeProtocol(), approval=lambda request: True, transcript=path
+    )
     outcome = agent.resume_sync(path)
     assert outcome.status == "answered"
     asked = [event.params["name"] for event in of(ApprovalAsked, outcome.transcript)]
     assert asked == made == (["a", "b"] if done else ["c", "a", "b"])
     assert [call_id for call_id, _ in results(model)] == ["c", "a", "b"]
-    again = play("asyncio", lambda: replayed(outcome.transcript, protocol=NativeProtocol(), approval=lambda _: True))
+    again = play(
+        "asyncio",
+        lambda: replayed(outcome.transcript, protocol=NativeProtocol(), approval=lambda _: True),
+    )
     assert again == outcome.transcript
 
 

@@ -6,7 +6,18 @@ import sys
 from typing import Any
 
 import pytest
-from support.agent_scripts import BACKENDS, EVERYTHING, Tools, act, agent, answer, ask, final, of, play
+from support.agent_scripts import (
+    BACKENDS,
+    EVERYTHING,
+    Tools,
+    act,
+    agent,
+    answer,
+    ask,
+    final,
+    of,
+    play,
+)
 from toolwire_client import AsyncToolbox, Toolbox, connect
 from toolwire_client.agent import Agent, keep_last
 from toolwire_client.agent.events import CallFinished
@@ -16,12 +27,16 @@ from toolwire_tools import Env
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_agent_asks_another_with_another_model_and_needs_no_approval_for_it(backend: str) -> None:
+def test_an_agent_asks_another_with_another_model_and_needs_no_approval_for_it(
+    backend: str,
+) -> None:
     inner_tools = Tools()
     inner_model = ScriptedModel([act("add", a=1, b=2), final("3")])
     inner = Agent(inner_model, inner_tools.both(), approval=EVERYTHING)
     model = ScriptedModel([act("calculator", question="What is 1+2?"), final("It is 3.")])
-    outcome = answer(backend, Agent(model, [inner.as_tool(name="calculator", description="Calculates.")]))
+    outcome = answer(
+        backend, Agent(model, [inner.as_tool(name="calculator", description="Calculates.")])
+    )
     assert outcome.result == "It is 3."
     assert of(CallFinished, outcome.transcript)[0].result == "3"
     assert inner_tools.calls == [("add", (1, 2))]
@@ -71,7 +86,9 @@ def test_an_agent_is_a_tool_of_our_server(tmp_path: Any) -> None:
         "reply = {'thought': '', 'type': 'FINAL_ANSWER', 'ok': True, 'result': '42'}\n"
         "deep = Agent(ScriptedModel([reply]), name='deep', description='Thinks.').as_tool()\n"
     )
-    with connect([sys.executable, "-m", "toolwire", "serve", f"{tmp_path / 'served.py'}:deep"]) as client:
+    with connect(
+        [sys.executable, "-m", "toolwire", "serve", f"{tmp_path / 'served.py'}:deep"]
+    ) as client:
         (tool,) = client.list_tools()
         assert (tool.name, tool.input_schema["required"]) == ("deep", ["question"])
         assert client.call_tool("deep", {"question": "?"}).text == "42"

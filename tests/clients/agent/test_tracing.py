@@ -1,4 +1,6 @@
-"""Spans of OpenTelemetry for runs of an agent, their requests to the model and their calls of tools."""
+"""Spans of OpenTelemetry for runs of an agent, their requests to the model and their calls of
+tools.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,13 @@ from toolwire_client.react.messages import ModelReply, Usage
 
 
 def action(tool: str) -> ModelReply:
-    text = f'{{"type": "ACTION", "thought": "secret", "tool": "{tool}", "params": {{"what": "secret"}}}}'
-    return ModelReply(text=text, usage=Usage(input_tokens=10, output_tokens=2), finish_reason="stop")
+    text = (
+        f'{{"type": "ACTION", "thought": "secret", "tool": "{tool}", "params": {{"what":'
+        ' "secret"}}'
+    )
+    return ModelReply(
+        text=text, usage=Usage(input_tokens=10, output_tokens=2), finish_reason="stop"
+    )
 
 
 ANSWER = '{"type": "FINAL_ANSWER", "thought": "", "ok": true, "result": "secret"}'
@@ -59,9 +66,14 @@ def test_a_run_is_a_span_around_its_requests_and_calls(spans: InMemorySpanExport
         "chat large": 2,
         "execute_tool look": 1,
     }
-    (run,), (request, _), (call,) = (found[name] for name in ("invoke_agent finder", "chat large", "execute_tool look"))
+    (run,), (request, _), (call,) = (
+        found[name] for name in ("invoke_agent finder", "chat large", "execute_tool look")
+    )
     assert active == [call.context.span_id]
-    assert all(span.parent is not None and span.parent.span_id == run.context.span_id for span in (request, call))
+    assert all(
+        span.parent is not None and span.parent.span_id == run.context.span_id
+        for span in (request, call)
+    )
     assert facts(run) == {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "finder",
@@ -91,7 +103,10 @@ def test_failures_of_tools_and_models_are_errors(spans: InMemorySpanExporter) ->
     agent = Agent(ScriptedModel([action("look"), ModelError("secret")]), [look])
     assert agent.answer_sync("?").status == "model_error"
 
-    errors = {name: [facts(span).get("error.type") for span in made] for name, made in by_name(spans).items()}
+    errors = {
+        name: [facts(span).get("error.type") for span in made]
+        for name, made in by_name(spans).items()
+    }
     assert errors["execute_tool look"] == ["tool_error"]
     assert errors["chat"][-1] == "model_error"
     assert errors["invoke_agent agent"] == ["model_error"]
@@ -118,7 +133,7 @@ with connect([sys.executable, "-m", "toolwire", "serve", "sums.py"], env=dict(os
     agent = Agent(model_from_name("arithmetic"), client, approval=lambda asked: True)
     print(agent.answer_sync("How much is 17 + 25?").result, flush=True)
     sys.stdin.readline()
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.process

@@ -1,4 +1,6 @@
-"""Transcripts: written as things happen, read again, taken up, repeated; and secrets that are never in them."""
+"""Transcripts: written as things happen, read again, taken up, repeated; and secrets that are never
+in them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,30 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, ask, final, kinds, play, replayed
+from support.agent_scripts import (
+    BACKENDS,
+    SCHEMA,
+    Tools,
+    act,
+    agent,
+    answer,
+    ask,
+    final,
+    kinds,
+    play,
+    replayed,
+)
 from support.examples import examples
-from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Budgets, Recorded, ReplayMissed, keep_last, load
+from toolwire_client.agent import (
+    Agent,
+    Approvals,
+    BrokenTranscript,
+    Budgets,
+    Recorded,
+    ReplayMissed,
+    keep_last,
+    load,
+)
 from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
 from toolwire_client.models import ScriptedModel
 from toolwire_client.redaction.redactor import HIDDEN, Redactor
@@ -68,7 +91,9 @@ def test_a_line_is_on_disk_before_its_event_is_told(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"CallSta', b'{"type":"Resumed","date":"x"}'])
-def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, torn: bytes) -> None:
+def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(
+    run: Any, torn: bytes
+) -> None:
     path, events = run
     with path.open("ab") as file:
         file.write(torn)
@@ -89,7 +114,9 @@ def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, 
         ('{"messages":[],"reply":"x"}\n', "line 1, is not an event"),
     ],
 )
-def test_what_is_no_transcript_is_refused_with_its_place(tmp_path: Any, text: str, match: str) -> None:
+def test_what_is_no_transcript_is_refused_with_its_place(
+    tmp_path: Any, text: str, match: str
+) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text(text)
     with pytest.raises(BrokenTranscript, match=match):
@@ -118,13 +145,17 @@ def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         path.write_bytes(b"".join(line + b"\n" for line in lines))
-        with pytest.raises(BrokenTranscript, match=r"run.jsonl, line \d+, cannot follow the event before it") as caught:
+        with pytest.raises(
+            BrokenTranscript, match=r"run.jsonl, line \d+, cannot follow the event before it"
+        ) as caught:
             agent([]).resume(path)
         named = int(re.search(r"line (\d+)", str(caught.value))[1])  # type: ignore[index]
         assert named == place + 2 or (foreign and named == place + 3)
 
 
-def test_events_that_follow_by_kind_and_not_by_what_they_say_are_refused_with_their_line(tmp_path: Any) -> None:
+def test_events_that_follow_by_kind_and_not_by_what_they_say_are_refused_with_their_line(
+    tmp_path: Any,
+) -> None:
     path = tmp_path / "run.jsonl"
     answer("asyncio", agent([ask("Sure?")], transcript=path))
     with path.open("a") as file:
@@ -159,7 +190,9 @@ def test_a_second_writer_is_refused_while_a_run_is_written(tmp_path: Any) -> Non
 def test_a_run_does_not_go_on_in_a_file_that_another_one_has_written_to(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
     answer("asyncio", agent([final("1")], transcript=path))
-    first, second = (agent([final("2"), final("3")], transcript=path).resume(path) for _ in range(2))
+    first, second = (
+        agent([final("2"), final("3")], transcript=path).resume(path) for _ in range(2)
+    )
     assert play("asyncio", lambda: first.answer("?")).result == "2"
     assert play("asyncio", lambda: first.answer("?")).result == "3"
     written = path.read_bytes()
@@ -187,12 +220,16 @@ def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: st
     for length in range(kinds(whole).index("QuestionAsked") + 1, len(whole)):
         left = script[kinds(whole[:length]).count("ModelReplied") :]
         resumed = agent(
-            left, on_ask=lambda question: "Yes.", approval=Approvals(ask=lambda request: True, allow=("*",))
+            left,
+            on_ask=lambda question: "Yes.",
+            approval=Approvals(ask=lambda request: True, allow=("*",)),
         )
         outcome = play(backend, resumed.resume(whole[:length]).answer)
         assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 5)
         assert play(backend, lambda events=whole[:length]: replayed(events)) == whole[:length]
-        assert play(backend, lambda events=outcome.transcript: replayed(events)) == outcome.transcript
+        assert (
+            play(backend, lambda events=outcome.transcript: replayed(events)) == outcome.transcript
+        )
 
 
 @pytest.mark.process
@@ -201,18 +238,17 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
 
     path, program = tmp_path / "run.jsonl", tmp_path / "program.py"
     program.write_text(
-        "import json, os\n"
-        "from toolwire_client import Agent, Approvals\n"
-        "from toolwire_client.models import ScriptedModel\n"
-        "def die() -> None:\n"
-        "    'Die.'\n"
-        "    os._exit(9)\n"
-        "act = {'thought': '', 'type': 'ACTION', 'tool': 'die', 'params': {}}\n"
-        "agent = Agent(ScriptedModel([act]), [die], approval=Approvals(allow=('*',)), transcript=os.environ['PATH_'])\n"
-        "agent.answer_sync('?')\n"
+        "import json, os\nfrom toolwire_client import Agent, Approvals\nfrom toolwire_client.models"
+        " import ScriptedModel\ndef die() -> None:\n    'Die.'\n    os._exit(9)\nact = {'thought':"
+        " '', 'type': 'ACTION', 'tool': 'die', 'params': {}}\nagent = Agent(ScriptedModel([act]),"
+        " [die], approval=Approvals(allow=('*',)),"
+        " transcript=os.environ['PATH_'])\nagent.answer_sync('?')\n"
     )
     assert (
-        subprocess.run([sys.executable, program], env={**os.environ, "PATH_": str(path)}, check=False).returncode == 9
+        subprocess.run(
+            [sys.executable, program], env={**os.environ, "PATH_": str(path)}, check=False
+        ).returncode
+        == 9
     )
     assert kinds(load(path))[-1] == "CallStarted"
 
@@ -222,7 +258,8 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
 
     model = ScriptedModel([final("nobody knows", ok=False)])
     outcome = play(
-        "asyncio", Agent(model, [die], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer
+        "asyncio",
+        Agent(model, [die], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer,
     )
     assert outcome.status == "unsolvable"
     assert load(path) == list(outcome.transcript)
@@ -232,14 +269,20 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
 def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
     path, tools = tmp_path / "run.jsonl", Tools()
     waits = Approvals(no_user="pause")
-    assert agent([act("add", a=1, b=2)], tools.both(), approval=waits, transcript=path).answer_sync("1+2?").status == (
-        "needs_input"
+    assert (
+        agent([act("add", a=1, b=2)], tools.both(), approval=waits, transcript=path)
+        .answer_sync("1+2?")
+        .status
+        == "needs_input"
     )
     resumed = agent([final("3"), final("4")], tools.both(), transcript=path)
     outcome = resumed.resume_sync(path)
     assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
     assert resumed.resume_sync(path, "And 2+2?").result == "4"
-    assert resumed.resume_sync(load(path), "And 2+2?", on_ask=lambda question: "Yes.").status == "model_error"
+    assert (
+        resumed.resume_sync(load(path), "And 2+2?", on_ask=lambda question: "Yes.").status
+        == "model_error"
+    )
     with pytest.raises(ValueError, match="nothing to go on with"):
         agent([]).resume_sync(outcome.transcript)
 
@@ -247,7 +290,13 @@ def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
 @given(st.data())
 @settings(max_examples=examples(40), deadline=None)
 def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
-    acts = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a="x"), act("fail", reason="no"), act("nope")]
+    acts = [
+        act("add", a=1, b=2),
+        act("add", a=2, b=2),
+        act("add", a="x"),
+        act("fail", reason="no"),
+        act("nope"),
+    ]
     line = st.sampled_from([*acts, ask("Sure?"), "what?", final("3"), final("no", ok=False)])
     script = data.draw(st.lists(line, max_size=8))
     turns = data.draw(st.integers(1, 6))
@@ -265,7 +314,11 @@ def test_a_repetition_with_other_settings_says_where_it_leaves_the_record(run: A
     with pytest.raises(ReplayMissed, match="event 4"):
         play("asyncio", lambda: replayed(path, language="zh"))
     changed = [
-        CallFinished(success=True, result=4, at=event.at) if isinstance(event, CallFinished) else event
+        (
+            CallFinished(success=True, result=4, at=event.at)
+            if isinstance(event, CallFinished)
+            else event
+        )
         for event in events
     ]
     with pytest.raises(ReplayMissed, match="event 9"):
@@ -283,7 +336,14 @@ def test_messages_that_were_left_out_are_left_out_again(tmp_path: Any) -> None:
     script = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a=3, b=2), final("3")]
     model = ScriptedModel(script)
     made = answer(
-        "asyncio", Agent(model, Tools().both(), approval=Approvals(allow=("*",)), trim=keep_last(6000), transcript=path)
+        "asyncio",
+        Agent(
+            model,
+            Tools().both(),
+            approval=Approvals(allow=("*",)),
+            trim=keep_last(6000),
+            transcript=path,
+        ),
     )
     sizes = [len(json.dumps(asked.messages, ensure_ascii=False)) for asked in model.asked]
     assert made.status == "answered"
@@ -306,17 +366,34 @@ SECRETS = [
 @pytest.mark.parametrize("secret", SECRETS)
 def test_keys_of_well_known_services_are_hidden_wherever_they_stand(secret: str) -> None:
     redactor = Redactor({})
-    for value in (secret, f"use {secret}, please", json.dumps({"x": [secret]}), json.dumps(json.dumps({"x": secret}))):
+    for value in (
+        secret,
+        f"use {secret}, please",
+        json.dumps({"x": [secret]}),
+        json.dumps(json.dumps({"x": secret})),
+    ):
         assert secret not in redactor.text(value)
         assert HIDDEN in redactor.text(value)
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "api_key", "API-KEY", "Authorization", "client_secret", "access_token", "x-api-key", "Cookie"]
+    "name",
+    [
+        "password",
+        "api_key",
+        "API-KEY",
+        "Authorization",
+        "client_secret",
+        "access_token",
+        "x-api-key",
+        "Cookie",
+    ],
 )
 def test_what_stands_under_the_name_of_a_secret_is_hidden(name: str) -> None:
     value = "rosebud, of course"
-    hidden = Redactor({}).value({"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))})
+    hidden = Redactor({}).value(
+        {"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))}
+    )
     assert value not in json.dumps(hidden)
     assert json.loads(json.loads(hidden["text"])) == {name: HIDDEN, "b": 1}
 
@@ -335,7 +412,9 @@ def test_credentials_in_texts_are_hidden(text: str, hidden: str) -> None:
 
 
 def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
-    redactor = Redactor({"MY_API_KEY": 'quite "secret" indeed', "PATH": "/usr/bin:/bin", "DEBUG_TOKEN": "1"})
+    redactor = Redactor(
+        {"MY_API_KEY": 'quite "secret" indeed', "PATH": "/usr/bin:/bin", "DEBUG_TOKEN": "1"}
+    )
     assert redactor.text('it is quite "secret" indeed') == f"it is {HIDDEN}"
     assert redactor.text(json.dumps({"x": 'quite "secret" indeed'})) == json.dumps({"x": HIDDEN})
     assert redactor.text("/usr/bin:/bin and 1") == "/usr/bin:/bin and 1"
@@ -343,7 +422,13 @@ def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["next_page_token is 17", "the secret of success", '{"keys": ["a", "b"]}', "task-force-one-and-two", "12:30@noon"],
+    [
+        "next_page_token is 17",
+        "the secret of success",
+        '{"keys": ["a", "b"]}',
+        "task-force-one-and-two",
+        "12:30@noon",
+    ],
 )
 def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
     assert Redactor({}).text(text) == text
@@ -351,11 +436,18 @@ def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
 
 @pytest.mark.parametrize("part", ["a-", "\\", '"', '"a-', "x://", "authorization ", "-----BEGIN "])
 def test_a_long_text_without_secrets_is_soon_looked_through(part: str) -> None:
-    text = part * (300_000 // len(part))  # minutes, where each place is compared with all that is behind it
+    text = part * (
+        300_000 // len(part)
+    )  # minutes, where each place is compared with all that is behind it
     assert Redactor({}).text(text) == text
 
 
-@given(st.text() | st.sampled_from(SECRETS).flatmap(lambda secret: st.text().map(lambda text: text + secret + text)))
+@given(
+    st.text()
+    | st.sampled_from(SECRETS).flatmap(
+        lambda secret: st.text().map(lambda text: text + secret + text)
+    )
+)
 def test_hiding_twice_hides_no_more(text: str) -> None:
     once = Redactor({}).text(text)
     assert Redactor({}).text(once) == once
@@ -369,24 +461,45 @@ def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_p
         raise AssertionError("it was called")
 
     waits = Approvals(no_user="pause")
-    answer("asyncio", agent([act("login", password="swordfish")], [login], approval=waits, transcript=path))
+    answer(
+        "asyncio",
+        agent([act("login", password="swordfish")], [login], approval=waits, transcript=path),
+    )
     model = ScriptedModel([final("I need it again", ok=False)])
-    made = play("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer)
+    made = play(
+        "asyncio",
+        Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path)
+        .resume(path)
+        .answer,
+    )
     assert made.status == "unsolvable"
     assert "Ask the user for it" in str(model.asked[-1].messages[-1])
 
 
-def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(tmp_path: Any, monkeypatch: Any) -> None:
+def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setenv("SHOP_PASSWORD", "correct horse battery")
     path = tmp_path / "run.jsonl"
 
     def login(password: str, header: str) -> dict[str, str]:
         """Log in."""
-        return {"token": "swordfish-and-chips", "header": header, "home": "https://me:hunter22@example.com"}
+        return {
+            "token": "swordfish-and-chips",
+            "header": header,
+            "home": "https://me:hunter22@example.com",
+        }
 
-    script = [act("login", password="correct horse battery", header=f"Bearer {KEY}"), final(f"It was {KEY}.")]
+    script = [
+        act("login", password="correct horse battery", header=f"Bearer {KEY}"),
+        final(f"It was {KEY}."),
+    ]
     model = ScriptedModel(script)
-    outcome = answer("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path), f"Use {KEY}!")
+    outcome = answer(
+        "asyncio",
+        Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path),
+        f"Use {KEY}!",
+    )
     assert outcome.result == f"It was {KEY}."
     assert "swordfish-and-chips" in str(model.asked[-1].messages)
     written = path.read_text()

@@ -1,7 +1,9 @@
-"""What the tests of all generated clients share: servers, generation, and programs that drive a client.
+"""What the tests of all generated clients share: servers, generation, and programs that drive a
+client.
 
-A language's test writes the generated text and a program of its own into a folder, compiles both with the strictest
-settings, and runs the result with `drive`, which checks that no process of it is left.
+A language's test writes the generated text and a program of its own into a folder, compiles both
+with the strictest settings, and runs the result with `drive`, which checks that no process of it is
+left.
 """
 
 from __future__ import annotations
@@ -46,7 +48,11 @@ VALUE: dict[str, Any] = {
     "place": {"x": 1, "y": 2},
     "places": {"home": [{"x": 3, "y": 0}]},
     "shape": {"type": "circle", "centre": {"x": 1, "y": 0}, "radius": 2.5},
-    "tree": {"name": "root", "branches": [{"name": "leaf", "branches": [], "parent": None}], "parent": None},
+    "tree": {
+        "name": "root",
+        "branches": [{"name": "leaf", "branches": [], "parent": None}],
+        "parent": None,
+    },
     "maybe": None,
     "either": [1, 2],
     "options": {"type": "x", "func": None},
@@ -58,15 +64,23 @@ VALUE: dict[str, Any] = {
 
 
 def echo(entries: Sequence[Any], folder: Path) -> tuple[str, ...]:
-    """Return the command of a server with these *entries* of `tools/list`, each of which returns its arguments."""
+    """Return the command of a server with these *entries* of `tools/list`, each of which returns
+    its arguments.
+    """
     file = folder / "entries.json"
     file.write_text(json.dumps(entries), "utf-8")
     return (sys.executable, str(HERE / "echo_server.py"), str(file))
 
 
 def mirror(number: int, schema: Any) -> dict[str, Any]:
-    """Return the entry of the tool `mirror_NUMBER`, which takes and returns a value of *schema*, called `result`."""
-    root = {key: schema[key] for key in ("$defs", "definitions") if isinstance(schema, dict) and key in schema}
+    """Return the entry of the tool `mirror_NUMBER`, which takes and returns a value of *schema*,
+    called `result`.
+    """
+    root = {
+        key: schema[key]
+        for key in ("$defs", "definitions")
+        if isinstance(schema, dict) and key in schema
+    }
     whole = {"type": "object", "properties": {"result": schema}, "required": ["result"], **root}
     return {"name": f"mirror_{number}", "inputSchema": whole, "outputSchema": whole}
 
@@ -92,18 +106,28 @@ def entries_of(command: tuple[str, ...]) -> list[Any]:
 
 def generated(language: str, command: tuple[str, ...], *, embeds: bool = True) -> str:
     """Return the client of a server as `toolwire client` writes it."""
-    return generate(language, entries_of(command), command=command, head=["A client made by a test."], embeds=embeds)
+    return generate(
+        language,
+        entries_of(command),
+        command=command,
+        head=["A client made by a test."],
+        embeds=embeds,
+    )
 
 
 def toolchain(name: str, *, under: str = "languages") -> Path:
-    """Return the path of a program in a folder of the installed peers, or else of one on the path."""
+    """Return the path of a program in a folder of the installed peers, or else of one on the
+    path.
+    """
     own = INSTALLED / under / name
     found = own if own.exists() else shutil.which(Path(name).name)
     return Path(found or missing(f"the program {Path(name).name}"))
 
 
 def toolchain_at_least(name: str, version: tuple[int, int], *arguments: str) -> Path:
-    """Return the path of a program as `toolchain` does, if its *arguments* print at least *version*."""
+    """Return the path of a program as `toolchain` does, if its *arguments* print at least
+    *version*.
+    """
     found = toolchain(name)
     if not is_at_least(found, version, *arguments):
         missing(f"{found.name} {version[0]}.{version[1]} or later")
@@ -111,9 +135,13 @@ def toolchain_at_least(name: str, version: tuple[int, int], *arguments: str) -> 
 
 
 def is_at_least(program: Path, version: tuple[int, int], *arguments: str) -> bool:
-    """Whether the first version in what a *program* prints is at least *version*; False if it fails."""
+    """Whether the first version in what a *program* prints is at least *version*; False if it
+    fails.
+    """
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        done = subprocess.run(
+            [program, *arguments], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
     except OSError:
         return False
     found = re.search(r"(\d+)\.(\d+)", done.stdout)
@@ -123,7 +151,9 @@ def is_at_least(program: Path, version: tuple[int, int], *arguments: str) -> boo
 
 
 def run(program: Sequence[str | Path], folder: Path, env: Mapping[str, str] = {}) -> str:
-    """Run a compiler or another program in *folder*, its home unless *env* names one; it must succeed."""
+    """Run a compiler or another program in *folder*, its home unless *env* names one; it must
+    succeed.
+    """
     done = subprocess.run(
         [str(word) for word in program],
         cwd=folder,
@@ -135,7 +165,9 @@ def run(program: Sequence[str | Path], folder: Path, env: Mapping[str, str] = {}
         timeout=PATIENCE_SECONDS,
         check=False,
     )
-    assert done.returncode == 0, f"{program[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, (
+        f"{program[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    )
     return done.stdout
 
 
@@ -148,7 +180,9 @@ def drive(program: Sequence[str | Path], folder: Path, env: Mapping[str, str] = 
     home.mkdir()
     said = run(program, folder, {**env, "HOME": str(home)})
     wait_until(lambda: not list(_running_with(f"HOME={home}".encode())))
-    return [json.loads(line) for line in said.split("\n") if line]  # `splitlines` knows more ends than JSON
+    return [
+        json.loads(line) for line in said.split("\n") if line
+    ]  # `splitlines` knows more ends than JSON
 
 
 def _running_with(mark: bytes) -> Iterable[str]:

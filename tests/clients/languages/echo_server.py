@@ -1,7 +1,8 @@
 """A server whose tools are the entries in a file: `python echo_server.py entries.json`.
 
-Each tool returns its arguments as they came, which makes it a mirror for values of any schema. It is written against
-the bytes of MCP 2025-11-25, and of no later revision, so that clients have to fall back.
+Each tool returns its arguments as they came, which makes it a mirror for values of any schema. It
+is written against the bytes of MCP 2025-11-25, and of no later revision, so that clients have to
+fall back.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ def result_of(method: str, params: dict[str, Any], entries: list[Any]) -> dict[s
     match method:
         case "initialize":
             server = {"name": "echo", "version": "1"}
-            return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
+            return {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": server,
+            }
         case "tools/list":
             return {"tools": entries}
         case "tools/call":
@@ -35,8 +40,14 @@ def main() -> None:
         if "id" not in message:
             continue
         result = result_of(message["method"], message.get("params", {}), entries)
-        answer = {"error": {"code": -32601, "message": "no such method"}} if result is None else {"result": result}
-        data = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer})  # ASCII, so halves of pairs survive
+        answer = (
+            {"error": {"code": -32601, "message": "no such method"}}
+            if result is None
+            else {"result": result}
+        )
+        data = json.dumps(
+            {"jsonrpc": "2.0", "id": message["id"], **answer}
+        )  # ASCII, so halves of pairs survive
         sys.stdout.write(f"{data}\n")
         sys.stdout.flush()
 

@@ -1,4 +1,5 @@
-"""The server that clients of all languages are driven with: every kind of type, and every way a call can go.
+"""The server that clients of all languages are driven with: every kind of type, and every way a
+call can go.
 
 It is served as a file, so nothing here may know about the tests.
 """
@@ -115,7 +116,9 @@ def add(a: int, b: int = 1) -> int:
 
 
 @tool_api(read_only=True, title="Every type")
-def every_type(value: Everything, times: Annotated[int, msgspec.Meta(ge=1, le=3)] = 1) -> list[Everything]:
+def every_type(
+    value: Everything, times: Annotated[int, msgspec.Meta(ge=1, le=3)] = 1
+) -> list[Everything]:
     """Return the value as it came, several times.
 
     Nothing in a description ends a comment: */ --]] ]=] # \""" ''' `;

@@ -51,12 +51,16 @@ TEXT = "\n".join(["first", *(f"a{text}b" for text in CHARACTERS.values()), *ENDI
 def forbidden_in(source: str) -> set[str]:
     """Return the characters of *source* that no source file should have."""
     return {letter for letter in source if not letter.isprintable() and letter not in "\n\t"} | {
-        letter for letter in source if unicodedata.category(letter) in ("Cc", "Cf", "Co", "Cs") and letter not in "\n\t"
+        letter
+        for letter in source
+        if unicodedata.category(letter) in ("Cc", "Cf", "Co", "Cs") and letter not in "\n\t"
     }
 
 
 def hostile_entries() -> list[dict[str, Any]]:
-    """Return the entries of `tools/list`: the hostile text is in every place where a server can put one."""
+    """Return the entries of `tools/list`: the hostile text is in every place where a server can put
+    one.
+    """
     record = {
         "type": "object",
         "title": TEXT,
@@ -68,7 +72,11 @@ def hostile_entries() -> list[dict[str, Any]]:
         },
         "required": ["plain", f"name {TEXT}"],
     }
-    inner = {"type": "object", "description": TEXT, "properties": {"x": {"type": "number", "description": TEXT}}}
+    inner = {
+        "type": "object",
+        "description": TEXT,
+        "properties": {"x": {"type": "number", "description": TEXT}},
+    }
     schema: dict[str, Any] = {
         "type": "object",
         "description": TEXT,

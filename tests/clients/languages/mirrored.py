@@ -1,4 +1,5 @@
-"""Schemas that typed languages can express, with values that fit them: what a mirror has to return unchanged.
+"""Schemas that typed languages can express, with values that fit them: what a mirror has to return
+unchanged.
 
 A language's test compiles all examples as one client, since each compilation takes seconds.
 """
@@ -34,7 +35,9 @@ NAMES = st.sampled_from(
         "ID",
     )
 )
-TEXTS = st.lists(st.sampled_from(("red", "Red", "light green", "", "1", "null", "ß")), min_size=1, unique=True)
+TEXTS = st.lists(
+    st.sampled_from(("red", "Red", "light green", "", "1", "null", "ß")), min_size=1, unique=True
+)
 BIG = 2**53 - 1  # the largest whole number that JavaScript knows exactly
 
 SCALARS: st.SearchStrategy[Schema] = st.one_of(
@@ -61,22 +64,40 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Schema]) -> Schema:
     members = draw(st.dictionaries(NAMES, inner, min_size=1, max_size=4))
     needed = draw(st.lists(st.sampled_from(sorted(members)), unique=True))
     rest = draw(st.just(False) | SCALARS)
-    return {"type": "object", "properties": members, "required": needed, "additionalProperties": rest}
+    return {
+        "type": "object",
+        "properties": members,
+        "required": needed,
+        "additionalProperties": rest,
+    }
 
 
 def _composed(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     tagged = st.lists(objects(inner), min_size=2, max_size=3).map(
-        lambda parts: {"anyOf": [_with_tag(part, f"kind {number}") for number, part in enumerate(parts)]}
+        lambda parts: {
+            "anyOf": [_with_tag(part, f"kind {number}") for number, part in enumerate(parts)]
+        }
     )
     return st.one_of(
         inner.map(lambda schema: {"anyOf": [schema, {"type": "null"}]}),
         inner.map(lambda schema: {"type": "array", "items": schema, "maxItems": 3}),
         st.lists(inner, min_size=1, max_size=3).map(
-            lambda items: {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+            lambda items: {
+                "type": "array",
+                "prefixItems": items,
+                "items": False,
+                "minItems": len(items),
+            }
         ),
         inner.map(lambda schema: {"type": "object", "additionalProperties": schema}),
         inner.map(
-            lambda schema: {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 9}, schema]}
+            lambda schema: {
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "integer", "minimum": 0, "maximum": 9},
+                    schema,
+                ]
+            }
         ),
         tagged,
         objects(inner),
@@ -113,7 +134,12 @@ def examples(cases: st.SearchStrategy[Case], count: int) -> list[Case]:
     """Return *count* cases, to be tried together."""
     found: list[Case] = []
 
-    @settings(max_examples=count, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(cases)
     def collect(case: Case) -> None:
         found.append(case)

@@ -1,4 +1,6 @@
-"""Generated clients in Go: they compile, are as gofmt leaves them, and drive our server and those of others."""
+"""Generated clients in Go: they compile, are as gofmt leaves them, and drive our server and those
+of others.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,23 @@ HEAD = ["A client made by a test."]
 def go_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The variables under which Go downloads nothing and compiles its standard library once."""
     kept = INSTALLED / "languages"
-    cache = kept / "go-cache" if kept.is_dir() else tmp_path_factory.getbasetemp().parent / "go-cache"
-    offline = {"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off", "GOFLAGS": "-mod=mod"}
+    cache = (
+        kept / "go-cache" if kept.is_dir() else tmp_path_factory.getbasetemp().parent / "go-cache"
+    )
+    offline = {
+        "GOPROXY": "off",
+        "GOTOOLCHAIN": "local",
+        "GOTELEMETRY": "off",
+        "GOFLAGS": "-mod=mod",
+    }
     return {"GOCACHE": str(cache), **offline}
 
 
 @cache
 def go_program() -> Path:
-    """Return Go of a version that the clients support: that of Debian 12 is older, and counts as missing."""
+    """Return Go of a version that the clients support: that of Debian 12 is older, and counts as
+    missing.
+    """
     return driving.toolchain_at_least("go/bin/go", (1, 24), "version")
 
 
@@ -71,13 +82,25 @@ def test_the_runtime_passes_its_own_tests(go_environment: dict[str, str]) -> Non
             env={**go_environment, "GOOS": system, "CGO_ENABLED": "0", "HOME": "/nonexistent"},
         )
     races = ["-race"] if shutil.which("gcc") else []
-    go("test", "-count=1", *races, ".", folder=RUNTIME, env={**go_environment, "HOME": "/nonexistent"})
+    go(
+        "test",
+        "-count=1",
+        *races,
+        ".",
+        folder=RUNTIME,
+        env={**go_environment, "HOME": "/nonexistent"},
+    )
 
 
 @pytest.fixture(scope="session")
 def every_type(tmp_path_factory: pytest.TempPathFactory, go_environment: dict[str, str]) -> Path:
     tools = driving.generated("go", driving.EVERY_TYPE)
-    return built(tmp_path_factory.mktemp("go"), go_environment, tools, (DRIVERS / "every_type.go").read_text("utf-8"))
+    return built(
+        tmp_path_factory.mktemp("go"),
+        go_environment,
+        tools,
+        (DRIVERS / "every_type.go").read_text("utf-8"),
+    )
 
 
 def returned(era: str) -> dict[str, Any]:
@@ -104,7 +127,10 @@ def returned(era: str) -> dict[str, Any]:
         "progress": [[number, 3, f"number {number}"] for number in (1, 2, 3)],
         "cancel": ["cancelled", True, "too late", "cancelled"],
         "pipelined": 0,
-        "no questions": "tool: This tool asks the user, but the client that called it does not support elicitation.",
+        "no questions": (
+            "tool: This tool asks the user, but the client that called it does not support"
+            " elicitation."
+        ),
         "closed": "closed",
         "questions": [
             [[f"How much {dish}?", asking, True] for dish in ("soup", "tea", "cake")],
@@ -118,7 +144,9 @@ def returned(era: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("era", ["", "legacy"])
-def test_a_client_has_every_type_and_every_way_a_call_can_go(every_type: Path, tmp_path: Path, era: str) -> None:
+def test_a_client_has_every_type_and_every_way_a_call_can_go(
+    every_type: Path, tmp_path: Path, era: str
+) -> None:
     said = driving.drive([every_type, era], tmp_path)
 
     assert dict(said) == returned(era)
@@ -136,7 +164,9 @@ def test_a_client_drives_a_server_of_the_official_python_sdk(
     assert said == [revision, 5, True, "counted", 6, "deleted it", ["Delete it?"], True]
 
 
-def test_a_client_drives_the_everything_server(tmp_path: Path, go_environment: dict[str, str]) -> None:
+def test_a_client_drives_the_everything_server(
+    tmp_path: Path, go_environment: dict[str, str]
+) -> None:
     tools = driving.generated("go", driving.everything())
     program = built(tmp_path, go_environment, tools, (DRIVERS / "everything.go").read_text("utf-8"))
 
@@ -147,10 +177,16 @@ def test_a_client_drives_the_everything_server(tmp_path: Path, go_environment: d
     assert said == ["2025-11-25", weather, "The sum of 2 and 3 is 5.", image, True, steps, resource]
 
 
-def test_a_client_that_imports_the_runtime_compiles_too(tmp_path: Path, go_environment: dict[str, str]) -> None:
-    (tmp_path / "tools.go").write_text(driving.generated("go", driving.EVERY_TYPE, embeds=False), "utf-8")
+def test_a_client_that_imports_the_runtime_compiles_too(
+    tmp_path: Path, go_environment: dict[str, str]
+) -> None:
+    (tmp_path / "tools.go").write_text(
+        driving.generated("go", driving.EVERY_TYPE, embeds=False), "utf-8"
+    )
     module = (RUNTIME / "go.mod").read_text("utf-8").splitlines()[0].removeprefix("module ")
-    requires = f"module tools\n\ngo 1.24\n\nrequire {module} v0.0.0\n\nreplace {module} => {RUNTIME}\n"
+    requires = (
+        f"module tools\n\ngo 1.24\n\nrequire {module} v0.0.0\n\nreplace {module} => {RUNTIME}\n"
+    )
     (tmp_path / "go.mod").write_text(requires, "utf-8")
 
     go("vet", "./...", folder=tmp_path, env=go_environment)
@@ -159,7 +195,9 @@ def test_a_client_that_imports_the_runtime_compiles_too(tmp_path: Path, go_envir
 
 
 def test_a_client_of_any_schemas_compiles(tmp_path: Path, go_environment: dict[str, str]) -> None:
-    entries = [driving.mirror(number, schema) for number, schema in enumerate(examples(documents(), 100))]
+    entries = [
+        driving.mirror(number, schema) for number, schema in enumerate(examples(documents(), 100))
+    ]
     tools = generate("go", entries, command=["server"], head=HEAD)
 
     built(
@@ -170,13 +208,22 @@ def test_a_client_of_any_schemas_compiles(tmp_path: Path, go_environment: dict[s
     )
 
 
-def test_a_client_of_a_hostile_server_compiles(tmp_path: Path, go_environment: dict[str, str]) -> None:
+def test_a_client_of_a_hostile_server_compiles(
+    tmp_path: Path, go_environment: dict[str, str]
+) -> None:
     tools = generate("go", hostile_entries(), command=[TEXT], head=[TEXT])
 
-    built(tmp_path, go_environment, tools, 'package main\n\nimport _ "drive/tools"\n\nfunc main() {}\n')
+    built(
+        tmp_path,
+        go_environment,
+        tools,
+        'package main\n\nimport _ "drive/tools"\n\nfunc main() {}\n',
+    )
 
 
-def test_values_go_through_the_types_of_go_and_back(tmp_path: Path, go_environment: dict[str, str]) -> None:
+def test_values_go_through_the_types_of_go_and_back(
+    tmp_path: Path, go_environment: dict[str, str]
+) -> None:
     cases = examples(mirrored(), 100)
     entries = [driving.mirror(number, schema) for number, (schema, _) in enumerate(cases)]
     tools = generate("go", entries, command=driving.echo(entries, tmp_path), head=HEAD)
@@ -188,7 +235,9 @@ def test_values_go_through_the_types_of_go_and_back(tmp_path: Path, go_environme
 
 
 def _mirrors(values: list[Any]) -> str:
-    """A driver that reads each value as the arguments of its tool, calls it, and prints the result."""
+    """A driver that reads each value as the arguments of its tool, calls it, and prints the
+    result.
+    """
     calls = "".join(
         f"""	func() (any, error) {{
 		var arguments tools.Mirror{number}Arguments

@@ -18,7 +18,9 @@ HOSTILE = hostile_entries()
 @pytest.mark.parametrize("embeds", [True, False])
 def test_no_character_that_steers_a_reader_is_in_a_client(language: str, embeds: bool) -> None:
     command = [f"server {text}" for text in CHARACTERS.values()]
-    source = generate(language, HOSTILE, command=command, head=list(CHARACTERS.values()), embeds=embeds)
+    source = generate(
+        language, HOSTILE, command=command, head=list(CHARACTERS.values()), embeds=embeds
+    )
     assert forbidden_in(source) == set()
 
 
@@ -26,7 +28,11 @@ def described(text: str) -> list[Any]:
     """Return a tool with *text* as the description of a definition that another one refers to."""
     inner = {"type": "object", "description": text, "properties": {"x": {"type": "number"}}}
     reference = {"$ref": "#/$defs/inner"}
-    schema = {"type": "object", "properties": {"a": reference, "b": reference}, "$defs": {"inner": inner}}
+    schema = {
+        "type": "object",
+        "properties": {"a": reference, "b": reference},
+        "$defs": {"inner": inner},
+    }
     return [{"name": "tool", "inputSchema": schema, "outputSchema": schema}]
 
 

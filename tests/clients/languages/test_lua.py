@@ -29,7 +29,13 @@ def driven(driver: str, tools: str, folder: Path, **variables: str) -> list[Any]
     """Run a driver with the generated client *tools*, and return the lines that it printed."""
     file = folder / "tools.lua"
     file.write_text(tools, "utf-8")
-    command = [driving.toolchain("nvim"), "--headless", "--clean", "-c", f"luafile {DRIVERS / driver}"]
+    command = [
+        driving.toolchain("nvim"),
+        "--headless",
+        "--clean",
+        "-c",
+        f"luafile {DRIVERS / driver}",
+    ]
     return driving.drive(command, folder, {"TOOLS": str(file), "ERA": "", **variables})
 
 
@@ -42,9 +48,15 @@ def returned(era: str) -> list[Any]:
     asking = "" if era else "order"  # legacy servers do not say which tool asks
     away = "ask: the client failed to ask the user: the user is away"
     if era:  # where the question is a request of the server
-        away = 'tool: tool "order" failed: The client could not ask the user: the client failed to ask the user.'
+        away = (
+            'tool: tool "order" failed: The client could not ask the user: the client failed to ask'
+            " the user."
+        )
     cannot = "This tool asks the user, but the client that called it does not support elicitation."
-    gone = "the server ended with exit status 7; the end of its stderr:\nout of \N{REPLACEMENT CHARACTER}[31mpaper"
+    gone = (
+        "the server ended with exit status 7; the end of its stderr:\nout of"
+        " \N{REPLACEMENT CHARACTER}[31mpaper"
+    )
     return [
         ["add", [5, 3]],
         ["exact", [True, True]],
@@ -79,7 +91,10 @@ def returned(era: str) -> list[Any]:
         ],
         ["death", ["gone", 7, "out of \x1b[31mpaper", "gone", False]],
         ["later", f"gone: {gone}"],
-        ["no start", "gone: the server ended with exit status 3; the end of its stderr:\nno config"],
+        [
+            "no start",
+            "gone: the server ended with exit status 3; the end of its stderr:\nno config",
+        ],
         ["no start", "start"],
     ]
 
@@ -92,13 +107,17 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(tmp_path: Path, era
 
 
 @pytest.mark.parametrize(("era", "revision"), [("", "2026-07-28"), ("legacy", "2025-11-25")])
-def test_a_client_drives_a_server_of_the_official_python_sdk(tmp_path: Path, era: str, revision: str) -> None:
+def test_a_client_drives_a_server_of_the_official_python_sdk(
+    tmp_path: Path, era: str, revision: str
+) -> None:
     [said] = driven("foreign.lua", driving.generated("lua", driving.official()), tmp_path, ERA=era)
 
     assert said == [5, "tool", "timeout", "counted", 6, "deleted it", ["Delete it?"], revision]
 
 
-def test_a_server_that_breaks_the_rules_fails_its_call_and_leaves_no_process(tmp_path: Path) -> None:
+def test_a_server_that_breaks_the_rules_fails_its_call_and_leaves_no_process(
+    tmp_path: Path,
+) -> None:
     said = driven("hostile.lua", driving.generated("lua", driving.EVERY_TYPE), tmp_path)
 
     unreadable = ["protocol", "the server sent a response that is no JSON, or nested too deeply"]
@@ -130,13 +149,26 @@ def test_a_client_drives_the_everything_server(tmp_path: Path) -> None:
 
 
 def test_a_client_of_any_schemas_can_be_loaded(tmp_path: Path) -> None:
-    entries = [driving.mirror(number, schema) for number, schema in enumerate(examples(documents(), 200))]
+    entries = [
+        driving.mirror(number, schema) for number, schema in enumerate(examples(documents(), 200))
+    ]
     tools = tmp_path / "tools.lua"
     for embeds in (True, False):
-        tools.write_text(generate("lua", entries, command=["server"], head=HEAD, embeds=embeds), "utf-8")
+        tools.write_text(
+            generate("lua", entries, command=["server"], head=HEAD, embeds=embeds), "utf-8"
+        )
         check = f"lua assert(loadfile('{tools}'))"
         driving.run(
-            [driving.toolchain("nvim"), "--headless", "--clean", "-c", f"{check} vim.cmd('qa')", "-c", "cq"], tmp_path
+            [
+                driving.toolchain("nvim"),
+                "--headless",
+                "--clean",
+                "-c",
+                f"{check} vim.cmd('qa')",
+                "-c",
+                "cq",
+            ],
+            tmp_path,
         )
 
 
@@ -145,7 +177,16 @@ def test_a_client_of_a_hostile_server_can_be_loaded(tmp_path: Path) -> None:
     tools.write_text(generate("lua", hostile_entries(), command=[TEXT], head=[TEXT]), "utf-8")
     check = f"lua assert(loadfile('{tools}'))"
     driving.run(
-        [driving.toolchain("nvim"), "--headless", "--clean", "-c", f"{check} vim.cmd('qa')", "-c", "cq"], tmp_path
+        [
+            driving.toolchain("nvim"),
+            "--headless",
+            "--clean",
+            "-c",
+            f"{check} vim.cmd('qa')",
+            "-c",
+            "cq",
+        ],
+        tmp_path,
     )
 
 
@@ -154,7 +195,9 @@ def test_values_go_through_lua_and_back(tmp_path: Path) -> None:
     entries = [driving.mirror(number, schema) for number, (schema, _) in enumerate(cases)]
     tools = generate("lua", entries, command=driving.echo(entries, tmp_path), head=HEAD)
     arguments = tmp_path / "arguments"
-    arguments.write_text("".join(json.dumps({"result": value}) + "\n" for _, value in cases), "utf-8")
+    arguments.write_text(
+        "".join(json.dumps({"result": value}) + "\n" for _, value in cases), "utf-8"
+    )
 
     said = driven("mirror.lua", tools, tmp_path, ARGUMENTS=str(arguments))
 
@@ -166,7 +209,16 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the example hosts with the client of the plugin."""
     copied = shutil.copytree(HOSTS, tmp_path_factory.mktemp("examples") / "hosts")
     (copied / "neovim" / "lua").mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "toolwire", "client", "lua", "tools.py", "-o", "neovim/lua/example_tools.lua"]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "client",
+        "lua",
+        "tools.py",
+        "-o",
+        "neovim/lua/example_tools.lua",
+    ]
     driving.run(command, copied)
     return copied
 
@@ -174,9 +226,17 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_example_plugin_completes_calls_and_cancels(hosts: Path, tmp_path: Path) -> None:
     (tmp_path / "toolwire").symlink_to(Path(sys.executable).with_name("toolwire"))
     path = f"{tmp_path}:{os.environ['PATH']}"
-    command = [driving.toolchain("nvim"), "--headless", "--clean", "--cmd", f"set runtimepath+={hosts / 'neovim'}"]
+    command = [
+        driving.toolchain("nvim"),
+        "--headless",
+        "--clean",
+        "--cmd",
+        f"set runtimepath+={hosts / 'neovim'}",
+    ]
 
-    said = driving.drive([*command, "-c", f"luafile {DRIVERS / 'plugin.lua'}"], tmp_path, {"PATH": path})
+    said = driving.drive(
+        [*command, "-c", f"luafile {DRIVERS / 'plugin.lua'}"], tmp_path, {"PATH": path}
+    )
 
     assert said == [
         ["add", "count", "wait"],
@@ -194,13 +254,22 @@ def test_the_example_plugin_completes_calls_and_cancels(hosts: Path, tmp_path: P
     ]
 
 
-def test_the_lua_is_as_stylua_leaves_it_and_luacheck_finds_nothing(hosts: Path, tmp_path: Path) -> None:
+def test_the_lua_is_as_stylua_leaves_it_and_luacheck_finds_nothing(
+    hosts: Path, tmp_path: Path
+) -> None:
     ours = [ROOT / "clients" / "lua" / "toolwire.lua", *DRIVERS.glob("*.lua")]
     ours += [HOSTS / "neovim" / "host.lua", HOSTS / "neovim" / "plugin" / "tool.lua"]
     limits = ["--std", "luajit", "--globals", "vim", "--max-line-length", "120", "--no-unused-args"]
     allowed = ["--no-max-comment-line-length", "--no-max-string-line-length"]
 
-    generated = hosts / "neovim" / "lua" / "example_tools.lua"  # whose long lines are names and texts of the server
+    generated = (
+        hosts / "neovim" / "lua" / "example_tools.lua"
+    )  # whose long lines are names and texts of the server
     driving.run([driving.toolchain("luacheck"), *limits, *allowed, *ours], tmp_path)
-    driving.run([driving.toolchain("luacheck"), *limits, "--no-max-line-length", generated], tmp_path)
-    driving.run([node(newest=True), DRIVERS / "stylua.cjs", driving.toolchain("node_modules"), *ours], tmp_path)
+    driving.run(
+        [driving.toolchain("luacheck"), *limits, "--no-max-line-length", generated], tmp_path
+    )
+    driving.run(
+        [node(newest=True), DRIVERS / "stylua.cjs", driving.toolchain("node_modules"), *ours],
+        tmp_path,
+    )

@@ -30,7 +30,10 @@ from toolwire_schemas.typed_clients import generate
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 ROOT = HERE.parents[2]
-PATHS = {"MYPYPATH": f"{ROOT / 'clients'}:{ROOT / 'schemas'}", "PYTHONPATH": f"{ROOT / 'clients'}:{ROOT / 'schemas'}"}
+PATHS = {
+    "MYPYPATH": f"{ROOT / 'clients'}:{ROOT / 'schemas'}",
+    "PYTHONPATH": f"{ROOT / 'clients'}:{ROOT / 'schemas'}",
+}
 
 
 def check_types(folder: Path) -> None:
@@ -96,7 +99,10 @@ def test_calls_at_once_and_a_cancelled_task(folder: Path) -> None:
 
 
 def test_values_of_a_foreign_server_come_back(tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"größe": {"enum": ["s", "m"]}, "x-y": {"type": ["number", "null"]}}}
+    schema = {
+        "type": "object",
+        "properties": {"größe": {"enum": ["s", "m"]}, "x-y": {"type": ["number", "null"]}},
+    }
     command = echo([mirror(1, schema), mirror(2, {"type": "array", "items": schema})], tmp_path)
     (tmp_path / "made.py").write_text(generated("python", command), "utf-8")
     (tmp_path / "use.py").write_text(
@@ -106,13 +112,19 @@ def test_values_of_a_foreign_server_come_back(tmp_path: Path) -> None:
         "    print(json.dumps(tools.mirror_2(result=[{'x-y': 0.5}, {}])))\n"
     )
     check_types(tmp_path)
-    assert drive([sys.executable, "use.py"], tmp_path, PATHS) == [{"größe": "m", "x-y": None}, [{"x-y": 0.5}, {}]]
+    assert drive([sys.executable, "use.py"], tmp_path, PATHS) == [
+        {"größe": "m", "x-y": None},
+        [{"x-y": 0.5}, {}],
+    ]
 
 
 def test_a_wrong_use_is_found_by_the_type_checker(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "made.py", tmp_path)
     wrong = ["a='2'", "", "a=1, c=2", "a=None"]
-    uses = [f"def use_{number}(tools: Tools) -> None:\n    tools.add({each})\n" for number, each in enumerate(wrong)]
+    uses = [
+        f"def use_{number}(tools: Tools) -> None:\n    tools.add({each})\n"
+        for number, each in enumerate(wrong)
+    ]
     (tmp_path / "wrong.py").write_text("from made import Tools\n\n" + "\n".join(uses))
     with pytest.raises(AssertionError, match=r"Found 4 errors in 1 file"):
         check_types(tmp_path)
@@ -121,13 +133,18 @@ def test_a_wrong_use_is_found_by_the_type_checker(folder: Path, tmp_path: Path) 
 def test_foreign_servers_are_called(tmp_path: Path) -> None:
     for name, command, use in [
         ("everything", everything(), "tools.get_sum(a=2, b=3).text"),
-        ("official", official(), "[tools.add(a=2, b=3), tools.count(on_progress=lambda *seen: None)]"),
+        (
+            "official",
+            official(),
+            "[tools.add(a=2, b=3), tools.count(on_progress=lambda *seen: None)]",
+        ),
     ]:
         assert len(entries_of(command)) > 3
         (tmp_path / "made.py").write_text(generated("python", command), "utf-8")
         (tmp_path / "use.py").write_text(
-            "import json\nfrom made import COMMAND, Tools\nfrom toolwire_client import connect\n"
-            f"with connect(COMMAND) as client:\n    tools = Tools(client)\n    print(json.dumps({use}))\n"
+            "import json\nfrom made import COMMAND, Tools\nfrom toolwire_client import"
+            " connect\nwith connect(COMMAND) as client:\n    tools = Tools(client)\n   "
+            f" print(json.dumps({use}))\n"
         )
         [said] = drive([sys.executable, "use.py"], tmp_path, PATHS)
         assert said == {"everything": "The sum of 2 and 3 is 5.", "official": [5, "counted"]}[name]

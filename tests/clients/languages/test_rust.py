@@ -1,4 +1,6 @@
-"""Generated clients in Rust: Debian's compiler takes them without a network, and they drive our server and others."""
+"""Generated clients in Rust: Debian's compiler takes them without a network, and they drive our
+server and others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ HEAD = ["A client made by a test."]
 OLDEST = (1, 63)
 """The oldest compiler that the clients support."""
 
-# Crates come from Debian's packages, so a build needs no network, and nothing of a developer's own ~/.cargo.
+# Crates come from Debian's packages, so a build needs no network, and nothing of a developer's own
+# ~/.cargo.
 CONFIG = f"""
 [source.crates-io]
 replace-with = "debian"
@@ -70,13 +73,19 @@ def rust_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 @cache
 def rust_programs() -> Path:
-    """Return the folder of a compiler and its programs: the system's, as the crates are, or else rustup's."""
+    """Return the folder of a compiler and its programs: the system's, as the crates are, or else
+    rustup's.
+    """
     places = [*os.defpath.split(os.pathsep), *os.environ["PATH"].split(os.pathsep)]
-    return next(filter(has_rust, map(Path, places)), None) or missing("the packages of the function language_rust")
+    return next(filter(has_rust, map(Path, places)), None) or missing(
+        "the packages of the function language_rust"
+    )
 
 
 def has_rust(folder: Path) -> bool:
-    """Whether all programs that the tests use are in *folder* and run: those of rustup may lack their component."""
+    """Whether all programs that the tests use are in *folder* and run: those of rustup may lack
+    their component.
+    """
     if not driving.is_at_least(folder / "rustc", OLDEST, "--version"):
         return False
     others = ("cargo", "cargo-clippy", "rustfmt")
@@ -84,7 +93,9 @@ def has_rust(folder: Path) -> bool:
 
 
 def cargo(*arguments: str, folder: Path, env: dict[str, str]) -> str:
-    return driving.run([rust_programs() / "cargo", *arguments], folder, {**env, "HOME": env["CARGO_HOME"]})
+    return driving.run(
+        [rust_programs() / "cargo", *arguments], folder, {**env, "HOME": env["CARGO_HOME"]}
+    )
 
 
 def formatted(folder: Path, env: dict[str, str], *files: str) -> None:
@@ -92,7 +103,9 @@ def formatted(folder: Path, env: dict[str, str], *files: str) -> None:
 
 
 def project(folder: Path, env: dict[str, str], files: dict[str, str]) -> str:
-    """Write a program, whose generated files are as rustfmt leaves them, into *folder*; return its name."""
+    """Write a program, whose generated files are as rustfmt leaves them, into *folder*; return its
+    name.
+    """
     name = f"drive-{folder.name}"
     (folder / "Cargo.toml").write_text(MANIFEST.replace('"drive"', f'"{name}"'), "utf-8")
     for file, text in files.items():
@@ -117,13 +130,24 @@ def test_the_runtime_passes_its_own_tests(rust_environment: dict[str, str], tmp_
     shutil.copytree(RUNTIME, folder, ignore=shutil.ignore_patterns("target"))
 
     cargo("fmt", "--check", folder=folder, env=rust_environment)
-    cargo("clippy", "--quiet", "--all-targets", "--", "-D", "warnings", folder=folder, env=rust_environment)
+    cargo(
+        "clippy",
+        "--quiet",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+        folder=folder,
+        env=rust_environment,
+    )
     cargo("test", "--quiet", folder=folder, env=rust_environment)
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory, rust_environment: dict[str, str]) -> Path:
-    """A program that drives three servers; its first client contains the runtime, the others import it."""
+    """A program that drives three servers; its first client contains the runtime, the others import
+    it.
+    """
     files = {file.name: file.read_text("utf-8") for file in DRIVERS.glob("*.rs")}
     files["every_type_tools.rs"] = driving.generated("rust", driving.EVERY_TYPE)
     files["official_tools.rs"] = driving.generated("rust", driving.official(), embeds=False)
@@ -135,7 +159,9 @@ def program(tmp_path_factory: pytest.TempPathFactory, rust_environment: dict[str
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_path: Path, era: str) -> None:
+def test_a_client_has_every_type_and_every_way_a_call_can_go(
+    program: Path, tmp_path: Path, era: str
+) -> None:
     said = driving.drive([program, "every_type", era], tmp_path)
 
     gone = [
@@ -163,8 +189,10 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_
         "timeout": [True, True],
         "pipelined": True,
         "threads": 36,
-        "no questions": "the tool failed: "
-        "This tool asks the user, but the client that called it does not support elicitation.",
+        "no questions": (
+            "the tool failed: "
+            "This tool asks the user, but the client that called it does not support elicitation."
+        ),
         "closed": True,
         "no start": "the server ended: exit status: 3; the end of its stderr:\nno config",
         "no program": 'cannot start "/nonexistent/program": No such file or directory (os error 2)',
@@ -182,12 +210,16 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(program: Path, tmp_
     assert {step for step, _ in said} == {*answers, "death", "question", "asked"}
 
 
-def test_a_server_ends_with_a_host_that_does_not_close_its_client(program: Path, tmp_path: Path) -> None:
+def test_a_server_ends_with_a_host_that_does_not_close_its_client(
+    program: Path, tmp_path: Path
+) -> None:
     assert driving.drive([program, "exits", ""], tmp_path) == [["stubborn", True], ["add", 2]]
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_a_client_drives_a_server_of_the_official_python_sdk(program: Path, tmp_path: Path, era: str) -> None:
+def test_a_client_drives_a_server_of_the_official_python_sdk(
+    program: Path, tmp_path: Path, era: str
+) -> None:
     assert driving.drive([program, "official", era], tmp_path) == [
         ["add", 5],
         ["fail", "the tool failed: Error executing tool fail: out of order"],
@@ -209,37 +241,55 @@ def test_a_client_drives_the_everything_server(program: Path, tmp_path: Path) ->
     ]
 
 
-# --- any schemas ------------------------------------------------------------------------------------------------------
+# --- any schemas ----------------------------------------------------------------------------------
 
 
 def test_a_client_of_any_tools_compiles(tmp_path: Path, rust_environment: dict[str, str]) -> None:
     entries = [
-        *(driving.mirror(number, schema) for number, schema in enumerate(examples(documents(), 40))),
-        *({**entry, "name": f"{entry['name']}{number}"} for number, entry in enumerate(examples(ENTRIES, 40))),
+        *(
+            driving.mirror(number, schema)
+            for number, schema in enumerate(examples(documents(), 40))
+        ),
+        *(
+            {**entry, "name": f"{entry['name']}{number}"}
+            for number, entry in enumerate(examples(ENTRIES, 40))
+        ),
     ]
     tools = generate("rust", entries, command=["server", '\u202e"\\\n'], head=HEAD, embeds=False)
 
-    project(tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"})
+    project(
+        tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"}
+    )
     linted(tmp_path, rust_environment)
 
 
-def test_a_client_of_a_hostile_server_compiles(tmp_path: Path, rust_environment: dict[str, str]) -> None:
+def test_a_client_of_a_hostile_server_compiles(
+    tmp_path: Path, rust_environment: dict[str, str]
+) -> None:
     tools = generate("rust", hostile_entries(), command=[TEXT], head=[TEXT], embeds=False)
 
-    project(tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"})
+    project(
+        tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"}
+    )
     linted(tmp_path, rust_environment)
 
 
-def test_values_go_through_the_types_of_rust_and_back(tmp_path: Path, rust_environment: dict[str, str]) -> None:
+def test_values_go_through_the_types_of_rust_and_back(
+    tmp_path: Path, rust_environment: dict[str, str]
+) -> None:
     cases = examples(mirrored(), 40)
     entries = [driving.mirror(number, schema) for number, (schema, _) in enumerate(cases)]
-    tools = generate("rust", entries, command=driving.echo(entries, tmp_path), head=HEAD, embeds=False)
+    tools = generate(
+        "rust", entries, command=driving.echo(entries, tmp_path), head=HEAD, embeds=False
+    )
     values = [json.dumps({"result": value}) for _, value in cases]
     mirrors = "".join(
-        f"    say(tools.mirror_{number}(&serde_json::from_str({_literal(value)}).unwrap()).call().unwrap());\n"
+        f"    say(tools.mirror_{number}(&serde_json::from_str({_literal(value)}).unwrap()).call().unwrap());\n"  # noqa: E501
         for number, value in enumerate(values)
     )
-    program = built(tmp_path, rust_environment, {"tools.rs": tools, "main.rs": f"{_MIRRORS}{mirrors}}}\n"})
+    program = built(
+        tmp_path, rust_environment, {"tools.rs": tools, "main.rs": f"{_MIRRORS}{mirrors}}}\n"}
+    )
 
     assert driving.drive([program], tmp_path) == [value for _, value in cases]
 

@@ -44,11 +44,15 @@ def test_a_program_that_is_missing_does_not_count(tmp_path: Path) -> None:
     ("compiler", "formatter_status", "counts"),
     [("1.63.0", 0, True), ("1.95.0", 0, True), ("1.62.1", 0, False), ("1.95.0", 1, False)],
 )
-def test_rust_counts_with_all_its_programs(tmp_path: Path, compiler: str, formatter_status: int, counts: bool) -> None:
+def test_rust_counts_with_all_its_programs(
+    tmp_path: Path, compiler: str, formatter_status: int, counts: bool
+) -> None:
     program(tmp_path / "rustc", f"rustc {compiler} (abc 2026-01-01)")
     program(tmp_path / "cargo", f"cargo {compiler}")
     program(tmp_path / "cargo-clippy", "clippy 0.1.63 (abc 2026-01-01)")
-    program(tmp_path / "rustfmt", "rustfmt 1.5.1-stable", formatter_status)  # rustup's stand-in without its component
+    program(
+        tmp_path / "rustfmt", "rustfmt 1.5.1-stable", formatter_status
+    )  # rustup's stand-in without its component
     assert has_rust(tmp_path) is counts
 
 

@@ -1,4 +1,6 @@
-"""Clients in TypeScript compile under the strictest settings, and do what a client of Toolwire does."""
+"""Clients in TypeScript compile under the strictest settings, and do what a client of Toolwire
+does.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def compile_to(folder: Path, options: dict[str, Any] = OPTIONS, /, **sources: st
     if not modules.exists():
         modules.symlink_to(installed("tsc").parents[1], target_is_directory=True)
     (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
+    (folder / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": options, "include": ["*.ts"]})
+    )
     run([installed("tsc"), "--project", "tsconfig.json"], folder)
 
 
@@ -78,7 +82,8 @@ def program(name: str) -> str:
     return (HERE / "typescript" / f"{name}.ts").read_text("utf-8")
 
 
-# What the programs are run with: the compiled ones with the oldest Node, the others with the text as it is.
+# What the programs are run with: the compiled ones with the oldest Node, the others with the text
+# as it is.
 RUNTIMES = {
     "node": ["node", "dist/{}.js"],
     "deno": ["deno", "run", "--allow-all", "--no-lock", "--cached-only", "{}.ts"],
@@ -114,23 +119,38 @@ GONE = failed(
     stderr="last words\n",
 )
 MOST = 2**53 - 1  # the largest integer that JavaScript keeps
-NOT_AS_THE_OTHERS = {"whole": MOST, "place": {"x": 1, "y": 0}, "anything": {"deep": [None, MOST]}, "später": 3}
+NOT_AS_THE_OTHERS = {
+    "whole": MOST,
+    "place": {"x": 1, "y": 0},
+    "anything": {"deep": [None, MOST]},
+    "später": 3,
+}
 LEAF = {"name": "leaf", "branches": [], "parent": None}
-NAMES_OF_QUESTION = {"auto": ["message", "schema", "signal", "tool"], "legacy": ["message", "schema", "signal"]}
+NAMES_OF_QUESTION = {
+    "auto": ["message", "schema", "signal", "tool"],
+    "legacy": ["message", "schema", "signal"],
+}
 CAME = {
     "every type": [{**VALUE, **NOT_AS_THE_OTHERS}, 0],
     "add": [3, 42],
     "names": ["class", {"items": [1, 2]}, "https://example.org/p"],
     "nothing": None,
     "echo": "\0 \n",
-    "plant": {"name": "level 1", "branches": [{"name": "level 0", "branches": [LEAF], "parent": None}], "parent": None},
+    "plant": {
+        "name": "level 1",
+        "branches": [{"name": "level 0", "branches": [LEAF], "parent": None}],
+        "parent": None,
+    },
     "measure": 9,
     "picture": [{"type": "image", "data": "iVBORw==", "mimeType": "image/png"}],
     "text": "just text",
     "fail": failed("ToolFailed", "no \\u{1b}[31mreason", text="no \x1b[31mreason"),
     "wrong arguments": tool_failed('arguments.a: "two" is not an integer'),
     "no number": failed("TypeError", "JSON has no number NaN"),
-    "count": [3, [{"progress": number, "total": 3, "message": f"number {number}"} for number in (1, 2, 3)]],
+    "count": [
+        3,
+        [{"progress": number, "total": 3, "message": f"number {number}"} for number in (1, 2, 3)],
+    ],
     "a callback that throws": failed("Error", "no more"),
     "abort": failed("Error", "the user changed her mind"),
     "the tool was cancelled": True,
@@ -144,7 +164,9 @@ CAME = {
     "after death": GONE,
     "close": 7,
     "after close": GONE,
-    "not asked": tool_failed("This tool asks the user, but the client that called it does not support elicitation."),
+    "not asked": tool_failed(
+        "This tool asks the user, but the client that called it does not support elicitation."
+    ),
     "status": 0,
     "open at close": failed("Closed", "the client was closed"),
     "forgotten": 2,
@@ -152,8 +174,12 @@ CAME = {
 """What comes of each step of `every_type.ts`, in any era."""
 
 
-@pytest.mark.parametrize(("runtime", "era"), [("node", "auto"), ("node", "legacy"), ("deno", "auto"), ("bun", "auto")])
-def test_a_client_does_everything_and_leaves_no_process(runtime: str, era: str, every_type: Path) -> None:
+@pytest.mark.parametrize(
+    ("runtime", "era"), [("node", "auto"), ("node", "legacy"), ("deno", "auto"), ("bun", "auto")]
+)
+def test_a_client_does_everything_and_leaves_no_process(
+    runtime: str, era: str, every_type: Path
+) -> None:
     steps = dict(drive([*command_of(runtime, "main"), era], every_type))
 
     assert steps.pop("revision") == {"auto": "2026-07-28", "legacy": "2025-11-25"}[era]
@@ -200,7 +226,11 @@ FAULTS = {
     "dies in a call": gone(7, "out of ideas\n"),
     "crashes in a call": gone(None, signal="SIGKILL"),
     "is silent": {"name": "TimedOut", "message": "no answer to tools/call in 200 ms", "logged": []},
-    "is silent at the start": {"name": "TimedOut", "message": "the server was not ready in time", "logged": []},
+    "is silent at the start": {
+        "name": "TimedOut",
+        "message": "the server was not ready in time",
+        "logged": [],
+    },
     "talks rubbish": {
         "name": "TimedOut",
         "message": "no answer to tools/call in 500 ms",
@@ -212,7 +242,11 @@ FAULTS = {
     "closes its output": gone(None),
     "leaves a child and dies": gone(7),
     "ignores everything": WORKS,
-    "speaks no modern revision": {"name": "RequestFailed", "message": "no such method (error -32601)", "logged": []},
+    "speaks no modern revision": {
+        "name": "RequestFailed",
+        "message": "no such method (error -32601)",
+        "logged": [],
+    },
     "no such program": {"name": "NotStarted", "logged": []},
     "no program": {"name": "NotStarted", "logged": []},
     "no such folder": {"name": "NotStarted", "logged": []},
@@ -239,7 +273,9 @@ def test_any_tools_give_a_client_that_compiles(tmp_path: Path) -> None:
     @MANY
     @given(st.lists(ENTRIES, max_size=3))
     def write(entries: list[dict[str, Any]]) -> None:
-        text = generate("typescript", entries, command=["*/", '"'], head=["*/"], embeds=len(sources) % 10 == 0)
+        text = generate(
+            "typescript", entries, command=["*/", '"'], head=["*/"], embeds=len(sources) % 10 == 0
+        )
         sources[f"client{len(sources)}"] = text
 
     write()
@@ -247,11 +283,17 @@ def test_any_tools_give_a_client_that_compiles(tmp_path: Path) -> None:
 
 
 def test_a_client_of_a_hostile_server_compiles(tmp_path: Path) -> None:
-    compile_to(tmp_path, OPTIONS, tools=generate("typescript", hostile_entries(), command=[TEXT], head=[TEXT]))
+    compile_to(
+        tmp_path,
+        OPTIONS,
+        tools=generate("typescript", hostile_entries(), command=[TEXT], head=[TEXT]),
+    )
 
 
 def is_exact(value: Any) -> bool:
-    """Whether JavaScript keeps all numbers in *value*: it writes larger ones as whole numbers that differ a little."""
+    """Whether JavaScript keeps all numbers in *value*: it writes larger ones as whole numbers that
+    differ a little.
+    """
     if isinstance(value, dict | list):
         return all(map(is_exact, value.values() if isinstance(value, dict) else value))
     return not isinstance(value, int | float) or abs(value) <= 2**53
@@ -268,8 +310,9 @@ def test_any_value_goes_to_a_server_and_back_by_its_types(tmp_path: Path) -> Non
     collect()
     entries = [mirror(number, sample.schema) for number, sample in enumerate(samples)]
     calls = [
-        f"const value{number} = await tools.mirror{number}({{ result: {json.dumps(sample.value)} }});\n"
-        f"console.log(JSON.stringify(await tools.mirror{number}({{ result: value{number} }})));\n"
+        f"const value{number} = await tools.mirror{number}({{ result: {json.dumps(sample.value)}"
+        f" }});\nconsole.log(JSON.stringify(await tools.mirror{number}({{ result: value{number}"
+        " })));\n"
         for number, sample in enumerate(samples)
     ]
     head = 'import { connect } from "./client.ts";\nconst { tools } = await connect();\n'
@@ -279,12 +322,18 @@ def test_any_value_goes_to_a_server_and_back_by_its_types(tmp_path: Path) -> Non
     came = drive(command_of("node", "main"), tmp_path)
     assert came == [sample.value for sample in samples]
     assert all(
-        Draft202012Validator(schema).is_valid(value) for (schema, _, _), value in zip(samples, came, strict=True)
+        Draft202012Validator(schema).is_valid(value)
+        for (schema, _, _), value in zip(samples, came, strict=True)
     )
 
 
 def test_types_refuse_what_schemas_refuse(tmp_path: Path) -> None:
-    wrong = ['tools.add({ a: "2" })', "tools.add({})", "tools.add({ a: 1, c: 1 })", "tools.plant({ depth: null })"]
+    wrong = [
+        'tools.add({ a: "2" })',
+        "tools.add({})",
+        "tools.add({ a: 1, c: 1 })",
+        "tools.plant({ depth: null })",
+    ]
     main = 'import { connect } from "./client.ts";\nconst { tools } = await connect();\n'
     main += "".join(f"// @ts-expect-error\nawait {call};\n" for call in wrong)
     compile_to(tmp_path, client=generated("typescript", EVERY_TYPE), main=main)
@@ -310,7 +359,10 @@ def copied_package(folder: Path) -> Path:
     built = shutil.ignore_patterns("node_modules", "dist", "schemas", "cases", "LICENSE", "*.tgz")
     shutil.copytree(SOURCES, package, ignore=built)
     for name in ("v1", "cases"):
-        shutil.copytree(root / "schemas" / "toolwire_schemas" / name, folder / "schemas" / "toolwire_schemas" / name)
+        shutil.copytree(
+            root / "schemas" / "toolwire_schemas" / name,
+            folder / "schemas" / "toolwire_schemas" / name,
+        )
     shutil.copy(root / "LICENSE", folder)
     (package / "node_modules").symlink_to(installed("tsc").parents[1], target_is_directory=True)
     return package
@@ -344,7 +396,7 @@ for await (const verdict of play(process.argv.slice(2), chosen, { validate, valu
   if (verdict.outcome === "fail") console.error(verdict);
 }
 console.log(JSON.stringify(outcomes));
-"""
+"""  # noqa: E501
 
 
 def test_the_package_passes_its_own_tests(tmp_path: Path) -> None:
@@ -354,9 +406,17 @@ def test_the_package_passes_its_own_tests(tmp_path: Path) -> None:
 
 
 def test_the_packed_package_is_installed_and_used(tmp_path: Path) -> None:
-    packed = json.loads(run(["npm", "pack", "--json", "--silent"], copied_package(tmp_path), with_oldest_node()))[0]
+    packed = json.loads(
+        run(["npm", "pack", "--json", "--silent"], copied_package(tmp_path), with_oldest_node())
+    )[0]
     files = {file["path"] for file in packed["files"]}
-    assert {"dist/toolwire.js", "dist/toolwire.d.ts", "schemas/toolwire.d.ts", "cases/ids.json", "LICENSE"} <= files
+    assert {
+        "dist/toolwire.js",
+        "dist/toolwire.d.ts",
+        "schemas/toolwire.d.ts",
+        "cases/ids.json",
+        "LICENSE",
+    } <= files
     assert not [name for name in files if name.startswith(("src/", "test/"))]
 
     use = tmp_path / "use"
@@ -364,7 +424,9 @@ def test_the_packed_package_is_installed_and_used(tmp_path: Path) -> None:
     modules.mkdir(parents=True)
     (use / "package.json").write_text('{"type": "module"}')
     archive = tmp_path / "clients" / "typescript" / packed["filename"]
-    run(["npm", "install", "--offline", "--no-audit", "--no-fund", archive], use, with_oldest_node())
+    run(
+        ["npm", "install", "--offline", "--no-audit", "--no-fund", archive], use, with_oldest_node()
+    )
     assert {path.name for path in modules.glob("*/*")} == {"client"}  # it has no dependencies
     for other in installed("tsc").parents[1].iterdir():
         if not (modules / other.name).exists():

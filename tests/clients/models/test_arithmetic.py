@@ -1,4 +1,6 @@
-"""The offline planner in real exchanges: it reads its tools from what it is sent, and uses what is there."""
+"""The offline planner in real exchanges: it reads its tools from what it is sent, and uses what is
+there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.faulty_model import FAULTS, FaultyModel
 from toolwire_client.models import ArithmeticModel
-from toolwire_client.models.arithmetic import NotUnderstood, Operation, first_step, read_question, write
+from toolwire_client.models.arithmetic import (
+    NotUnderstood,
+    Operation,
+    first_step,
+    read_question,
+    write,
+)
 from toolwire_client.react.conversation import Conversation, Retry, Stop
 from toolwire_client.react.messages import Action, Ask, FinalAnswer, from_json
 from toolwire_client.react.native import NativeProtocol
@@ -85,11 +93,15 @@ class Exchange:
         return await self.model.reply(messages, tools=tools, reply_schema=schema)
 
     def act(self, tool: str, params: dict[str, Any]) -> None:
-        self.done.append(f"{tool}({', '.join(f'{name}={value}' for name, value in params.items())})")
+        self.done.append(
+            f"{tool}({', '.join(f'{name}={value}' for name, value in params.items())})"
+        )
         try:
             self.conversation.action_result(self.functions[tool](**params))
         except Exception as error:
-            self.conversation.action_result({"error": type(error).__name__, "message": str(error)}, success=False)
+            self.conversation.action_result(
+                {"error": type(error).__name__, "message": str(error)}, success=False
+            )
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -101,15 +113,19 @@ def test_it_solves_step_by_step_in_every_protocol(name: str) -> None:
 
 @pytest.mark.parametrize("strict", [None, False, True])
 def test_it_replies_in_the_form_that_the_schema_wants(strict: bool | None) -> None:
-    assert Exchange(strict=strict).ask("What is (17 + 25) * 3 - 4?") == (True, "(17 + 25) * 3 - 4 = 122")
+    assert Exchange(strict=strict).ask("What is (17 + 25) * 3 - 4?") == (
+        True,
+        "(17 + 25) * 3 - 4 = 122",
+    )
 
 
 def test_it_speaks_the_exchange_of_the_first_prompt_to_the_letter() -> None:
     prompt = (
-        "你**有且只有**如下工具可用，它们以函数的形式去定义，定义中可能会包含输入、响应数据的schema：\n\n"
+        "你**有且只有**如下工具可用，它们以函数的形式去定义，定义中可能会包含输入、"
+        "响应数据的schema：\n\n"
         'def add(a: int, b: \'int\') -> int:\n    """两个整数相加"""\n'
         'def multiply(a: int, b: \'int\') -> int:\n    """两个整数相乘"""\n'
-        'def minus(a: int, b: \'int\') -> int:\n    """两个整数相减"""\n\n我的问题包括用户提出的问题\n'
+        'def minus(a: int, b: \'int\') -> int:\n    """两个整数相减"""\n\n我的问题包括用户提出的问题\n'  # noqa: E501
     )
     messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}]
     said: list[Any] = []
@@ -143,12 +159,18 @@ def test_what_no_tool_can_do_is_said_at_once() -> None:
         False,
         "I cannot compute 10 / 2: there is no tool for its next operation.",
     )
-    assert exchange.ask("2.5 + 1") == (False, "I cannot compute 2.5 + 1: there is no tool for its next operation.")
+    assert exchange.ask("2.5 + 1") == (
+        False,
+        "I cannot compute 2.5 + 1: there is no tool for its next operation.",
+    )
     assert exchange.done == []
 
 
 def test_without_tools_it_says_so() -> None:
-    assert Exchange(()).ask("1+1") == (False, "I cannot compute 1 + 1: there is no tool for its next operation.")
+    assert Exchange(()).ask("1+1") == (
+        False,
+        "I cannot compute 1 + 1: there is no tool for its next operation.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +178,10 @@ def test_without_tools_it_says_so() -> None:
     [
         (
             "Is it warm?",
-            "I cannot answer this: I only solve one arithmetic expression, and do not understand 'Is it warm?'.",
+            (
+                "I cannot answer this: I only solve one arithmetic expression, and do not"
+                " understand 'Is it warm?'."
+            ),
         ),
         ("今天天气怎么样？", "无法解答：我只会计算一个算式，看不懂“今天天气怎么样？”。"),
     ],
@@ -167,7 +192,10 @@ def test_what_is_no_arithmetic_is_said_at_once(question: str, answer: str) -> No
 
 def test_a_failure_of_a_tool_is_reported_in_the_answer() -> None:
     exchange = Exchange()
-    assert exchange.ask("1/0") == (False, "I cannot compute 1 / 0: the tool returned no number: division by zero")
+    assert exchange.ask("1/0") == (
+        False,
+        "I cannot compute 1 / 0: the tool returned no number: division by zero",
+    )
     assert exchange.done == ["divide(a=1, b=0)"]
 
 
@@ -179,7 +207,16 @@ def test_a_result_that_is_no_number_is_told(result: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "result", [6, 6.0, "6", " 6 ", {"result": 6}, {"sum": "6", "note": "ok"}, {"result": "6", "decimal": 6.0}]
+    "result",
+    [
+        6,
+        6.0,
+        "6",
+        " 6 ",
+        {"result": 6},
+        {"sum": "6", "note": "ok"},
+        {"result": "6", "decimal": 6.0},
+    ],
 )
 def test_a_number_is_found_in_a_result_however_it_is_wrapped(result: Any) -> None:
     assert Exchange([(ADD[0], lambda a, b: result)]).ask("2+4") == (True, "2 + 4 = 6")
@@ -202,7 +239,12 @@ TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
         "10-4",
         "subtractNumbers(x=10, y=4)",
     ),
-    "a Chinese name": (entry("两数相减", "number", "x", "y"), lambda x, y: x - y, "10-4", "两数相减(x=10, y=4)"),
+    "a Chinese name": (
+        entry("两数相减", "number", "x", "y"),
+        lambda x, y: x - y,
+        "10-4",
+        "两数相减(x=10, y=4)",
+    ),
     "only a description": (
         entry("op7", "number", "x", "y", description="Returns x minus y."),
         lambda x, y: x - y,
@@ -273,7 +315,9 @@ OF_CALLS = {"doubled_call", "call_of_unknown_tool", "arguments_cut_off"}
 @pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"result_of_wrong_type"}))
 def test_it_recovers_from_every_way_in_which_its_reply_can_be_spoiled(name: str) -> None:
     spoiled = FaultyModel(ArithmeticModel(), faults=[name], rate=0.5, most_in_a_row=1)
-    exchange = Exchange(protocol=PROTOCOLS["native" if name in OF_CALLS else "structured"], model=spoiled)
+    exchange = Exchange(
+        protocol=PROTOCOLS["native" if name in OF_CALLS else "structured"], model=spoiled
+    )
     for _ in range(5):
         assert exchange.ask("12 + 3, then times 4, minus 10") == (True, "(12 + 3) * 4 - 10 = 50")
     assert name in spoiled.injected
@@ -285,7 +329,9 @@ def test_a_result_of_an_action_that_was_mangled_on_its_way_is_not_taken_for_its_
         {"role": "user", "content": '{"type": "QUESTION", "content": "12 + 3"}'},
         {
             "role": "assistant",
-            "content": '{"thought": "", "type": "ACTION", "tool": "add", "params": {"a": 12, "b": 30}}',
+            "content": (
+                '{"thought": "", "type": "ACTION", "tool": "add", "params": {"a": 12, "b": 30}}'
+            ),
         },
         {"role": "user", "content": '{"type": "ACTION_RESULT", "success": true, "result": 42}'},
     ]
@@ -296,7 +342,9 @@ def test_a_result_of_an_action_that_was_mangled_on_its_way_is_not_taken_for_its_
 
 @pytest.mark.parametrize("protocol", ["structured", "native"])
 def test_when_it_has_to_end_it_ends(protocol: str) -> None:
-    exchange = Exchange(protocol=PROTOCOLS[protocol], strict=False if protocol == "structured" else None)
+    exchange = Exchange(
+        protocol=PROTOCOLS[protocol], strict=False if protocol == "structured" else None
+    )
     exchange.conversation.question("4*5+6?")
     exchange.conversation.reply(anyio.run(exchange.reply))
     exchange.conversation.action_result(20)
@@ -329,14 +377,19 @@ MESSAGES = st.lists(
                 ),
             ),
         },
-        optional={"tool_calls": st.just([{"id": "a", "function": {"name": "add", "arguments": "{"}}])},
+        optional={
+            "tool_calls": st.just([{"id": "a", "function": {"name": "add", "arguments": "{"}}])
+        },
     ),
     max_size=8,
 )
 
 
 @given(
-    MESSAGES, st.sampled_from([None, [], [ADD[0]], [{"name": "x", "inputSchema": {"type": "object", "properties": 7}}]])
+    MESSAGES,
+    st.sampled_from(
+        [None, [], [ADD[0]], [{"name": "x", "inputSchema": {"type": "object", "properties": 7}}]]
+    ),
 )
 def test_whatever_it_is_sent_it_replies(messages: Any, tools: Any) -> None:
     reply = anyio.run(lambda: ArithmeticModel().reply(messages, tools=tools))
@@ -363,13 +416,25 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("question", "expression"), ASKED.items())
-def test_a_question_is_read_with_the_precedence_of_arithmetic(question: str, expression: str) -> None:
+def test_a_question_is_read_with_the_precedence_of_arithmetic(
+    question: str, expression: str
+) -> None:
     assert write(read_question(question)) == expression
 
 
 @pytest.mark.parametrize(
     "question",
-    ["", "7", "2 +", "(2 + 3", "2 + 3)", "2 3 + 4", "2+3? And 4*5?", "+".join("1" * 101), "1e999 + 1"],
+    [
+        "",
+        "7",
+        "2 +",
+        "(2 + 3",
+        "2 + 3)",
+        "2 3 + 4",
+        "2+3? And 4*5?",
+        "+".join("1" * 101),
+        "1e999 + 1",
+    ],
 )
 def test_a_question_without_exactly_one_expression_is_not_understood(question: str) -> None:
     with pytest.raises(NotUnderstood):
@@ -395,5 +460,9 @@ def test_what_is_written_is_read_again_and_computed_step_by_step(expression: Any
         if isinstance(value, int):
             break
         step, rest = first_step(value)
-        value = rest({"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[step.operator](step.left, step.right))
+        value = rest(
+            {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[step.operator](
+                step.left, step.right
+            )
+        )
     assert value == eval(write(expression))

@@ -118,7 +118,9 @@ def test_a_model_that_blocks_can_be_given_up(loop: str) -> None:
     try:
         assert anyio.run(main, backend=loop)
         # What hangs does not keep the program from ending, either.
-        assert all(thread.daemon for thread in threading.enumerate() if thread.name == "toolwire model")
+        assert all(
+            thread.daemon for thread in threading.enumerate() if thread.name == "toolwire model"
+        )
     finally:
         go_on.set()
 
@@ -135,7 +137,9 @@ def test_what_a_model_raises_is_raised(error: BaseException) -> None:
 
 def test_wishes_are_passed_on_to_those_who_take_them() -> None:
     class Takes:
-        def chat(self, messages: Any, tools: Any = None, reply_schema: Any = None, on_text: Any = None) -> Any:
+        def chat(
+            self, messages: Any, tools: Any = None, reply_schema: Any = None, on_text: Any = None
+        ) -> Any:
             on_text("heard")
             return f"{tools} {reply_schema}"
 
@@ -167,12 +171,18 @@ class LikeAReply:
     ("made", "reply"),
     [
         ("yes", ModelReply(text="yes")),
-        (ModelReply(text="yes", finish_reason="length"), ModelReply(text="yes", finish_reason="length")),
+        (
+            ModelReply(text="yes", finish_reason="length"),
+            ModelReply(text="yes", finish_reason="length"),
+        ),
         ({"role": "assistant", "content": "yes"}, ModelReply(text="yes")),
         (
             LikeAReply(),
             ModelReply(
-                text="yes", finish_reason="tool_calls", tool_calls=LikeAReply.tool_calls, usage=LikeAReply.usage
+                text="yes",
+                finish_reason="tool_calls",
+                tool_calls=LikeAReply.tool_calls,
+                usage=LikeAReply.usage,
             ),
         ),
     ],
@@ -190,7 +200,9 @@ class WrongReply:
     usage = "a lot"
 
 
-@pytest.mark.parametrize("made", [None, 42, b"yes", ["yes"], {"content": None}, object(), WrongReply()])
+@pytest.mark.parametrize(
+    "made", [None, 42, b"yes", ["yes"], {"content": None}, object(), WrongReply()]
+)
 def test_anything_else_is_no_reply(made: Any) -> None:
     class Says:
         def chat(self, messages: Any) -> Any:
@@ -258,7 +270,9 @@ def assistant(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("kind", [StartsChats, StartsAsyncChats])
-def test_a_chat_gets_each_message_of_a_conversation_once(kind: type[StartsChats], loop: str) -> None:
+def test_a_chat_gets_each_message_of_a_conversation_once(
+    kind: type[StartsChats], loop: str
+) -> None:
     thing, shown = kind(), list[str]()
     model = as_model(thing)
 

@@ -12,7 +12,13 @@ from support.agent_scripts import act, final
 from support.model_endpoint import Fault, StandIn, error_midway, refused
 from toolwire_client.agent import Agent, Budgets, Outcome
 from toolwire_client.agent.events import ModelFailed
-from toolwire_client.models import AnthropicModel, ContextExceeded, EndpointRefused, OpenAIModel, Retries
+from toolwire_client.models import (
+    AnthropicModel,
+    ContextExceeded,
+    EndpointRefused,
+    OpenAIModel,
+    Retries,
+)
 from toolwire_client.react import Limits, NativeProtocol
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
@@ -22,18 +28,25 @@ TOO_LONG: dict[str, tuple[int, Any]] = {
         400,
         {
             "code": 400,
-            "message": "the request exceeds the available context size. try increasing the context size",
+            "message": (
+                "the request exceeds the available context size. try increasing the context size"
+            ),
             "type": "exceed_context_size_error",
             "n_prompt_tokens": 14429,
             "n_ctx": 8192,
         },
     ),
-    "llama.cpp in 2025": (500, {"code": 500, "message": "too long", "type": "exceed_context_size_error"}),
+    "llama.cpp in 2025": (
+        500,
+        {"code": 500, "message": "too long", "type": "exceed_context_size_error"},
+    ),
     "OpenAI, chathub 126": (
         400,
         {
-            "message": "This model's maximum context length is 4097 tokens. However, your messages resulted in 4294 "
-            "tokens. Please reduce the length of the messages.",
+            "message": (
+                "This model's maximum context length is 4097 tokens. However, your messages"
+                " resulted in 4294 tokens. Please reduce the length of the messages."
+            ),
             "type": "invalid_request_error",
             "code": "context_length_exceeded",
         },
@@ -44,20 +57,34 @@ TOO_LONG: dict[str, tuple[int, Any]] = {
     ),
     "SGLang, Qwen3 1321": (
         400,
-        {"message": "The input (61709 tokens) is longer than the model's context length (40960 tokens)."},
+        {
+            "message": (
+                "The input (61709 tokens) is longer than the model's context length (40960 tokens)."
+            )
+        },
     ),
     "LM Studio, bug-tracker 237": (
         400,
-        "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context "
-        "length of only 4096 tokens, which is not enough.",
+        (
+            "Trying to keep the first 15857 tokens when context the overflows. However, the model"
+            " is loaded with context length of only 4096 tokens, which is not enough."
+        ),
     ),
     "Gemini, gemini-cli 4692": (
         400,
-        {"message": "The input token count (2845475) exceeds the maximum number of tokens allowed (1048576)."},
+        {
+            "message": (
+                "The input token count (2845475) exceeds the maximum number of tokens allowed"
+                " (1048576)."
+            )
+        },
     ),
     "Anthropic": (
         400,
-        {"type": "invalid_request_error", "message": "prompt is too long: 204806 tokens > 200000 maximum"},
+        {
+            "type": "invalid_request_error",
+            "message": "prompt is too long: 204806 tokens > 200000 maximum",
+        },
     ),
 }
 LARGEST = 8000
@@ -88,7 +115,9 @@ def limited_to(characters: int, fault: Fault) -> Callable[[dict[str, Any]], Faul
 
 
 def model(server: StandIn, **settings: Any) -> OpenAIModel:
-    return OpenAIModel("m", base_url=server.url, key="sk-0123456789", retries=Retries(attempts=1), **settings)
+    return OpenAIModel(
+        "m", base_url=server.url, key="sk-0123456789", retries=Retries(attempts=1), **settings
+    )
 
 
 def ask(server: StandIn, **settings: Any) -> Outcome:
@@ -98,7 +127,9 @@ def ask(server: StandIn, **settings: Any) -> Outcome:
 @pytest.mark.parametrize("name", TOO_LONG)
 def test_a_context_that_is_exceeded_halves_the_longest_result(name: str) -> None:
     status, error = TOO_LONG[name]
-    with StandIn(script, rule=limited_to(LARGEST, refused(status, body={"error": error}))) as server:
+    with StandIn(
+        script, rule=limited_to(LARGEST, refused(status, body={"error": error}))
+    ) as server:
         outcome = ask(server)
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", "done", 3)
     assert len(server.requests) == 4
@@ -106,7 +137,9 @@ def test_a_context_that_is_exceeded_halves_the_longest_result(name: str) -> None
     assert "y" * 500 in last
     assert "x" * 2000 in last
     assert "…" in last
-    assert [failed.too_long for failed in outcome.transcript if isinstance(failed, ModelFailed)] == [True]
+    assert [
+        failed.too_long for failed in outcome.transcript if isinstance(failed, ModelFailed)
+    ] == [True]
 
 
 def test_an_error_in_the_midst_of_a_reply_halves_as_well() -> None:
@@ -130,7 +163,9 @@ def test_results_are_halved_as_often_as_needed_and_then_the_run_ends() -> None:
 
 async def events_of(outcome: Outcome) -> tuple[Any, ...]:
     with StandIn() as server:
-        return tuple([event async for event in Agent(model(server), [small, big]).replay(outcome.transcript)])
+        return tuple(
+            [event async for event in Agent(model(server), [small, big]).replay(outcome.transcript)]
+        )
 
 
 def test_a_native_result_is_halved_and_stays_the_answer_to_its_call() -> None:
@@ -156,14 +191,19 @@ def test_a_question_that_is_too_long_is_an_error_at_once() -> None:
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(("status", "message"), [(429, "maximum context length"), (400, "the context is invalid")])
+@pytest.mark.parametrize(
+    ("status", "message"), [(429, "maximum context length"), (400, "the context is invalid")]
+)
 def test_another_refusal_halves_nothing(status: int, message: str) -> None:
-    with StandIn(rule=lambda body: refused(status, message)) as server, pytest.raises(EndpointRefused) as failed:
+    with (
+        StandIn(rule=lambda body: refused(status, message)) as server,
+        pytest.raises(EndpointRefused) as failed,
+    ):
         anyio.run(model(server).reply, [{"role": "user", "content": "?"}])
     assert not isinstance(failed.value, ContextExceeded)
 
 
-# --- the tokens of a reply --------------------------------------------------------------------------------------------
+# --- the tokens of a reply ------------------------------------------------------------------------
 
 
 def limits(server: StandIn) -> list[Any]:
@@ -201,10 +241,19 @@ def test_the_lower_limit_of_model_and_agent_counts_and_has_the_name_of_the_api()
 @pytest.mark.parametrize(
     "message",
     [
-        "max_tokens is too large: 8192. This model supports at most 4096 completion tokens, whereas you provided 8192.",
-        "This model's maximum context length is 4096 tokens. However, you requested 8692 tokens (500 in the messages, "
-        "8192 in the completion). Please reduce the length of the messages or completion.",
-        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 500 `inputs` tokens",
+        (
+            "max_tokens is too large: 8192. This model supports at most 4096 completion tokens,"
+            " whereas you provided 8192."
+        ),
+        (
+            "This model's maximum context length is 4096 tokens. However, you requested 8692 tokens"
+            " (500 in the messages, 8192 in the completion). Please reduce the length of the"
+            " messages or completion."
+        ),
+        (
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 500"
+            " `inputs` tokens"
+        ),
         "input length and `max_tokens` exceed context limit: 500 + 8192 > 4096",
     ],
 )

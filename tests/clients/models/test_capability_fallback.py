@@ -26,19 +26,26 @@ OTHER = {"type": "object", "properties": {"other": {"type": "integer"}}}
 NO_SCHEMA = {
     "OpenAI, midscene 259": (
         400,
-        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about "
-        "supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs",
+        (
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this"
+            " model. Learn more about supported models at the Structured Outputs guide:"
+            " https://platform.openai.com/docs/guides/structured-outputs"
+        ),
     ),
     "DeepSeek, khoj 1336": (400, "This response_format type is unavailable now"),
     "DeepSeek in 2025, browser-use 215": (
         422,
-        "Failed to deserialize the JSON body into the target type: response_format: response_format.type `json_schema` "
-        "is unavailable now at line 1 column 12440",
+        (
+            "Failed to deserialize the JSON body into the target type: response_format:"
+            " response_format.type `json_schema` is unavailable now at line 1 column 12440"
+        ),
     ),
     "Doubao, models.dev 5772": (
         400,
-        "The parameter `response_format.type` specified in the request are not valid: `json_schema` is not supported "
-        "by this model",
+        (
+            "The parameter `response_format.type` specified in the request are not valid:"
+            " `json_schema` is not supported by this model"
+        ),
     ),
     "Groq, Vane 980": (400, "This model does not support response format `json_schema`."),
     "Groq, typewhisper 26": (400, "The model only supports response formats: [json text]."),
@@ -48,8 +55,10 @@ NO_OBJECT = {
     "LM Studio, bug-tracker 307": (400, "'response_format.type' must be 'json_schema' or 'text'"),
     "Qwen, honcho 663": (
         400,
-        "<400> InternalError.Algo.InvalidParameter: 'messages' must contain the word 'json' in some form, to use "
-        "'response_format' of type 'json_object'.",
+        (
+            "<400> InternalError.Algo.InvalidParameter: 'messages' must contain the word 'json' in"
+            " some form, to use 'response_format' of type 'json_object'."
+        ),
     ),
 }
 
@@ -69,7 +78,9 @@ def refusing(**refusals: tuple[int, str]) -> Callable[[dict[str, Any]], Fault | 
 
 
 def model(kind: type[RemoteModel], server: StandIn, **settings: Any) -> RemoteModel:
-    return kind("m", **{"base_url": server.url, "key": KEY, "retries": Retries(attempts=1), **settings})
+    return kind(
+        "m", **{"base_url": server.url, "key": KEY, "retries": Retries(attempts=1), **settings}
+    )
 
 
 def ask(asked: RemoteModel, schema: Any = SCHEMA, messages: Any = ASK) -> str:
@@ -89,14 +100,23 @@ def test_a_schema_is_asked_for_first() -> None:
 def test_an_object_is_asked_for_where_schemas_are_refused(name: str) -> None:
     with StandIn(rule=refusing(json_schema=NO_SCHEMA[name])) as server:
         assert ask(model(OpenAIModel, server)) == "Hello."
-    assert [format_of(request.body) for request in server.requests] == ["json_schema", "json_object"]
+    assert [format_of(request.body) for request in server.requests] == [
+        "json_schema",
+        "json_object",
+    ]
 
 
 @pytest.mark.parametrize("name", NO_OBJECT)
 def test_nothing_is_asked_for_where_objects_are_refused_as_well(name: str) -> None:
-    with StandIn(rule=refusing(json_schema=(400, "no json_schema"), json_object=NO_OBJECT[name])) as server:
+    with StandIn(
+        rule=refusing(json_schema=(400, "no json_schema"), json_object=NO_OBJECT[name])
+    ) as server:
         assert ask(model(OpenAIModel, server)) == "Hello."
-    assert [format_of(request.body) for request in server.requests] == ["json_schema", "json_object", "text"]
+    assert [format_of(request.body) for request in server.requests] == [
+        "json_schema",
+        "json_object",
+        "text",
+    ]
 
 
 def test_what_got_through_is_remembered_for_every_schema() -> None:
@@ -104,12 +124,18 @@ def test_what_got_through_is_remembered_for_every_schema() -> None:
         asked = model(OpenAIModel, server)
         for schema in (SCHEMA, SCHEMA, OTHER):
             ask(asked, schema)
-    assert [format_of(request.body) for request in server.requests] == ["json_schema", *["json_object"] * 3]
+    assert [format_of(request.body) for request in server.requests] == [
+        "json_schema",
+        *["json_object"] * 3,
+    ]
 
 
 OF_ONE_SCHEMA = {
     "llama.cpp": "Failed to initialize samplers: failed to parse grammar",
-    "OpenAI": "Invalid schema for response_format 'reply': In context=(), 'additionalProperties' is required",
+    "OpenAI": (
+        "Invalid schema for response_format 'reply': In context=(), 'additionalProperties' is"
+        " required"
+    ),
     "vLLM": "The provided JSON schema contains features not supported by xgrammar.",
     "Gemini": "The specified schema produces a constraint that has too many states for serving.",
 }
@@ -155,16 +181,25 @@ def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:
         ("other", "json_schema"),
         ("other", "json_object"),
     ]
-    assert [format_of(request.body) for request in elsewhere.requests] == ["json_schema", "json_object"]
+    assert [format_of(request.body) for request in elsewhere.requests] == [
+        "json_schema",
+        "json_object",
+    ]
 
 
 def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() -> None:
-    with StandIn(rule=lambda body: refused(400, "The response_format and everything else is bad")) as server:
+    with StandIn(
+        rule=lambda body: refused(400, "The response_format and everything else is bad")
+    ) as server:
         asked = model(OpenAIModel, server)
         for _ in range(2):
             with pytest.raises(EndpointRefused):
                 ask(asked)
-    assert [format_of(request.body) for request in server.requests] == ["json_schema", "json_object", "text"] * 2
+    assert [format_of(request.body) for request in server.requests] == [
+        "json_schema",
+        "json_object",
+        "text",
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -190,10 +225,16 @@ def test_an_object_is_not_asked_for_unless_the_messages_speak_of_json() -> None:
 
 @pytest.mark.parametrize(
     ("preset", "formats"),
-    [("deepseek", ["json_object", "text"]), ("lmstudio", ["json_schema", "text"]), ("zhipu", ["json_object", "text"])],
+    [
+        ("deepseek", ["json_object", "text"]),
+        ("lmstudio", ["json_schema", "text"]),
+        ("zhipu", ["json_object", "text"]),
+    ],
 )
 def test_presets_begin_with_what_is_known(preset: str, formats: list[str]) -> None:
-    refusals = dict.fromkeys(("json_schema", "json_object"), (400, "response_format is not supported"))
+    refusals = dict.fromkeys(
+        ("json_schema", "json_object"), (400, "response_format is not supported")
+    )
     with StandIn(rule=refusing(**refusals)) as server:
         ask(model(OpenAIModel, server, preset=preset))
     assert [format_of(request.body) for request in server.requests] == formats
@@ -201,14 +242,22 @@ def test_presets_begin_with_what_is_known(preset: str, formats: list[str]) -> No
 
 def test_anthropic_is_asked_for_a_schema_or_for_nothing() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
-        return refused(400, "output_config: Extra inputs are not permitted") if "output_config" in body else None
+        return (
+            refused(400, "output_config: Extra inputs are not permitted")
+            if "output_config" in body
+            else None
+        )
 
     with StandIn(rule=rule) as server:
         asked = model(AnthropicModel, server)
         ask(asked)
         ask(asked)
     wanted = {"format": {"type": "json_schema", "schema": SCHEMA}}
-    assert [request.body.get("output_config") for request in server.requests] == [wanted, None, None]
+    assert [request.body.get("output_config") for request in server.requests] == [
+        wanted,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +265,10 @@ def test_anthropic_is_asked_for_a_schema_or_for_nothing() -> None:
     [
         (
             "vllm",
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'.",
+            (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
+                " 'max_completion_tokens'."
+            ),
             ["max_tokens", "max_completion_tokens", "max_completion_tokens"],
         ),
         (
@@ -226,12 +278,16 @@ def test_anthropic_is_asked_for_a_schema_or_for_nothing() -> None:
         ),
     ],
 )
-def test_the_limit_of_tokens_goes_by_the_name_that_is_taken(preset: str, message: str, names: list[str]) -> None:
+def test_the_limit_of_tokens_goes_by_the_name_that_is_taken(
+    preset: str, message: str, names: list[str]
+) -> None:
     with StandIn(rule=lambda body: refused(400, message) if names[0] in body else None) as server:
         asked = model(OpenAIModel, server, preset=preset, max_tokens=50)
         ask(asked, None)
         ask(asked, None)
-    assert [next(name for name in request.body if "tokens" in name) for request in server.requests] == names
+    assert [
+        next(name for name in request.body if "tokens" in name) for request in server.requests
+    ] == names
 
 
 def test_a_limit_that_is_too_high_is_no_matter_of_its_name() -> None:
@@ -243,7 +299,11 @@ def test_a_limit_that_is_too_high_is_no_matter_of_its_name() -> None:
 
 def test_a_server_that_does_not_know_stream_options_is_not_given_any() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
-        return refused(422, "stream_options: Extra inputs are not permitted") if "stream_options" in body else None
+        return (
+            refused(422, "stream_options: Extra inputs are not permitted")
+            if "stream_options" in body
+            else None
+        )
 
     with StandIn(rule=rule) as server:
         asked = model(OpenAIModel, server)

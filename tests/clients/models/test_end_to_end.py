@@ -1,4 +1,6 @@
-"""An agent, a model behind HTTP and tools: what one says the other reads, on both wires and in every protocol."""
+"""An agent, a model behind HTTP and tools: what one says the other reads, on both wires and in
+every protocol.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,15 @@ def answers(model: Any) -> Any:
     def answer(body: dict[str, Any]) -> ModelReply:
         if "system" in body:
             messages = as_openai(body)
-            tools = [{"name": tool["name"], "inputSchema": tool["input_schema"]} for tool in body.get("tools", ())]
+            tools = [
+                {"name": tool["name"], "inputSchema": tool["input_schema"]}
+                for tool in body.get("tools", ())
+            ]
         else:
-            messages, tools = body["messages"], [openai.to_entry(tool) for tool in body.get("tools", ())]
+            messages, tools = (
+                body["messages"],
+                [openai.to_entry(tool) for tool in body.get("tools", ())],
+            )
         return anyio.run(lambda: model.reply(messages, tools=tools or None))  # type: ignore[no-any-return]
 
     return answer
@@ -59,9 +67,15 @@ def as_openai(body: dict[str, Any]) -> list[dict[str, Any]]:
         texts = [block["text"] for block in turn["content"] if block["type"] == "text"]
         uses = [block for block in turn["content"] if block["type"] == "tool_use"]
         results = [block for block in turn["content"] if block["type"] == "tool_result"]
-        made += [{"role": "tool", "tool_call_id": each["tool_use_id"], "content": each["content"]} for each in results]
+        made += [
+            {"role": "tool", "tool_call_id": each["tool_use_id"], "content": each["content"]}
+            for each in results
+        ]
         if texts or uses:
-            calls = [{"id": use["id"], "function": {"name": use["name"], "arguments": use["input"]}} for use in uses]
+            calls = [
+                {"id": use["id"], "function": {"name": use["name"], "arguments": use["input"]}}
+                for use in uses
+            ]
             more = {"tool_calls": calls} if calls else {}
             made.append({"role": turn["role"], "content": "\n".join(texts), **more})
     return made
@@ -74,12 +88,17 @@ async def now(seconds: float) -> None:
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("kind", [OpenAIModel, AnthropicModel])
-def test_a_question_is_solved_whatever_happens_on_the_way(kind: type[RemoteModel], protocol: str, loop: str) -> None:
+def test_a_question_is_solved_whatever_happens_on_the_way(
+    kind: type[RemoteModel], protocol: str, loop: str
+) -> None:
     with StandIn(answers(ArithmeticModel())) as server:
         server.then(refused(529), stand_in.reset, stand_in.in_pieces(5), stand_in.reset_midway)
         model = kind("m", base_url=server.url, key="sk-0123456789", retries=Retries(sleep=now))
         agent = Agent(
-            model, [add, multiply], protocol=PROTOCOLS[protocol], approval=Approvals(allow=("add", "multiply"))
+            model,
+            [add, multiply],
+            protocol=PROTOCOLS[protocol],
+            approval=Approvals(allow=("add", "multiply")),
         )
         outcome = anyio.run(agent.answer, "What is (12 + 3) * 4?", backend=loop)
     assert (outcome.status, outcome.result) == ("answered", "(12 + 3) * 4 = 60")
@@ -89,7 +108,11 @@ def test_a_question_is_solved_whatever_happens_on_the_way(kind: type[RemoteModel
 def test_a_run_has_one_connection_and_leaves_none_open(tmp_path: Path) -> None:
     with StandIn(answers(ArithmeticModel())) as server:
         model = OpenAIModel("m", base_url=server.url, key="sk-0123456789")
-        for asked in (model, RecordingModel(model, tmp_path / "record"), DoubaoAPI(model="m", base_url=server.url)):
+        for asked in (
+            model,
+            RecordingModel(model, tmp_path / "record"),
+            DoubaoAPI(model="m", base_url=server.url),
+        ):
             agent = Agent(asked, [add, multiply], approval=Approvals(allow=("*",)))
             assert agent.answer_sync("What is (12 + 3) * 4?").turns == 3
     ports = [server.peers[first : first + 3] for first in (0, 3, 6)]
@@ -103,11 +126,16 @@ def test_a_model_on_its_worst_day_is_led_to_the_answer(seed: int) -> None:
     agent = Agent(faulty, [add, multiply], approval=Approvals(allow=("add", "multiply")))
     outcome = anyio.run(agent.answer, "12加3再乘以4")
     assert outcome.status == "answered"
-    assert outcome.result in ("(12 + 3) × 4 = 60", json.dumps({"answer": 42}))  # a fault of the last reply itself
+    assert outcome.result in (
+        "(12 + 3) × 4 = 60",
+        json.dumps({"answer": 42}),
+    )  # a fault of the last reply itself
 
 
 @pytest.mark.parametrize("fault", [stand_in.reset_midway, stand_in.ends_midway])
-@pytest.mark.parametrize(("thought", "result", "requests"), [("long " * 99, "5", 2), ("short", "long " * 99, 1)])
+@pytest.mark.parametrize(
+    ("thought", "result", "requests"), [("long " * 99, "5", 2), ("short", "long " * 99, 1)]
+)
 def test_a_reply_that_ends_early_is_requested_again_unless_a_part_of_the_answer_was_shown(
     fault: stand_in.Fault, thought: str, result: str, requests: int
 ) -> None:

@@ -1,4 +1,6 @@
-"""Whatever goes wrong between a model and us: what is asked again, and what it is called if that does not help."""
+"""Whatever goes wrong between a model and us: what is asked again, and what it is called if that
+does not help.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,13 @@ class Waits:
         return Retries(sleep=self.sleep, random=lambda: 1.0, **settings)
 
 
-def model(kind: type[RemoteModel], server: StandIn, waits: Waits | None = None, **settings: Any) -> RemoteModel:
-    return kind("m", **{"base_url": server.url, "key": KEY, "retries": (waits or Waits()).retries(), **settings})
+def model(
+    kind: type[RemoteModel], server: StandIn, waits: Waits | None = None, **settings: Any
+) -> RemoteModel:
+    return kind(
+        "m",
+        **{"base_url": server.url, "key": KEY, "retries": (waits or Waits()).retries(), **settings},
+    )
 
 
 def run(main: Callable[[], Awaitable[Any]], loop: str = "asyncio") -> Any:
@@ -94,7 +101,9 @@ PASSING: dict[str, Fault] = {
     "reset midway": stand_in.reset_midway,
     "end midway": stand_in.ends_midway,
     "error midway": stand_in.error_midway({"type": "overloaded_error", "message": "Overloaded"}),
-    "error midway with a status": stand_in.error_midway({"code": 502, "message": "Provider disconnected"}),
+    "error midway with a status": stand_in.error_midway(
+        {"code": 502, "message": "Provider disconnected"}
+    ),
     "truncated JSON": stand_in.truncated_json,
 }
 
@@ -113,7 +122,10 @@ def test_what_may_pass_is_asked_again(kind: type[RemoteModel], name: str, loop: 
 @pytest.mark.parametrize("kind", WIRES)
 def test_it_is_not_asked_for_ever(kind: type[RemoteModel]) -> None:
     waits = Waits()
-    with StandIn(rule=lambda body: refused(500, "broken")) as server, pytest.raises(EndpointRefused) as caught:
+    with (
+        StandIn(rule=lambda body: refused(500, "broken")) as server,
+        pytest.raises(EndpointRefused) as caught,
+    ):
         ask(model(kind, server, waits, retries=waits.retries(attempts=4)))
     assert (len(server.requests), waits.seconds) == (4, [0.5, 1.0, 2.0])
     assert (caught.value.status, caught.value.message, caught.value.attempts) == (500, "broken", 4)
@@ -129,8 +141,12 @@ FINAL: dict[str, Fault] = {
     "413": refused(413),
     "422": refused(422),
     "501": refused(501),
-    "no money": refused(429, body={"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}),
-    "an error midway that is ours": stand_in.error_midway({"type": "invalid_request_error", "message": "no"}),
+    "no money": refused(
+        429, body={"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    ),
+    "an error midway that is ours": stand_in.error_midway(
+        {"type": "invalid_request_error", "message": "no"}
+    ),
 }
 
 
@@ -159,7 +175,10 @@ def test_a_server_that_wants_an_hour_is_not_waited_for() -> None:
 def test_the_whole_time_is_limited_too() -> None:
     waits = Waits()
     limits = TimeLimits(total=9)
-    with StandIn(rule=lambda body: refused(503, **{"retry-after": "10"})) as server, pytest.raises(EndpointRefused):
+    with (
+        StandIn(rule=lambda body: refused(503, **{"retry-after": "10"})) as server,
+        pytest.raises(EndpointRefused),
+    ):
         ask(model(OpenAIModel, server, waits, time_limits=limits))
     assert (len(server.requests), waits.seconds) == (1, [])
 
@@ -193,7 +212,9 @@ EARLY_ENDS = [stand_in.reset_midway, stand_in.ends_midway]
 
 @pytest.mark.parametrize("fault", EARLY_ENDS)
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_reply_of_which_nothing_was_shown_is_requested_again(kind: type[RemoteModel], fault: Fault) -> None:
+def test_a_reply_of_which_nothing_was_shown_is_requested_again(
+    kind: type[RemoteModel], fault: Fault
+) -> None:
     screen = Screen(shows_nothing=True)
     with StandIn(TEXT * 20).then(fault, fault) as server:
         assert ask(model(kind, server), on_text=screen).text == TEXT * 20
@@ -202,7 +223,9 @@ def test_a_reply_of_which_nothing_was_shown_is_requested_again(kind: type[Remote
 
 @pytest.mark.parametrize("fault", EARLY_ENDS)
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_reply_of_which_a_part_was_shown_is_not_requested_again(kind: type[RemoteModel], fault: Fault) -> None:
+def test_a_reply_of_which_a_part_was_shown_is_not_requested_again(
+    kind: type[RemoteModel], fault: Fault
+) -> None:
     screen = Screen(shows_nothing=False)
     with StandIn(TEXT * 20).then(fault) as server, pytest.raises(ModelError):
         ask(model(kind, server), on_text=screen)
@@ -217,7 +240,10 @@ def test_silence_is_a_time_out(kind: type[RemoteModel], fault: Fault, loop: str)
     limits = TimeLimits(silence=0.05)
     with StandIn(TEXT).then(fault) as server:
         with pytest.raises(ReplyTimedOut, match=r"sent nothing for 0\.05 seconds"):
-            ask(model(kind, server, waits, time_limits=limits, retries=waits.retries(attempts=1)), loop)
+            ask(
+                model(kind, server, waits, time_limits=limits, retries=waits.retries(attempts=1)),
+                loop,
+            )
         assert ask(model(kind, server, waits), loop).text == TEXT
 
 
@@ -232,7 +258,9 @@ def test_a_reply_that_comes_too_slowly_is_given_up_as_a_whole(loop: str) -> None
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("fault", [stand_in.endless, stand_in.endless_line])
-def test_a_reply_without_end_is_cut_off(fault: Fault, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_without_end_is_cut_off(
+    fault: Fault, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
     with StandIn("word " * 100).then(fault) as server, pytest.raises(UnreadableReply):
         ask(model(OpenAIModel, server), loop)
@@ -241,7 +269,10 @@ def test_a_reply_without_end_is_cut_off(fault: Fault, loop: str, monkeypatch: py
 
 def test_a_reply_in_one_piece_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
-    with StandIn().then(stand_in.endless) as server, pytest.raises(UnreadableReply, match="more than 1 MiB"):
+    with (
+        StandIn().then(stand_in.endless) as server,
+        pytest.raises(UnreadableReply, match="more than 1 MiB"),
+    ):
         ask(model(OpenAIModel, server, stream=False))
 
 
@@ -262,10 +293,16 @@ def test_what_is_no_reply_is_called_so(kind: type[RemoteModel], fault: Fault) ->
         ask(model(kind, server))
 
 
-@pytest.mark.parametrize("payload", [b"data: {\n\n", b"data: \xff\xfe\n\n", b'data: {"a": NaN}\n\n', b""])
+@pytest.mark.parametrize(
+    "payload", [b"data: {\n\n", b"data: \xff\xfe\n\n", b'data: {"a": NaN}\n\n', b""]
+)
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_stream_that_is_damaged_is_asked_for_again(kind: type[RemoteModel], payload: bytes) -> None:
-    with StandIn(TEXT).then(stand_in.of_type("text/event-stream; charset=latin-1", payload)) as server:
+def test_a_stream_that_is_damaged_is_asked_for_again(
+    kind: type[RemoteModel], payload: bytes
+) -> None:
+    with StandIn(TEXT).then(
+        stand_in.of_type("text/event-stream; charset=latin-1", payload)
+    ) as server:
         assert ask(model(kind, server)).text == TEXT
 
 
@@ -295,7 +332,9 @@ def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
 
 
 def test_an_error_in_one_piece_is_told_whatever_it_is_called() -> None:
-    error = stand_in.of_type("text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}')
+    error = stand_in.of_type(
+        "text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}'
+    )
     with StandIn().then(error) as server, pytest.raises(EndpointRefused, match="no such model"):
         ask(model(OpenAIModel, server))
     assert len(server.requests) == 1
@@ -350,11 +389,19 @@ BODIES: list[tuple[Any, str, str]] = [
     ({"object": "error", "message": "m", "type": "t", "code": "3280"}, "m", "3280"),
     ({"detail": [{"loc": ["body", "x"], "msg": "m"}, {"loc": [], "msg": "n"}]}, DETAIL, ""),
     (
-        {"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "m"}]}, "type": "t"},
+        {
+            "object": "error",
+            "message": {"detail": [{"loc": ["body", "x"], "msg": "m"}]},
+            "type": "t",
+        },
         '[{"loc":["body","x"],"msg":"m"}]',
         "t",
     ),
-    ({"object": "Error", "message": [{"loc": ["body"], "msg": "m"}], "code": 3001}, '[{"loc":["body"],"msg":"m"}]', ""),
+    (
+        {"object": "Error", "message": [{"loc": ["body"], "msg": "m"}], "code": 3001},
+        '[{"loc":["body"],"msg":"m"}]',
+        "",
+    ),
     ({"detail": "Not Found"}, "Not Found", ""),
     ({"error": None, "message": "m"}, "m", ""),
     (b"<html>\n<p>m</p>", "<html> <p>m</p>", ""),
@@ -365,16 +412,26 @@ BODIES: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "message", "code"), BODIES)
-def test_what_a_server_says_is_found_in_every_shape_of_error(body: Any, message: str, code: str) -> None:
-    with StandIn().then(refused(400, body=body)) as server, pytest.raises(EndpointRefused) as caught:
+def test_what_a_server_says_is_found_in_every_shape_of_error(
+    body: Any, message: str, code: str
+) -> None:
+    with (
+        StandIn().then(refused(400, body=body)) as server,
+        pytest.raises(EndpointRefused) as caught,
+    ):
         ask(model(OpenAIModel, server))
     error = caught.value
     assert (error.status, error.message, error.code) == (400, message, code)
 
 
-@pytest.mark.parametrize(("status", "advice"), [(401, "the key is from the argument `key`"), (404, "base_url")])
+@pytest.mark.parametrize(
+    ("status", "advice"), [(401, "the key is from the argument `key`"), (404, "base_url")]
+)
 def test_an_error_says_what_to_look_at(status: int, advice: str) -> None:
-    with StandIn().then(refused(status, "no")) as server, pytest.raises(EndpointRefused, match=re.escape(advice)):
+    with (
+        StandIn().then(refused(status, "no")) as server,
+        pytest.raises(EndpointRefused, match=re.escape(advice)),
+    ):
         ask(model(OpenAIModel, server))
 
 

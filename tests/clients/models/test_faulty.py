@@ -1,4 +1,6 @@
-"""Replies that are spoiled on purpose: what is done to them, and what an agent's reader makes of that."""
+"""Replies that are spoiled on purpose: what is done to them, and what an agent's reader makes of
+that.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,20 @@ ACTION = {"thought": "I add.", "type": "ACTION", "tool": "add", "params": {"a": 
 FINAL = {"thought": "Done.", "type": "FINAL_ANSWER", "ok": True, "result": "3"}
 ASK = {"thought": "Hm.", "type": "ASK", "content": "Which?"}
 GOOD = [ModelReply(text=json.dumps(each), finish_reason="stop") for each in (ACTION, FINAL, ASK)]
-CALL = ModelReply(tool_calls=(ToolCall(id="a", name="add", arguments={"a": 1}),), finish_reason="tool_calls")
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+CALL = ModelReply(
+    tool_calls=(ToolCall(id="a", name="add", arguments={"a": 1}),), finish_reason="tool_calls"
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+    "required": ["a", "b"],
+}
 TOOLS = Tools([{"name": "add", "inputSchema": SCHEMA}])
 
 
-def spoiled(replies: list[ModelReply], seed: int = 0, **settings: Any) -> tuple[list[ModelReply], list[str | None]]:
+def spoiled(
+    replies: list[ModelReply], seed: int = 0, **settings: Any
+) -> tuple[list[ModelReply], list[str | None]]:
     model = FaultyModel(ScriptedModel(replies), seed=seed, **settings)
 
     async def all_of_them() -> list[ModelReply]:
@@ -35,21 +45,27 @@ def spoiled(replies: list[ModelReply], seed: int = 0, **settings: Any) -> tuple[
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_every_fault_spoils_something_and_is_noted(name: str) -> None:
     replies, injected = spoiled([*GOOD, CALL], faults=[name])
-    assert injected == [name if reply != good else None for reply, good in zip(replies, [*GOOD, CALL], strict=True)]
+    assert injected == [
+        name if reply != good else None for reply, good in zip(replies, [*GOOD, CALL], strict=True)
+    ]
     assert name in injected
 
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 @pytest.mark.parametrize("seed", range(5))
 def test_no_spoiled_action_is_read_as_another_one(name: str, seed: int) -> None:
-    """It is read as it was meant, or asked for again; with wrong parameters it is for the tool's schema to refuse."""
+    """It is read as it was meant, or asked for again; with wrong parameters it is for the tool's
+    schema to refuse.
+    """
     (reply,), _ = spoiled(GOOD[:1], seed, faults=[name])
     read = StructuredProtocol().read(reply, TOOLS)
     if isinstance(read, Reading):
         assert isinstance(read.message, Action)
         fits = not TOOLS.fitted("add", read.message.params)[1]
         assert (
-            (read.message.tool, read.message.params) == ("add", ACTION["params"]) or not fits or name == "unknown_tool"
+            (read.message.tool, read.message.params) == ("add", ACTION["params"])
+            or not fits
+            or name == "unknown_tool"
         )
     else:
         assert isinstance(read, Invalid)

@@ -13,7 +13,10 @@ import anyio
 import pytest
 from toolwire_client.models import HumanModel, NoReplyLeft
 
-ASK = [{"role": "system", "content": "You are a ReAct agent."}, {"role": "user", "content": "2 + 3?"}]
+ASK = [
+    {"role": "system", "content": "You are a ReAct agent."},
+    {"role": "user", "content": "2 + 3?"},
+]
 TOOLS = [{"name": "add", "inputSchema": {"type": "object"}}]
 
 
@@ -60,7 +63,9 @@ def test_only_what_is_new_is_shown() -> None:
 def test_another_conversation_is_shown_from_its_beginning() -> None:
     person = Person("one", "", "two", "")
     person.reply()
-    person.reply([{"role": "user", "content": "something else"}, {"role": "user", "content": "really"}])
+    person.reply(
+        [{"role": "user", "content": "something else"}, {"role": "user", "content": "really"}]
+    )
     assert ("something else" in person.seen[1], "really" in person.seen[1]) == (True, True)
 
 

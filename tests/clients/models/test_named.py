@@ -41,7 +41,7 @@ ASK = [{"role": "user", "content": "Hello?"}]
 KEY = "sk-0123456789"
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def test_models_that_need_no_account_have_names() -> None:
@@ -68,8 +68,19 @@ def test_a_model_behind_an_endpoint_is_named_after_it() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *(("smollm2:135m", True), ("Qwen2.5-0.5B-Instruct", True), ("gemma3:270m-it-q8_0", True), ("500m", True)),
-        *(("llama3.2:1b", False), ("qwen3-30b-a0.5b", False), ("gpt-5-mini", False), ("v2.135m", False), ("", False)),
+        *(
+            ("smollm2:135m", True),
+            ("Qwen2.5-0.5B-Instruct", True),
+            ("gemma3:270m-it-q8_0", True),
+            ("500m", True),
+        ),
+        *(
+            ("llama3.2:1b", False),
+            ("qwen3-30b-a0.5b", False),
+            ("gpt-5-mini", False),
+            ("v2.135m", False),
+            ("", False),
+        ),
     ],
 )
 def test_a_small_model_says_its_size_in_its_name(name: str, expected: bool) -> None:
@@ -124,7 +135,9 @@ def test_an_object_of_ones_own_is_named_by_where_it_is(
         ("replay", "no model 'replay'"),
     ],
 )
-def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(name: str, complaint: str) -> None:
+def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(
+    name: str, complaint: str
+) -> None:
     with pytest.raises(NotReady, match=complaint.replace("?", r"\?")):
         model_from_name(name)
 
@@ -132,11 +145,15 @@ def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(name: str, c
 def test_an_object_that_is_no_model_is_told_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MINE, encoding="utf-8")
-    with pytest.raises(NotAModel, match=r"mine\.py:nothing: an object of type object is not a model"):
+    with pytest.raises(
+        NotAModel, match=r"mine\.py:nothing: an object of type object is not a model"
+    ):
         model_from_name(f"{path}:nothing")
 
 
-def test_a_file_of_ones_own_may_import_what_stands_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_ones_own_may_import_what_stands_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.path", list(sys.path))
     (tmp_path / "beside_the_model.py").write_text(MINE, encoding="utf-8")
     (tmp_path / "mine.py").write_text("from beside_the_model import *", encoding="utf-8")
@@ -152,14 +169,18 @@ def test_what_a_file_of_ones_own_raises_is_raised(tmp_path: Path) -> None:
 
 
 def test_known_names_are_listed() -> None:
-    assert {"arithmetic", "human", "openai:MODEL", "anthropic:MODEL", "ollama:MODEL"} <= set(known_names())
+    assert {"arithmetic", "human", "openai:MODEL", "anthropic:MODEL", "ollama:MODEL"} <= set(
+        known_names()
+    )
 
 
 @pytest.mark.process
 def test_the_example_of_the_page_about_models_runs() -> None:
     page = (Path(__file__).parents[3] / "docs" / "models.md").read_text("utf-8")
     example = page.partition("<!-- models -->\n```python\n")[2].partition("```")[0]
-    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout == "add {'a': 2, 'b': 3}\n"
 
 
@@ -168,13 +189,15 @@ def test_the_page_about_models_names_every_preset() -> None:
     assert [name for name in PRESETS if f"`{name}:" not in page] == []
 
 
-# --- presets ----------------------------------------------------------------------------------------------------------
+# --- presets --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_complete(name: str) -> None:
     preset = PRESETS[name]
-    assert address(preset.base_url, "/x").startswith("https://" if preset.needs_key else "http://localhost")
+    assert address(preset.base_url, "/x").startswith(
+        "https://" if preset.needs_key else "http://localhost"
+    )
     assert bool(preset.key_variables) or not preset.needs_key
     assert preset.source.startswith("https://")
     assert preset.formats[-1] == "text"
@@ -182,7 +205,10 @@ def test_a_preset_is_complete(name: str) -> None:
 
 def test_a_preset_of_ones_own_is_one_too() -> None:
     own = Preset(base_url="http://localhost:9999/v1", source="ours", needs_key=False)
-    assert repr(OpenAIModel("m", own)) == "<OpenAIModel 'm' at http://localhost:9999/v1/chat/completions>"
+    assert (
+        repr(OpenAIModel("m", own))
+        == "<OpenAIModel 'm' at http://localhost:9999/v1/chat/completions>"
+    )
 
 
 def test_an_unknown_preset_is_answered_with_the_closest() -> None:
@@ -192,16 +218,25 @@ def test_an_unknown_preset_is_answered_with_the_closest() -> None:
 
 def test_anthropics_wire_reaches_others_who_speak_it() -> None:
     with StandIn() as server:
-        assert anyio.run(AnthropicModel("m", base_url=server.url, key=KEY).reply, ASK).text == "Hello."
+        assert (
+            anyio.run(AnthropicModel("m", base_url=server.url, key=KEY).reply, ASK).text == "Hello."
+        )
 
 
-# --- Groot's and Lagent's ---------------------------------------------------------------------------------------------
+# --- Groot's and Lagent's -------------------------------------------------------------------------
 
-PSM = {"model_name": "Seed-32B", "psm": "data.seed.rl_human_eval", "idc": "lq", "llm_cluster": "Seed-32B"}
+PSM = {
+    "model_name": "Seed-32B",
+    "psm": "data.seed.rl_human_eval",
+    "idc": "lq",
+    "llm_cluster": "Seed-32B",
+}
 
 
 def test_a_service_inside_bytedance_cannot_be_reached_and_that_is_said() -> None:
-    with pytest.raises(NotReady, match=r"data\.seed\.rl_human_eval.*only works inside ByteDance.*base_url"):
+    with pytest.raises(
+        NotReady, match=r"data\.seed\.rl_human_eval.*only works inside ByteDance.*base_url"
+    ):
         DoubaoAPI(mode="psm", psm_cfg=PSM)
 
 
@@ -219,7 +254,9 @@ def test_doubao_at_ark_needs_a_model_and_a_key(monkeypatch: pytest.MonkeyPatch) 
         DoubaoAPI(model="doubao-seed")
     with pytest.raises(NotReady, match="which model"):
         DoubaoAPI(key=KEY)
-    assert "https://ark.cn-beijing.volces.com/api/v3" in repr(DoubaoAPI(model="doubao-seed", key=KEY))
+    assert "https://ark.cn-beijing.volces.com/api/v3" in repr(
+        DoubaoAPI(model="doubao-seed", key=KEY)
+    )
 
 
 def test_a_history_of_groots_is_taken_as_it_is() -> None:
@@ -236,18 +273,28 @@ def test_a_history_of_groots_is_taken_as_it_is() -> None:
 def test_the_arguments_are_those_of_the_originals() -> None:
     assert list(inspect.signature(DoubaoAPI).parameters)[:2] == ["mode", "psm_cfg"]
     theirs = (
-        "model_type query_per_second retry json_mode key org meta_template openai_api_base api_base proxies gen_params"
+        "model_type query_per_second retry json_mode key org meta_template openai_api_base api_base"
+        " proxies gen_params"
     )
     assert list(inspect.signature(GPTAPI).parameters) == theirs.split(" ")
 
 
 def gpt(server: StandIn, **settings: Any) -> GPTAPI:
-    return GPTAPI("gpt-4o", **{"openai_api_base": f"{server.url}/chat/completions", "key": KEY, **settings})
+    return GPTAPI(
+        "gpt-4o", **{"openai_api_base": f"{server.url}/chat/completions", "key": KEY, **settings}
+    )
 
 
 def test_lagents_settings_are_sent_under_the_names_of_the_api() -> None:
     with StandIn(" yes\n") as server:
-        llm = gpt(server, json_mode=True, temperature=0.3, max_new_tokens=9000, top_k=40, stop_words=["END"])
+        llm = gpt(
+            server,
+            json_mode=True,
+            temperature=0.3,
+            max_new_tokens=9000,
+            top_k=40,
+            stop_words=["END"],
+        )
         assert llm.chat(ASK, top_p=0.5, skip_special_tokens=True) == "yes"
     assert server.requests[0].body == {
         "model": "gpt-4o",
@@ -271,7 +318,9 @@ def test_only_what_is_given_is_sent() -> None:
 def test_several_conversations_are_answered_in_their_order() -> None:
     with StandIn(lambda body: body["messages"][-1]["content"]) as server:
         llm = gpt(server)
-        assert llm.chat([[{"role": "user", "content": str(number)}] for number in range(30)]) == [*map(str, range(30))]
+        assert llm.chat([[{"role": "user", "content": str(number)}] for number in range(30)]) == [
+            *map(str, range(30))
+        ]
         assert llm.generate(["a", "b"]) == ["a", "b"]
 
 
@@ -292,7 +341,12 @@ def test_roles_are_mapped_by_the_template() -> None:
 
 
 def test_keys_take_turns_and_one_without_quota_is_dropped() -> None:
-    quota = refused(429, body={"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}})
+    quota = refused(
+        429,
+        body={
+            "error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+        },
+    )
     with StandIn() as server:
         llm = gpt(server, key=["sk-first-key", "sk-second-key"], org=["one", "two"])
         llm.chat(ASK)
@@ -300,7 +354,8 @@ def test_keys_take_turns_and_one_without_quota_is_dropped() -> None:
         for _ in range(3):
             llm.chat(ASK)
     used = [
-        (request.headers["authorization"][10:], request.headers["openai-organization"]) for request in server.requests
+        (request.headers["authorization"][10:], request.headers["openai-organization"])
+        for request in server.requests
     ]
     first, second = ("first-key", "one"), ("second-key", "two")
     assert used == [second, first, second, second, second]

@@ -28,7 +28,9 @@ def reader(wire: Any = OPENAI, preset: str = "openai") -> Any:
 
 
 def chunk(delta: Any = None, finish_reason: Any = None, **more: Any) -> bytes:
-    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+    choices = (
+        [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+    )
     return json.dumps({"choices": choices, **more}).encode()
 
 
@@ -40,23 +42,36 @@ def streamed(*chunks: bytes, preset: str = "openai") -> ModelReply:
 
 
 def calls(*deltas: Any) -> tuple[ToolCall, ...]:
-    return streamed(*(chunk({"tool_calls": [delta]}) for delta in deltas), chunk({}, "stop")).tool_calls
+    return streamed(
+        *(chunk({"tool_calls": [delta]}) for delta in deltas), chunk({}, "stop")
+    ).tool_calls
 
 
 def test_arguments_come_in_pieces() -> None:
-    first = {"index": 0, "id": "a", "type": "function", "function": {"name": "add", "arguments": ""}}
+    first = {
+        "index": 0,
+        "id": "a",
+        "type": "function",
+        "function": {"name": "add", "arguments": ""},
+    }
     assert calls(
         first,
         {"index": 0, "function": {"arguments": '{"a":'}},
         {"index": 0, "function": {"arguments": " 1}"}},
         {"index": 1, "id": "b", "function": {"name": "sub", "arguments": "{}"}},
-    ) == (ToolCall(id="a", name="add", arguments='{"a": 1}'), ToolCall(id="b", name="sub", arguments="{}"))
+    ) == (
+        ToolCall(id="a", name="add", arguments='{"a": 1}'),
+        ToolCall(id="b", name="sub", arguments="{}"),
+    )
 
 
 def test_several_calls_may_share_an_index_or_have_none() -> None:
     one = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
     other = {"id": "b", "function": {"name": "sub", "arguments": "{}"}}
-    expected = (ToolCall(id="a", name="add", arguments="{}"), ToolCall(id="b", name="sub", arguments="{}"))
+    expected = (
+        ToolCall(id="a", name="add", arguments="{}"),
+        ToolCall(id="b", name="sub", arguments="{}"),
+    )
     assert calls(one, other) == calls({"index": 0, **one}, {"index": 0, **other}) == expected
 
 
@@ -73,7 +88,13 @@ def test_calls_without_ids_are_not_mixed() -> None:
 @pytest.mark.parametrize("id", [{}, {"id": ""}, {"id": "same"}])
 def test_calls_of_a_reply_in_one_piece_are_not_mixed_whatever_their_ids(id: dict[str, str]) -> None:
     reading = reader()
-    reading.whole({"choices": [{"message": {"tool_calls": [{**id, "function": ADD}, {**id, "function": SUB}]}}]})
+    reading.whole(
+        {
+            "choices": [
+                {"message": {"tool_calls": [{**id, "function": ADD}, {**id, "function": SUB}]}}
+            ]
+        }
+    )
     first = msgspec.structs.replace(ADDED, id=id.get("id") or ADDED.id)
     assert reading.reply().tool_calls == (first, SUBTRACTED)
 
@@ -90,13 +111,17 @@ def test_a_call_without_an_id_is_given_one_that_everybody_takes() -> None:
 
 def test_arguments_may_come_as_an_object_and_a_name_twice() -> None:
     made = calls(
-        {"id": "a", "function": {"name": "add", "arguments": {"a": 1}}}, {"id": "a", "function": {"name": "add"}}
+        {"id": "a", "function": {"name": "add", "arguments": {"a": 1}}},
+        {"id": "a", "function": {"name": "add"}},
     )
     assert made == (ToolCall(id="a", name="add", arguments={"a": 1}),)
 
 
 def test_arguments_that_are_no_json_stay_as_they_came() -> None:
-    assert calls({"id": "a", "function": {"name": "add", "arguments": "{a: 1"}})[0].arguments == "{a: 1"
+    assert (
+        calls({"id": "a", "function": {"name": "add", "arguments": "{a: 1"}})[0].arguments
+        == "{a: 1"
+    )
 
 
 def test_a_reply_with_calls_stopped_for_them_whatever_the_server_says() -> None:
@@ -136,8 +161,14 @@ USED = {"prompt_tokens": 10, "completion_tokens": 5}
     "chunks",
     [
         [chunk({"content": "x"}), chunk(usage=USED)],
-        [chunk({"content": "x"}, usage={**USED, "completion_tokens": 1}), chunk({}, "stop", usage=USED)],
-        [chunk({"content": "x"}, usage=None), json.dumps({"choices": [{"delta": {}, "usage": USED}]}).encode()],
+        [
+            chunk({"content": "x"}, usage={**USED, "completion_tokens": 1}),
+            chunk({}, "stop", usage=USED),
+        ],
+        [
+            chunk({"content": "x"}, usage=None),
+            json.dumps({"choices": [{"delta": {}, "usage": USED}]}).encode(),
+        ],
     ],
 )
 def test_usage_is_told_at_the_end_in_every_piece_or_in_the_choice(chunks: list[bytes]) -> None:
@@ -167,12 +198,18 @@ def test_what_gemini_says_of_its_calls_is_said_again_to_it() -> None:
 
 def test_what_openrouter_says_of_thoughts_is_put_together_again() -> None:
     call = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
-    pieces = [{"reasoning_details": [{"text": "h"}]}, {"reasoning_details": [{"text": "m"}]}, {"tool_calls": [call]}]
+    pieces = [
+        {"reasoning_details": [{"text": "h"}]},
+        {"reasoning_details": [{"text": "m"}]},
+        {"tool_calls": [call]},
+    ]
     reply = streamed(*(chunk(piece) for piece in pieces), preset="openrouter")
     assert reply.echo == {"reasoning_details": [{"text": "h"}, {"text": "m"}]}
 
 
-@pytest.mark.parametrize("value", [{"error": {"message": "m"}}, {"choices": [{"error": {"code": 502}, "delta": {}}]}])
+@pytest.mark.parametrize(
+    "value", [{"error": {"message": "m"}}, {"choices": [{"error": {"code": 502}, "delta": {}}]}]
+)
 def test_an_error_among_the_pieces_is_one(value: Any) -> None:
     with pytest.raises(StreamFailed):
         reader().event(json.dumps(value).encode())
@@ -191,14 +228,25 @@ def event(**members: Any) -> bytes:
 def test_anthropic_pieces_that_nobody_knows_are_passed_over() -> None:
     reading = reader(ANTHROPIC)
     for data in (
-        event(type="message_start", message={"usage": {"input_tokens": 3, "cache_read_input_tokens": 4}}),
+        event(
+            type="message_start",
+            message={"usage": {"input_tokens": 3, "cache_read_input_tokens": 4}},
+        ),
         event(type="ping"),
         event(type="something_new", index=7),
         event(type="content_block_start", index=0, content_block={"type": "text", "text": "y"}),
         event(type="content_block_delta", index=0, delta={"type": "text_delta", "text": "es"}),
-        event(type="content_block_delta", index=0, delta={"type": "citations_delta", "citation": {}}),
-        event(type="content_block_start", index=1, content_block={"type": "web_search_tool_result", "content": []}),
-        event(type="message_delta", delta={"stop_reason": "pause_turn"}, usage={"output_tokens": 2}),
+        event(
+            type="content_block_delta", index=0, delta={"type": "citations_delta", "citation": {}}
+        ),
+        event(
+            type="content_block_start",
+            index=1,
+            content_block={"type": "web_search_tool_result", "content": []},
+        ),
+        event(
+            type="message_delta", delta={"stop_reason": "pause_turn"}, usage={"output_tokens": 2}
+        ),
         event(type="message_stop"),
     ):
         reading.event(data)
@@ -227,8 +275,15 @@ def anthropic_call_cut_off(*before: dict[str, Any]) -> ModelReply:
     last = len(before)
     reading = reader(ANTHROPIC)
     for data in (
-        *(event(type="content_block_start", index=at, content_block=block) for at, block in enumerate([*before, call])),
-        event(type="content_block_delta", index=last, delta={"type": "input_json_delta", "partial_json": '{"a": 1'}),
+        *(
+            event(type="content_block_start", index=at, content_block=block)
+            for at, block in enumerate([*before, call])
+        ),
+        event(
+            type="content_block_delta",
+            index=last,
+            delta={"type": "input_json_delta", "partial_json": '{"a": 1'},
+        ),
         event(type="message_delta", delta={"stop_reason": "max_tokens"}),
     ):
         reading.event(data)
@@ -265,25 +320,64 @@ KINDS = [
     "input_json_delta",
 ]
 MEMBERS = [
-    *("choices", "delta", "message", "content", "tool_calls", "function", "arguments", "name", "id", "index", "usage"),
-    *("prompt_tokens", "prompt_tokens_details", "output_tokens_details", "thinking_tokens", "output_tokens", "type"),
-    *("text", "thinking", "signature", "content_block", "error", "finish_reason", "reasoning", "refusal", "input"),
+    *(
+        "choices",
+        "delta",
+        "message",
+        "content",
+        "tool_calls",
+        "function",
+        "arguments",
+        "name",
+        "id",
+        "index",
+        "usage",
+    ),
+    *(
+        "prompt_tokens",
+        "prompt_tokens_details",
+        "output_tokens_details",
+        "thinking_tokens",
+        "output_tokens",
+        "type",
+    ),
+    *(
+        "text",
+        "thinking",
+        "signature",
+        "content_block",
+        "error",
+        "finish_reason",
+        "reasoning",
+        "refusal",
+        "input",
+    ),
     *("partial_json", "stop_reason"),
 ]
 PLAIN = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5)
 )
 JSON = st.recursive(
     PLAIN | st.sampled_from(KINDS),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=5)
+    ),
     max_leaves=15,
 )
 MORE = {name: JSON for name in MEMBERS if name != "type"}
-BLOCKS = st.lists(st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional=MORE), max_size=4)
+BLOCKS = st.lists(
+    st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional=MORE), max_size=4
+)
 
 
 @given(JSON, BLOCKS, st.sampled_from([OPENAI, ANTHROPIC]), st.booleans())
-def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(value: Any, blocks: Any, wire: Any, whole: bool) -> None:
+def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(
+    value: Any, blocks: Any, wire: Any, whole: bool
+) -> None:
     reading = reader(wire)
     pieces = [
         {"choices": [{"delta": value, "message": value}], "content": blocks},
@@ -291,7 +385,10 @@ def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(value: Any, blocks:
             {"type": "content_block_start", "index": place, "content_block": block}
             for place, block in enumerate(blocks)
         ),
-        *({"type": "content_block_delta", "index": place, "delta": block} for place, block in enumerate(blocks)),
+        *(
+            {"type": "content_block_delta", "index": place, "delta": block}
+            for place, block in enumerate(blocks)
+        ),
         *({"choices": [{"delta": block, "message": block}]} for block in blocks),
         {"type": "message_delta", "delta": {"stop_reason": value}, "usage": value},
         value,
@@ -306,7 +403,10 @@ def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(value: Any, blocks:
 ERROR_MEMBERS = ("error", "message", "detail", "code", "type", "loc", "msg")
 ERRORS = st.recursive(
     PLAIN | st.sampled_from([400, 429, 500]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(ERROR_MEMBERS), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(ERROR_MEMBERS), inner, max_size=5)
+    ),
     max_leaves=15,
 )
 
@@ -319,7 +419,9 @@ def test_whatever_a_server_says_in_refusing_is_a_refusal(said: Any) -> None:
         assert isinstance(refusal(None, said, {}, where="x", key=None), EndpointRefused)
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"error":', "}"), ('{"message":', "}")])
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("[", "]"), ('{"error":', "}"), ('{"message":', "}")]
+)
 @pytest.mark.parametrize("depth", [300, 900, 100_000])
 def test_a_refusal_nested_without_end_is_a_refusal(opening: str, closing: str, depth: int) -> None:
     body = (opening * depth + '"no"' + closing * depth).encode()

@@ -50,7 +50,10 @@ def test_the_answer_is_what_is_behind_the_thoughts(text: str, answer: str, thoug
 @example(["<think>", "</think>", " ", "a"], [15, 16])
 @given(
     st.lists(
-        st.sampled_from(["<think>", "</think>", "◁think▷", "◁/think▷", "a", " ", "\n", "<", "{", "thi"]), max_size=12
+        st.sampled_from(
+            ["<think>", "</think>", "◁think▷", "◁/think▷", "a", " ", "\n", "<", "{", "thi"]
+        ),
+        max_size=12,
     ),
     st.lists(st.integers(0, 60), max_size=6),
 )

@@ -1,4 +1,6 @@
-"""Models behind HTTP, over real sockets: what is sent, and what is made of the answers, on both wires and loops."""
+"""Models behind HTTP, over real sockets: what is sent, and what is made of the answers, on both
+wires and loops.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from anyio import to_thread
 from support import model_endpoint as stand_in
 from support.model_endpoint import StandIn
-from toolwire_client.models import AnthropicModel, NotAModel, NotReady, OpenAIModel, Retries, TimeLimits
+from toolwire_client.models import (
+    AnthropicModel,
+    NotAModel,
+    NotReady,
+    OpenAIModel,
+    Retries,
+    TimeLimits,
+)
 from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
@@ -22,7 +31,10 @@ TEXT = "Grüße, 世界! 👋 Fünf Wörter."
 ADD = {
     "name": "Calculator.add",
     "description": "Add two numbers.",
-    "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}},
+    "inputSchema": {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+    },
 }
 
 
@@ -31,7 +43,10 @@ async def never(seconds: float) -> None:
 
 
 def model(kind: type[RemoteModel], server: StandIn, **settings: Any) -> RemoteModel:
-    return kind("some-model", **{"base_url": server.url, "key": KEY, "retries": Retries(sleep=never), **settings})
+    return kind(
+        "some-model",
+        **{"base_url": server.url, "key": KEY, "retries": Retries(sleep=never), **settings},
+    )
 
 
 def run(main: Callable[[], Awaitable[Any]], loop: str = "asyncio") -> Any:
@@ -42,14 +57,18 @@ def run(main: Callable[[], Awaitable[Any]], loop: str = "asyncio") -> Any:
     return anyio.run(bounded, backend=loop)
 
 
-def ask(asked: RemoteModel, *, loop: str = "asyncio", messages: Any = ASK, **wishes: Any) -> ModelReply:
+def ask(
+    asked: RemoteModel, *, loop: str = "asyncio", messages: Any = ASK, **wishes: Any
+) -> ModelReply:
     return run(lambda: asked.reply(messages, **wishes), loop)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_reply_has_text_reason_and_usage(kind: type[RemoteModel], stream: bool, loop: str) -> None:
+def test_a_reply_has_text_reason_and_usage(
+    kind: type[RemoteModel], stream: bool, loop: str
+) -> None:
     usage = Usage(input_tokens=100, output_tokens=50, cached_tokens=60, reasoning_tokens=20)
     answer = ModelReply(text=TEXT, finish_reason="length", usage=usage, reasoning="Let me see.")
     with StandIn(answer) as server:
@@ -90,7 +109,9 @@ def test_tools_go_out_under_names_that_are_allowed_and_come_back_under_their_own
     def call(body: dict[str, Any]) -> ModelReply:
         (tool,) = body["tools"]
         name = tool["name"] if "name" in tool else tool["function"]["name"]
-        return ModelReply(tool_calls=(ToolCall(id="call00001", name=name, arguments={"a": 1, "b": 2}),))
+        return ModelReply(
+            tool_calls=(ToolCall(id="call00001", name=name, arguments={"a": 1, "b": 2}),)
+        )
 
     with StandIn(call) as server:
         reply = ask(model(kind, server, stream=stream), tools=[ADD])
@@ -101,7 +122,15 @@ def test_tools_go_out_under_names_that_are_allowed_and_come_back_under_their_own
 
 def test_chat_completions_are_asked_in_the_plainest_way() -> None:
     with StandIn() as server:
-        ask(model(OpenAIModel, server, temperature=0.5, max_tokens=100, extra_body={"reasoning_effort": "low"}))
+        ask(
+            model(
+                OpenAIModel,
+                server,
+                temperature=0.5,
+                max_tokens=100,
+                extra_body={"reasoning_effort": "low"},
+            )
+        )
     (request,) = server.requests
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -121,7 +150,10 @@ def test_messages_have_the_system_prompt_apart_and_cached() -> None:
         ask(model(AnthropicModel, server))
     (request,) = server.requests
     assert request.path == "/v1/messages"
-    assert (request.headers["x-api-key"], request.headers["anthropic-version"]) == (KEY, "2023-06-01")
+    assert (request.headers["x-api-key"], request.headers["anthropic-version"]) == (
+        KEY,
+        "2023-06-01",
+    )
     assert "authorization" not in request.headers
     assert request.body == {
         "model": "some-model",
@@ -138,7 +170,11 @@ CALLED = [
         "role": "assistant",
         "content": "I add.",
         "tool_calls": [
-            {"id": "call00001", "type": "function", "function": {"name": "Calculator.add", "arguments": '{"a":1}'}}
+            {
+                "id": "call00001",
+                "type": "function",
+                "function": {"name": "Calculator.add", "arguments": '{"a":1}'},
+            }
         ],
     },
     {"role": "tool", "tool_call_id": "call00001", "content": "3"},
@@ -154,7 +190,11 @@ def test_calls_and_their_results_are_told_again_to_openai() -> None:
             "role": "assistant",
             "content": "I add.",
             "tool_calls": [
-                {"id": "call00001", "type": "function", "function": {"name": "Calculator_add", "arguments": '{"a":1}'}}
+                {
+                    "id": "call00001",
+                    "type": "function",
+                    "function": {"name": "Calculator_add", "arguments": '{"a":1}'},
+                }
             ],
         },
         {"role": "tool", "tool_call_id": "call00001", "content": "3"},
@@ -169,7 +209,12 @@ def test_calls_and_their_results_are_told_again_to_anthropic() -> None:
             "role": "assistant",
             "content": [
                 {"type": "text", "text": "I add."},
-                {"type": "tool_use", "id": "call00001", "name": "Calculator_add", "input": {"a": 1}},
+                {
+                    "type": "tool_use",
+                    "id": "call00001",
+                    "name": "Calculator_add",
+                    "input": {"a": 1},
+                },
             ],
         },
         {
@@ -184,7 +229,11 @@ def test_calls_and_their_results_are_told_again_to_anthropic() -> None:
 
 @pytest.mark.parametrize("kind", WIRES)
 def test_the_result_of_no_call_in_particular_is_told_by_the_user(kind: type[RemoteModel]) -> None:
-    messages = [*ASK, {"role": "assistant", "content": "<call>"}, {"role": "tool", "content": {"result": 3}}]
+    messages = [
+        *ASK,
+        {"role": "assistant", "content": "<call>"},
+        {"role": "tool", "content": {"result": 3}},
+    ]
     with StandIn() as server:
         ask(model(kind, server), messages=messages)
     last = server.requests[0].body["messages"][-1]
@@ -207,7 +256,9 @@ def test_thoughts_of_a_reply_that_calls_tools_go_back_to_anthropic_as_they_came(
 def test_thoughts_of_a_reply_that_calls_tools_go_back_to_deepseek_and_to_nobody_else() -> None:
     calls = (ToolCall(id="call00001", name="add", arguments="{}"),)
     with StandIn(ModelReply(reasoning="Hm.", tool_calls=calls)) as server:
-        assert ask(model(OpenAIModel, server, preset="deepseek")).echo == {"reasoning_content": "Hm."}
+        assert ask(model(OpenAIModel, server, preset="deepseek")).echo == {
+            "reasoning_content": "Hm."
+        }
         assert ask(model(OpenAIModel, server)).echo == {}
 
 
@@ -290,7 +341,9 @@ def test_cancellation_ends_the_request(fault: stand_in.Fault, loop: str) -> None
     [{"role": "narrator", "content": "x"}, {"content": "x"}, {"role": "user", "content": {1, 2}}],
 )
 @pytest.mark.parametrize("kind", WIRES)
-def test_messages_that_are_none_are_refused_before_anything_is_sent(kind: type[RemoteModel], message: Any) -> None:
+def test_messages_that_are_none_are_refused_before_anything_is_sent(
+    kind: type[RemoteModel], message: Any
+) -> None:
     with StandIn() as server, pytest.raises(NotAModel):
         ask(model(kind, server), messages=[message])
     assert server.requests == []
@@ -312,7 +365,8 @@ def test_a_base_url_may_be_written_as_people_write_it(base_url: str, path: str) 
 
 
 @pytest.mark.parametrize(
-    "base_url", ["localhost:8000", "ftp://host/v1", "http://", "http://user:word@host/v1", "http://[x"]
+    "base_url",
+    ["localhost:8000", "ftp://host/v1", "http://", "http://user:word@host/v1", "http://[x"],
 )
 def test_what_is_no_address_is_refused_at_once(base_url: str) -> None:
     with pytest.raises(NotReady, match="base_url"):

@@ -8,7 +8,14 @@ from typing import Any
 
 import anyio
 import pytest
-from toolwire_client.models import AskedFor, NoReplyLeft, RecordingModel, ReplayModel, ScriptedModel, Unreachable
+from toolwire_client.models import (
+    AskedFor,
+    NoReplyLeft,
+    RecordingModel,
+    ReplayModel,
+    ScriptedModel,
+    Unreachable,
+)
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
 
@@ -23,7 +30,10 @@ def ask(model: Any, messages: Any, **wishes: Any) -> ModelReply:
 def test_a_script_says_its_lines_in_order() -> None:
     whole = ModelReply(text="c", finish_reason="length")
     model = ScriptedModel(["a", {"type": "ASK", "content": "世"}, whole])
-    assert [ask(model, user(str(number))).text for number in range(2)] == ["a", '{"type":"ASK","content":"世"}']
+    assert [ask(model, user(str(number))).text for number in range(2)] == [
+        "a",
+        '{"type":"ASK","content":"世"}',
+    ]
     assert ask(model, user("2")) == whole
 
 
@@ -43,7 +53,13 @@ def test_a_script_notes_what_it_was_asked_as_it_was_then() -> None:
     messages = user("a")
     heard: list[str] = []
     model = ScriptedModel(["x", "y"])
-    ask(model, messages, tools=[{"name": "add"}], reply_schema={"type": "object"}, on_text=heard.append)
+    ask(
+        model,
+        messages,
+        tools=[{"name": "add"}],
+        reply_schema={"type": "object"},
+        on_text=heard.append,
+    )
     messages[0]["content"] = "changed later"
     assert model.asked == [
         AskedFor(messages=user("a"), tools=[{"name": "add"}], reply_schema={"type": "object"}),
@@ -60,7 +76,10 @@ def test_a_script_that_has_ended_says_what_it_was_asked() -> None:
 
 REPLY = ModelReply(
     text="世界",
-    tool_calls=(ToolCall(id="a", name="add", arguments={"a": 2**70}), ToolCall(id="b", name="b", arguments="{")),
+    tool_calls=(
+        ToolCall(id="a", name="add", arguments={"a": 2**70}),
+        ToolCall(id="b", name="b", arguments="{"),
+    ),
     finish_reason="stop",
     usage=Usage(input_tokens=3),
     reasoning="hm",
@@ -73,18 +92,37 @@ def test_what_was_recorded_is_repeated_to_the_letter(tmp_path: Path) -> None:
     recording = RecordingModel(ScriptedModel([REPLY, "second"]), path)
     said = [ask(recording, user("a")), ask(recording, user("b"))]
     replay = ReplayModel(path)
-    assert [ask(replay, user("b")), ask(replay, user("a"))] == [said[1], said[0]] == [ModelReply(text="second"), REPLY]
+    assert (
+        [ask(replay, user("b")), ask(replay, user("a"))]
+        == [said[1], said[0]]
+        == [ModelReply(text="second"), REPLY]
+    )
 
 
-def test_the_same_question_gets_the_replies_that_it_got_in_order_and_the_last_one_from_then_on() -> None:
-    lines = [{"messages": user("a"), "reply": "first"}, {"messages": user("a"), "reply": {"text": "second"}}]
+def test_the_same_question_gets_the_replies_that_it_got_in_order_and_the_last_one_from_then_on() -> (  # noqa: E501
+    None
+):
+    lines = [
+        {"messages": user("a"), "reply": "first"},
+        {"messages": user("a"), "reply": {"text": "second"}},
+    ]
     replay = ReplayModel(lines)
-    assert [ask(replay, user("a")).text for _ in range(4)] == ["first", "second", "second", "second"]
+    assert [ask(replay, user("a")).text for _ in range(4)] == [
+        "first",
+        "second",
+        "second",
+        "second",
+    ]
 
 
 def test_a_record_may_hold_other_lines(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
-    lines = [{"event": "started"}, {"messages": user("a"), "reply": "x"}, ["no", "object"], {"messages": "none"}]
+    lines = [
+        {"event": "started"},
+        {"messages": user("a"), "reply": "x"},
+        ["no", "object"],
+        {"messages": "none"},
+    ]
     path.write_text("\n\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     assert ask(ReplayModel(path), user("a")).text == "x"
 
@@ -110,12 +148,22 @@ def test_a_miss_says_what_was_asked_and_what_is_recorded() -> None:
     replay = ReplayModel(
         [
             {"messages": [system, *user("far")], "reply": "1"},
-            {"messages": [system, *user("near"), {"role": "assistant", "content": "x"}, *user("y")], "reply": "2"},
+            {
+                "messages": [
+                    system,
+                    *user("near"),
+                    {"role": "assistant", "content": "x"},
+                    *user("y"),
+                ],
+                "reply": "2",
+            },
         ]
     )
     with pytest.raises(NoReplyLeft) as caught:
         ask(replay, [system, *user("near"), {"role": "assistant", "content": "z"}])
-    assert "message 3 is\n  asked:    assistant: 'z'\n  recorded: assistant: 'x'" in str(caught.value)
+    assert "message 3 is\n  asked:    assistant: 'z'\n  recorded: assistant: 'x'" in str(
+        caught.value
+    )
     with pytest.raises(NoReplyLeft) as caught:
         ask(replay, [system])
     assert "message 2 is\n  asked:    (no message)\n  recorded: user: 'far'" in str(caught.value)
@@ -126,9 +174,16 @@ _BAD = '{"messages": [], "reply": {"text": 1}}\n'
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is not JSON"), (_BAD, "a reply in .* is invalid")],
+    [
+        ("", "no reply"),
+        ("{}\n", "no reply"),
+        ("{}\n{\n", "line 2, is not JSON"),
+        (_BAD, "a reply in .* is invalid"),
+    ],
 )
-def test_a_file_that_is_no_record_is_refused_at_once(tmp_path: Path, text: str, complaint: str) -> None:
+def test_a_file_that_is_no_record_is_refused_at_once(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
     path = tmp_path / "record.jsonl"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(NoReplyLeft, match=complaint):

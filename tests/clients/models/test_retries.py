@@ -7,7 +7,14 @@ from email.utils import formatdate
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models import EndpointRefused, ModelError, NotReady, ReplyTimedOut, Retries, Unreachable
+from toolwire_client.models import (
+    EndpointRefused,
+    ModelError,
+    NotReady,
+    ReplyTimedOut,
+    Retries,
+    Unreachable,
+)
 from toolwire_client.models.http_api.error_responses import asked_wait, is_passing
 
 NOW = 1_800_000_000.0
@@ -30,8 +37,12 @@ def test_jitter_is_full() -> None:
     assert highest.seconds_before(4, BUSY) == 2.0
 
 
-@given(st.integers(2, 5), st.floats(0, 1, exclude_max=True), st.one_of(st.none(), st.floats(0, 120)))
-def test_no_wait_is_longer_than_what_is_allowed(attempt: int, chance: float, asked: float | None) -> None:
+@given(
+    st.integers(2, 5), st.floats(0, 1, exclude_max=True), st.one_of(st.none(), st.floats(0, 120))
+)
+def test_no_wait_is_longer_than_what_is_allowed(
+    attempt: int, chance: float, asked: float | None
+) -> None:
     retries = Retries(random=lambda: chance)
     error = BUSY if asked is None else after(asked)
     seconds = retries.seconds_before(attempt, error)
@@ -50,7 +61,12 @@ def test_many_attempts_do_not_overflow() -> None:
 
 @pytest.mark.parametrize(
     ("error", "is_worth_it"),
-    [(Unreachable("x"), True), (ReplyTimedOut("x"), True), (NotReady("x"), False), (ModelError("x"), False)],
+    [
+        (Unreachable("x"), True),
+        (ReplyTimedOut("x"), True),
+        (NotReady("x"), False),
+        (ModelError("x"), False),
+    ],
 )
 def test_only_what_may_pass_is_waited_for(error: ModelError, is_worth_it: bool) -> None:
     assert (Retries().seconds_before(2, error) is not None) is is_worth_it
@@ -60,7 +76,8 @@ PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 524, 529}
 
 
 @pytest.mark.parametrize(
-    "status", [301, 308, 400, 401, 402, 403, 404, 405, 413, 418, 422, 431, 451, 501, 505, *sorted(PASSING)]
+    "status",
+    [301, 308, 400, 401, 402, 403, 404, 405, 413, 418, 422, 431, 451, 501, 505, *sorted(PASSING)],
 )
 def test_statuses_that_may_pass_are_these(status: int) -> None:
     assert is_passing(status, "") is (status in PASSING)
@@ -81,7 +98,9 @@ def test_statuses_that_may_pass_are_these(status: int) -> None:
         ({"retry-after": "Fri, 99 Foo 2026 00:00:00 GMT"}, None),
     ],
 )
-def test_servers_say_how_long_in_seconds_or_until_when(headers: dict[str, str], seconds: float | None) -> None:
+def test_servers_say_how_long_in_seconds_or_until_when(
+    headers: dict[str, str], seconds: float | None
+) -> None:
     assert asked_wait(headers, NOW) == seconds
 
 

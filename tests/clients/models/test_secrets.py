@@ -13,13 +13,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import model_endpoint as stand_in
 from support.model_endpoint import Fault, StandIn, refused
-from toolwire_client.models import AnthropicModel, ModelError, NotReady, OpenAIModel, Retries, TimeLimits
+from toolwire_client.models import (
+    AnthropicModel,
+    ModelError,
+    NotReady,
+    OpenAIModel,
+    Retries,
+    TimeLimits,
+)
 from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.models.http_api.vendors import Key, key_from
 
 WIRES = (OpenAIModel, AnthropicModel)
 ASK = [{"role": "user", "content": "Hello?"}]
-KEYS = st.text(string.ascii_letters + string.digits + "-_.+/=", min_size=8, max_size=60).map(lambda key: f"sk{key}")
+KEYS = st.text(string.ascii_letters + string.digits + "-_.+/=", min_size=8, max_size=60).map(
+    lambda key: f"sk{key}"
+)
 
 
 def echoing(kind: str, key: str) -> Fault:
@@ -83,9 +92,16 @@ def test_a_key_is_in_no_error_no_log_and_no_picture_of_a_model(
 
 
 def test_a_key_that_comes_back_in_headers_is_not_in_the_error() -> None:
-    """The HTTP library's own log of level DEBUG shows what servers answer; that is out of our hands."""
+    """The HTTP library's own log of level DEBUG shows what servers answer; that is out of our
+    hands.
+    """
     key = "sk-0123456789"
-    answer = refused(302, body={"error": {"code": key}}, location=f"https://elsewhere/?key={key}", x_request_id=key)
+    answer = refused(
+        302,
+        body={"error": {"code": key}},
+        location=f"https://elsewhere/?key={key}",
+        x_request_id=key,
+    )
     with StandIn().then(answer) as server, pytest.raises(ModelError) as caught:
         anyio.run(OpenAIModel("m", base_url=server.url, key=key).reply, ASK)
     assert key not in everything_about(caught.value)
@@ -93,13 +109,17 @@ def test_a_key_that_comes_back_in_headers_is_not_in_the_error() -> None:
 
 def test_no_error_holds_an_exception_of_the_http_library() -> None:
     """Their exceptions hold the request, and that holds the key."""
-    asked = OpenAIModel("m", base_url="http://127.0.0.1:9/v1", key="sk-0123456789", retries=Retries(attempts=1))
+    asked = OpenAIModel(
+        "m", base_url="http://127.0.0.1:9/v1", key="sk-0123456789", retries=Retries(attempts=1)
+    )
     with pytest.raises(ModelError) as caught:
         anyio.run(asked.reply, ASK)
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
 
-def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     names = ("FIRST", "SECOND", "THIRD")
     for name, value in zip(names, (" ", "sk-second", "sk-third"), strict=True):
         monkeypatch.setenv(name, value)
@@ -113,7 +133,9 @@ def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one(mo
     assert known(None) == ("sk-second", "the variable SECOND")
 
 
-def test_a_key_that_is_missing_is_asked_for_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_missing_is_asked_for_by_the_name_of_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("ARK_API_KEY", raising=False)
     with pytest.raises(NotReady, match="ARK_API_KEY"):
         OpenAIModel("doubao-seed", "doubao")

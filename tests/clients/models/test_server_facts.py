@@ -15,7 +15,10 @@ from toolwire_client.models import OpenAIModel, ServerFacts
 from toolwire_client.react import Limits, NativeProtocol, StructuredProtocol
 from toolwire_client.terminal.event_lines import event_lines
 
-PROPS = {"default_generation_settings": {"n_ctx": 4096}, "chat_template_caps": {"supports_tools": False}}
+PROPS = {
+    "default_generation_settings": {"n_ctx": 4096},
+    "chat_template_caps": {"supports_tools": False},
+}
 
 
 def facts(server: StandIn, preset: str = "llamacpp", **settings: Any) -> ServerFacts:
@@ -25,7 +28,9 @@ def facts(server: StandIn, preset: str = "llamacpp", **settings: Any) -> ServerF
 
 def test_llama_cpp_is_asked_once() -> None:
     with StandIn(pages={"/props": json.dumps(PROPS).encode()}) as server:
-        assert [facts(server) for _ in range(2)] == [ServerFacts(context_tokens=4096, takes_tools=False)] * 2
+        assert [facts(server) for _ in range(2)] == [
+            ServerFacts(context_tokens=4096, takes_tools=False)
+        ] * 2
         assert server.fetched == ["/props"]
 
 
@@ -44,7 +49,10 @@ def test_no_other_server_is_asked(preset: str) -> None:
         b"not JSON",
         b"[]",
         b'{"default_generation_settings": 1, "chat_template_caps": 2}',
-        b'{"default_generation_settings": {"n_ctx": -1}, "chat_template_caps": {"supports_tools": "no"}}',
+        (
+            b'{"default_generation_settings": {"n_ctx": -1}, "chat_template_caps":'
+            b' {"supports_tools": "no"}}'
+        ),
         b"9" * 3_000_000,
         None,
     ],
@@ -70,7 +78,9 @@ def look() -> str:
 
 def asked(server: StandIn, **settings: Any) -> Outcome:
     model = OpenAIModel("m", "llamacpp", base_url=server.url)
-    return Agent(model, [look], approval=Approvals(allow=("*",)), **settings).answer_sync("What is there?")
+    return Agent(model, [look], approval=Approvals(allow=("*",)), **settings).answer_sync(
+        "What is there?"
+    )
 
 
 @pytest.mark.parametrize("protocol", [NativeProtocol("en"), StructuredProtocol("en")])
@@ -93,10 +103,16 @@ def test_the_oldest_actions_are_left_out_when_the_context_is_full() -> None:
         return act("look") if len(lengths) < 5 else final("done")
 
     with StandIn(answer, pages={"/props": json.dumps(PROPS).encode()}) as server:
-        outcome = asked(server, limits=Limits(warn_at=10, stop_at=20), budgets=Budgets(reply_tokens=512))
+        outcome = asked(
+            server, limits=Limits(warn_at=10, stop_at=20), budgets=Budgets(reply_tokens=512)
+        )
         sent = [request.body["messages"] for request in server.requests]
     assert outcome.status == "answered"
     assert max(lengths) <= 3 * (4096 - 512)
     assert lengths[-1] == lengths[-2]
-    assert [message["role"] for message in sent[-1]] == ["system", "user", *["assistant", "user"] * 2]
+    assert [message["role"] for message in sent[-1]] == [
+        "system",
+        "user",
+        *["assistant", "user"] * 2,
+    ]
     assert all("What is there?" in messages[1]["content"] for messages in sent)

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client.models.http_api.endpoint import Events
 
-LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=10).map(str.encode)
+LINES = st.text(
+    st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=10
+).map(str.encode)
 ENDS = st.sampled_from([b"\n", b"\r\n"])
 
 
@@ -23,7 +25,11 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(edges)]
 
 
-@given(st.lists(st.lists(LINES, min_size=1, max_size=3), max_size=4), ENDS, st.lists(st.integers(0, 200), max_size=8))
+@given(
+    st.lists(st.lists(LINES, min_size=1, max_size=3), max_size=4),
+    ENDS,
+    st.lists(st.integers(0, 200), max_size=8),
+)
 def test_events_are_what_was_written_however_they_are_cut(
     events: list[list[bytes]], end: bytes, places: list[int]
 ) -> None:

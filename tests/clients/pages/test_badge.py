@@ -32,12 +32,21 @@ def report(*outcomes: tuple[str, str], **about: Any) -> Report:
         (report(("must", "fail"), revisions=[]), "no answer"),
     ],
 )
-def test_the_badge_says_the_verdict_to_eyes_and_to_screen_readers(made: Report, message: str) -> None:
+def test_the_badge_says_the_verdict_to_eyes_and_to_screen_readers(
+    made: Report, message: str
+) -> None:
     picture = ET.fromstring(badge(made))
     space = "{http://www.w3.org/2000/svg}"
     assert [text.text for text in picture.iter(f"{space}text")] == ["MCP contract", message]
-    assert picture.get("aria-label") == picture.findtext(f"{space}title") == f"MCP contract: {message}"
-    assert {each.tag for each in picture.iter()} == {f"{space}{name}" for name in ("svg", "title", "rect", "text")}
-    boxes = [(float(box.get("x", "")), float(box.get("width", ""))) for box in picture.iter(f"{space}rect")]
+    assert (
+        picture.get("aria-label") == picture.findtext(f"{space}title") == f"MCP contract: {message}"
+    )
+    assert {each.tag for each in picture.iter()} == {
+        f"{space}{name}" for name in ("svg", "title", "rect", "text")
+    }
+    boxes = [
+        (float(box.get("x", "")), float(box.get("width", "")))
+        for box in picture.iter(f"{space}rect")
+    ]
     assert boxes[0][1] == boxes[1][0]
     assert sum(width for _, width in boxes) == float(picture.get("width", ""))

@@ -1,4 +1,6 @@
-"""The report of a check as a page and as Markdown: complete, of limited size, and only text of others."""
+"""The report of a check as a page and as Markdown: complete, of limited size, and only text of
+others.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,37 @@ from toolwire_schemas.output import printable
 
 
 def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:
-    about = {"revision": "2025-11-25", "framing": "lines", "expected": "one", "came": "two", **about}
+    about = {
+        "revision": "2025-11-25",
+        "framing": "lines",
+        "expected": "one",
+        "came": "two",
+        **about,
+    }
     return Verdict(case, "It does.", "https://example.com/", severity, outcome, **about)
 
 
 def report(*verdicts: Verdict, **about: Any) -> Report:
-    known: dict[str, Any] = {"command": ["a", "b"], "server": "library 1.2", "revisions": ["2025-11-25"], "tools": 2}
-    return Report(**known | {"framings": ["lines"], "seconds": 1.5, "verdicts": list(verdicts)} | about)
+    known: dict[str, Any] = {
+        "command": ["a", "b"],
+        "server": "library 1.2",
+        "revisions": ["2025-11-25"],
+        "tools": 2,
+    }
+    return Report(
+        **known | {"framings": ["lines"], "seconds": 1.5, "verdicts": list(verdicts)} | about
+    )
 
 
-COST = ToolCost(name="search", tokens=1234, bytes=5000, calls=3, seconds=0.002, slowest_seconds=1.26, result_bytes=340)
+COST = ToolCost(
+    name="search",
+    tokens=1234,
+    bytes=5000,
+    calls=3,
+    seconds=0.002,
+    slowest_seconds=1.26,
+    result_bytes=340,
+)
 WHOLE = report(
     verdict("ids/fraction", "warn", "should"),
     verdict("ids/null", "fail", came="nothing", exchange=['-> {"id":null}', "-- it ended"]),
@@ -43,7 +66,9 @@ WHOLE = report(
 
 
 def test_a_rule_of_toolwire_is_not_passed_off_as_one_of_its_source() -> None:
-    shown = {ours: Parsed(verdict_html(verdict("ids/zero", ours=ours))).text for ours in (True, False)}
+    shown = {
+        ours: Parsed(verdict_html(verdict("ids/zero", ours=ours))).text for ours in (True, False)
+    }
     assert "must, Toolwire demands more than example.com/" in shown[True]
     assert "must, example.com/" in shown[False]
 
@@ -59,7 +84,14 @@ def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report()
         "1.3 s",
         "340 B",
     ]
-    order += ["it is old", "the SDK does it", "1 case passed", "ids/zero", "no progress", "progress/all"]
+    order += [
+        "it is old",
+        "the SDK does it",
+        "1 case passed",
+        "ids/zero",
+        "no progress",
+        "progress/all",
+    ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert text.count("2025-11-25, lines; 2026-07-28, lines") == 1
@@ -68,7 +100,11 @@ def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report()
 
 
 def test_a_finding_links_to_its_rule_and_its_source() -> None:
-    links = [attributes["href"] for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements if tag == "a"]
+    links = [
+        attributes["href"]
+        for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements
+        if tag == "a"
+    ]
     rule = project_links.file_url("docs/contract/ids/fraction.md")
     assert links == [rule, "https://example.com/"]
 
@@ -77,7 +113,13 @@ def test_a_finding_has_its_rule_to_be_read_without_a_network() -> None:
     found = rule("ids/fraction")
     assert found is not None
     text = Parsed(verdict_html(WHOLE.verdicts[0])).text
-    for part in (found.why, found.fix.toolwire, found.fix.python, found.fix.typescript, found.fix.by_hand):
+    for part in (
+        found.why,
+        found.fix.toolwire,
+        found.fix.python,
+        found.fix.typescript,
+        found.fix.by_hand,
+    ):
         assert part.replace("`", "") in text
     assert found.failing.exchange[0].removeprefix("-> ") in text
 
@@ -91,7 +133,9 @@ def test_generated_calls_have_the_rule_for_all_tools() -> None:
 def test_a_page_needs_nothing_else_and_can_run_nothing() -> None:
     page = Parsed(check_page(WHOLE))
     assert_inert(page)
-    (policy,) = [found["content"] for tag, found in page.elements if tag == "meta" and "http-equiv" in found]
+    (policy,) = [
+        found["content"] for tag, found in page.elements if tag == "meta" and "http-equiv" in found
+    ]
     assert str(policy).startswith("default-src 'none'; style-src 'sha256-")
     assert {"main", "header", "section", "h1", "h2", "h3", "table", "caption"} <= {*page.tags}
     assert all("scope" in attributes for tag, attributes in page.elements if tag == "th")
@@ -104,14 +148,20 @@ def hostile(text: str) -> Report:
     """Return a report with *text* wherever a server or a file of a user may have written it."""
     about = dict.fromkeys(FIELDS, text)
     outcomes: list[Any] = ["fail", "warn", "pass", "known gap", "not applicable"]
-    verdicts = [Verdict(severity="must", outcome=one, exchange=[text, f"-> {text}"], **about) for one in outcomes]
+    verdicts = [
+        Verdict(severity="must", outcome=one, exchange=[text, f"-> {text}"], **about)
+        for one in outcomes
+    ]
     costs = [ToolCost(name=text, tokens=1, bytes=1)]
     return report(*verdicts, server=text, command=[text], outdated=[text], sdk=text, costs=costs)
 
 
 @given(texts)
 def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
-    page, usual = Parsed(check_page(hostile(text), again=lambda _: text)), Parsed(check_page(hostile("x")))
+    page, usual = (
+        Parsed(check_page(hostile(text), again=lambda _: text)),
+        Parsed(check_page(hostile("x"))),
+    )
     assert_inert(page)
     assert set(page.tags) <= {*usual.tags, "code"}
     assert printable(text) in page.text
@@ -119,8 +169,13 @@ def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
 
 @given(texts)
 def test_any_text_in_any_place_of_a_report_is_code_in_markdown(text: str) -> None:
-    made, usual = (rendered(check_markdown(hostile(one), again=lambda verdict: verdict.case)) for one in (text, "x"))
-    assert [tag for tag in made.tags if tag != "code"] == [tag for tag in usual.tags if tag != "code"]
+    made, usual = (
+        rendered(check_markdown(hostile(one), again=lambda verdict: verdict.case))
+        for one in (text, "x")
+    )
+    assert [tag for tag in made.tags if tag != "code"] == [
+        tag for tag in usual.tags if tag != "code"
+    ]
     assert {name for _, attributes in made.elements for name in attributes} <= {"class"}
 
 
@@ -133,7 +188,9 @@ def test_ten_thousand_verdicts_and_long_texts_make_a_page_of_limited_size() -> N
     long = "x" * 100_000
     about = {"expected": long, "came": long, "exchange": [f"<- {long}"] * 300}
     many = report(*(verdict(f"area/{number}", "fail", **about) for number in range(10_000)))
-    assert len(check_html(many)) < 200 * 220 * 4200  # findings, lines of each with their expectation, characters
+    assert (
+        len(check_html(many)) < 200 * 220 * 4200
+    )  # findings, lines of each with their expectation, characters
     assert "9,800 more findings" in check_html(many)
     markdown = check_markdown(many)
     assert len(markdown) < 65_536
@@ -143,16 +200,22 @@ def test_ten_thousand_verdicts_and_long_texts_make_a_page_of_limited_size() -> N
 
 @pytest.mark.parametrize("outcome", ["pass", "not applicable"])
 def test_many_cases_that_say_nothing_new_are_short(outcome: str) -> None:
-    many = report(*(verdict(f"area/{number}", outcome, reason="so it is") for number in range(10_000)))
+    many = report(
+        *(verdict(f"area/{number}", outcome, reason="so it is") for number in range(10_000))
+    )
     assert len(check_html(many)) < 400_000
 
 
 def test_a_server_that_cannot_be_talked_to_is_reported() -> None:
-    silent = report(verdict("lifecycle/answers", "fail", came="it ended"), server="", revisions=[], framings=[])
+    silent = report(
+        verdict("lifecycle/answers", "fail", came="it ended"), server="", revisions=[], framings=[]
+    )
     assert "It cannot be talked to" in check_html(silent)
     assert "It cannot be talked to" in check_markdown(silent)
 
 
 def test_a_good_server_is_reported_in_few_lines() -> None:
     made = check_markdown(report(verdict("ids/zero")))
-    assert made.startswith("### Contract of `library 1.2`\n\n**It keeps every rule that applies to it.** 1 pass.\n")
+    assert made.startswith(
+        "### Contract of `library 1.2`\n\n**It keeps every rule that applies to it.** 1 pass.\n"
+    )

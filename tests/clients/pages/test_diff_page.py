@@ -9,9 +9,16 @@ from toolwire_client.pages.diff_page import diff_markdown, diff_page
 from toolwire_schemas.compare import Change, between
 from toolwire_schemas.output import printable
 
-OLD = [{"name": "add", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}}}, {"name": "gone"}]
+OLD = [
+    {"name": "add", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+    {"name": "gone"},
+]
 NEW = [
-    {"name": "add", "description": "Adds.", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}},
+    {
+        "name": "add",
+        "description": "Adds.",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
+    },
     {"name": "new"},
 ]
 
@@ -60,7 +67,10 @@ def test_any_text_in_any_place_of_a_change_is_code_in_markdown(text: str) -> Non
 
 
 def test_many_changes_make_a_page_and_a_comment_of_limited_size() -> None:
-    many = [Change("x" * 5000, str(place), "tool-removed", "major", "callers", "y" * 5000) for place in range(5000)]
+    many = [
+        Change("x" * 5000, str(place), "tool-removed", "major", "callers", "y" * 5000)
+        for place in range(5000)
+    ]
     assert len(diff_page(many, old="a", new="b")) < 1000 * 3500
     made = diff_markdown(many)
     assert len(made) < 65_536

@@ -41,8 +41,13 @@ def test_addresses_that_run_or_leave_the_page_silently_are_left_out(address: str
 
 
 def test_links_to_the_web_and_pictures_in_the_page_are_kept() -> None:
-    assert element("a", "x", href="https://example.com/?a=1&b=2") == '<a href="https://example.com/?a=1&amp;b=2">x</a>'
-    assert element("img", src="data:image/png;base64,AA==") == '<img src="data:image/png;base64,AA==">'
+    assert (
+        element("a", "x", href="https://example.com/?a=1&b=2")
+        == '<a href="https://example.com/?a=1&amp;b=2">x</a>'
+    )
+    assert (
+        element("img", src="data:image/png;base64,AA==") == '<img src="data:image/png;base64,AA==">'
+    )
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,22 @@ def test_the_policy_allows_exactly_the_style_of_the_page() -> None:
 
 
 def test_a_page_has_a_language_landmarks_and_one_heading_of_the_first_level() -> None:
-    parsed = Parsed(page("A title", element("header", element("h1", "Heading")), section("Part", element("p", "x"))))
+    parsed = Parsed(
+        page(
+            "A title",
+            element("header", element("h1", "Heading")),
+            section("Part", element("p", "x")),
+        )
+    )
     assert_inert(parsed)
     assert ("html", {"lang": "en"}) in parsed.elements
-    assert [parsed.tags.count(tag) for tag in ("main", "footer", "h1", "section", "h2")] == [1, 1, 1, 1, 1]
+    assert [parsed.tags.count(tag) for tag in ("main", "footer", "h1", "section", "h2")] == [
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 def test_a_part_without_content_is_left_out() -> None:

@@ -19,14 +19,36 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,
 )
-members = st.sampled_from(("type", "text", "mimeType", "data", "blob", "uri", "name", "resource", "annotations"))
-kinds = st.sampled_from(("text", "image", "audio", "resource", "resource_link", "image/png", "text/markdown"))
+members = st.sampled_from(
+    ("type", "text", "mimeType", "data", "blob", "uri", "name", "resource", "annotations")
+)
+kinds = st.sampled_from(
+    ("text", "image", "audio", "resource", "resource_link", "image/png", "text/markdown")
+)
 blocks = st.dictionaries(members, st.one_of(kinds, values), max_size=6) | values
-names = st.sampled_from(("content", "contents", "messages", "structuredContent", "isError", "_meta")) | texts
+names = (
+    st.sampled_from(("content", "contents", "messages", "structuredContent", "isError", "_meta"))
+    | texts
+)
 results = st.dictionaries(names, st.lists(blocks, max_size=4) | values, max_size=5)
 
 # Elements that a result may need; those of Markdown are among them.
-KNOWN = {"div", "section", "p", "ul", "ol", "li", "details", "summary", "span", "pre", "code", "img", "audio", "a"}
+KNOWN = {
+    "div",
+    "section",
+    "p",
+    "ul",
+    "ol",
+    "li",
+    "details",
+    "summary",
+    "span",
+    "pre",
+    "code",
+    "img",
+    "audio",
+    "a",
+}
 KNOWN |= {
     "h3",
     "h4",
@@ -70,7 +92,10 @@ def test_any_text_is_shown_whole_and_as_text(text: str) -> None:
 def test_any_data_is_text_in_the_tree(key: str, value: str) -> None:
     page = Parsed(tree({key: [value]}))
     assert page.tags == Parsed(tree({"x": ["y"]})).tags
-    assert printable(json.dumps(value, ensure_ascii=False)) in page.text or printable(value) in page.text
+    assert (
+        printable(json.dumps(value, ensure_ascii=False)) in page.text
+        or printable(value) in page.text
+    )
     assert printable(key) in page.text
 
 
@@ -88,7 +113,7 @@ Some **bold** text with [a link](https://example.com/), ![a picture](https://exa
 | a | b |
 |---|---|
 | 1 | 2 |
-"""
+"""  # noqa: E501
 
 
 def test_markdown_is_rendered_with_its_pictures_as_links_and_its_source_below() -> None:
@@ -104,7 +129,12 @@ def test_markdown_is_rendered_with_its_pictures_as_links_and_its_source_below() 
 
 @pytest.mark.parametrize(
     "code",
-    ["# a comment\nx = 2 ** 3\n- y", "key:\n- one\n- two\n# three", "def f(**kwargs): ...\n# end", "1. one\n2. two"],
+    [
+        "# a comment\nx = 2 ** 3\n- y",
+        "key:\n- one\n- two\n# three",
+        "def f(**kwargs): ...\n# end",
+        "1. one\n2. two",
+    ],
 )
 def test_code_is_not_taken_for_markdown(code: str) -> None:
     assert Parsed(text_html(code)).tags == ["pre", "code"]
@@ -113,14 +143,20 @@ def test_code_is_not_taken_for_markdown(code: str) -> None:
 def test_pictures_and_sounds_of_known_types_are_in_the_page_and_other_data_is_described() -> None:
     data = b64encode(b"x" * 3000).decode()
     kinds = ("image/png", "audio/wav", "application/pdf", "image/x-unknown", "text/html")
-    page = Parsed(result_html({"content": [{"type": "image", "data": data, "mimeType": kind} for kind in kinds]}))
+    page = Parsed(
+        result_html(
+            {"content": [{"type": "image", "data": data, "mimeType": kind} for kind in kinds]}
+        )
+    )
     sources = [attributes["src"] for _, attributes in page.elements if "src" in attributes]
     assert sources == [f"data:image/png;base64,{data}", f"data:audio/wav;base64,{data}"]
     assert page.text.count("3.0 kB") == len(kinds)
 
 
 def test_data_that_is_no_base64_is_shown_as_it_is() -> None:
-    page = Parsed(result_html({"content": [{"type": "image", "data": "<b>", "mimeType": "image/png"}]}))
+    page = Parsed(
+        result_html({"content": [{"type": "image", "data": "<b>", "mimeType": "image/png"}]})
+    )
     assert "img" not in page.tags
     assert "not Base64" in page.text
     assert "<b>" in page.text
@@ -134,16 +170,28 @@ def test_a_text_that_repeats_the_data_is_folded() -> None:
 
 
 def test_errors_and_problems_are_said_first() -> None:
-    text = Parsed(result_html(texted("it broke", isError=True), problems=["result.a: 1 is not a string"])).text
-    order = ["The tool reports an error.", "does not fit the output schema", "1 is not a string", "it broke"]
+    text = Parsed(
+        result_html(texted("it broke", isError=True), problems=["result.a: 1 is not a string"])
+    ).text
+    order = [
+        "The tool reports an error.",
+        "does not fit the output schema",
+        "1 is not a string",
+        "it broke",
+    ]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
 
 
 def test_resources_and_prompts_are_shown_with_their_address_and_role() -> None:
-    read = Parsed(result_html({"contents": [{"uri": "notes://a", "mimeType": "text/plain", "text": "hello"}]})).text
+    read = Parsed(
+        result_html({"contents": [{"uri": "notes://a", "mimeType": "text/plain", "text": "hello"}]})
+    ).text
     assert "notes://a" in read
     assert "hello" in read
-    prompt = {"messages": [{"role": "user", "content": {"type": "text", "text": "Say it"}}], "description": "About"}
+    prompt = {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Say it"}}],
+        "description": "About",
+    }
     assert all(part in Parsed(result_html(prompt)).text for part in ("user", "Say it", "About"))
 
 
@@ -151,13 +199,17 @@ def test_huge_results_make_small_pages_that_say_what_is_left_out() -> None:
     text = Parsed(result_html(texted("x" * 5_000_000, "y" * 100))).text
     assert "4,800,000 more characters" in text
     assert len(text) < 210_000
-    wide = result_html({"structuredContent": {"list": [{"n": number} for number in range(100_000)]}})
+    wide = result_html(
+        {"structuredContent": {"list": [{"n": number} for number in range(100_000)]}}
+    )
     assert len(wide) < 400_000
     assert "more" in wide
     many = result_html(texted(*map(str, range(10_000))))
     assert "9,800 more blocks" in many
     assert len(many) < 100_000
-    dashes = result_html(texted(*["-" * 20_000 + "x"] * 200))  # a pattern that tries every place takes minutes
+    dashes = result_html(
+        texted(*["-" * 20_000 + "x"] * 200)
+    )  # a pattern that tries every place takes minutes
     assert "more characters" in dashes
 
 
@@ -171,6 +223,8 @@ def test_deep_data_and_deep_markdown_are_cut() -> None:
 
 def test_pictures_above_the_limit_are_described() -> None:
     data = b64encode(b"x" * 5_000_000).decode()
-    page = Parsed(result_html({"content": [{"type": "image", "data": data, "mimeType": "image/png"}] * 3}))
+    page = Parsed(
+        result_html({"content": [{"type": "image", "data": data, "mimeType": "image/png"}] * 3})
+    )
     assert page.tags.count("img") == 1
     assert page.text.count("5.0 MB") == 3

@@ -1,4 +1,6 @@
-"""Runs as a timeline: everything that happened, the runs of other agents within it, and any text only as text."""
+"""Runs as a timeline: everything that happened, the runs of other agents within it, and any text
+only as text.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ def every_event(text: str) -> list[Any]:
         events.ToolsListed(tools=[{"name": text}], missing={text: text}),
         events.QuestionAsked(content=text, result_schema={"title": text}),
         events.ModelAsked(kept=0, messages=[{"role": text, "content": text, "tool_calls": [text]}]),
-        events.ModelReplied(reply=ModelReply(text=text, reasoning=text, usage=Usage(input_tokens=9, output_tokens=1))),
+        events.ModelReplied(
+            reply=ModelReply(
+                text=text, reasoning=text, usage=Usage(input_tokens=9, output_tokens=1)
+            )
+        ),
         events.ReplyRefused(reason=text, action=Action(text, text, params)),
         events.ActionChosen(thought=text, tool=text, params=params, warnings=[text]),
         events.ApprovalAsked(tool=text, params=params, reason=text),
@@ -47,7 +53,10 @@ def every_event(text: str) -> list[Any]:
         events.Resumed(),
         events.Ended(status="answered", result=text, reason=text, thought=text),
     ]
-    return [type(event)(**{**fields(event), "at": AT + timedelta(seconds=n)}) for n, event in enumerate(made)]
+    return [
+        type(event)(**{**fields(event), "at": AT + timedelta(seconds=n)})
+        for n, event in enumerate(made)
+    ]
 
 
 def fields(event: Any) -> dict[str, Any]:
@@ -58,7 +67,22 @@ def fields(event: Any) -> dict[str, Any]:
 def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
     page = Parsed(run_page(every_event(text)))
     assert_inert(page)
-    markdown = {"div", "em", "strong", "s", "a", "hr", "br", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
+    markdown = {
+        "div",
+        "em",
+        "strong",
+        "s",
+        "a",
+        "hr",
+        "br",
+        "blockquote",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
     markdown |= {"ul", "ol", "li", "h3", "h4", "h5", "h6", "p", "pre", "code", "details", "summary"}
     assert {*page.tags} <= {*Parsed(run_page(every_event("x"))).tags} | markdown
     if text.strip() and "\n" not in text:  # else it is laid out, or quoted
@@ -68,7 +92,9 @@ def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
 @given(texts)
 def test_any_text_in_any_place_of_a_run_is_code_in_markdown(text: str) -> None:
     renderer = MarkdownIt("commonmark", {"html": True}).enable("table")
-    made, usual = (Parsed(renderer.render(run_markdown(every_event(one)))).tags for one in (text, "x"))
+    made, usual = (
+        Parsed(renderer.render(run_markdown(every_event(one)))).tags for one in (text, "x")
+    )
     assert [tag for tag in made if tag != "code"] == [tag for tag in usual if tag != "code"]
 
 
@@ -101,11 +127,26 @@ def test_long_runs_and_results_are_cut() -> None:
 
 
 def test_a_real_run_reads_from_the_question_to_the_answer() -> None:
-    made = agent([act("add", a=1, b=2), act("fail", reason="no luck"), ask("Which one?"), final("It is **3**")])
+    made = agent(
+        [
+            act("add", a=1, b=2),
+            act("fail", reason="no luck"),
+            ask("Which one?"),
+            final("It is **3**"),
+        ]
+    )
     outcome = anyio.run(made.answer, "What is it?")
     assert outcome.pending is not None
     text = Parsed(run_page(outcome.transcript)).text
-    order = ["What is it?", "I need add", "add", "I need fail", "no luck", "Which one?", "needs_input"]
+    order = [
+        "What is it?",
+        "I need add",
+        "add",
+        "I need fail",
+        "no luck",
+        "Which one?",
+        "needs_input",
+    ]
     places = [text.rindex(part) for part in order[3:]]
     assert places == sorted(places)
     assert all(part in text for part in order)
@@ -116,11 +157,21 @@ def answered(made: Any, question: str) -> None:
 
 
 def test_the_run_of_an_agent_that_was_called_as_a_tool_is_in_the_call(tmp_path: Path) -> None:
-    inner = agent([act("add", a=20, b=22), final("forty-two")], transcript=tmp_path / "inner.jsonl", name="helper")
+    inner = agent(
+        [act("add", a=20, b=22), final("forty-two")],
+        transcript=tmp_path / "inner.jsonl",
+        name="helper",
+    )
     answered(inner, "another question")
-    inner = agent([act("add", a=20, b=22), final("forty-two")], transcript=tmp_path / "inner.jsonl", name="helper")
+    inner = agent(
+        [act("add", a=20, b=22), final("forty-two")],
+        transcript=tmp_path / "inner.jsonl",
+        name="helper",
+    )
     script = [act("helper", question="Add 20 and 22"), final("It is 42")]
-    outer = agent(script, [inner.as_tool("helper", "It helps.")], transcript=tmp_path / "outer.jsonl")
+    outer = agent(
+        script, [inner.as_tool("helper", "It helps.")], transcript=tmp_path / "outer.jsonl"
+    )
     answered(outer, "How much?")
     related = [session.events for session in sessions(tmp_path / "inner.jsonl")]
     assert len(related) == 2
@@ -138,10 +189,23 @@ def test_a_run_that_was_called_beside_another_call_is_in_its_own_call() -> None:
 
     outer = [at(0, events.Started()), at(0, events.QuestionAsked(content="Both?"))]
     for call in (0, 1):
-        about: dict[str, Any] = {"call": call, "tool": "helper", "params": {"question": f"Part {call}?"}}
-        outer += [at(1, events.ActionChosen(thought="", **about)), at(1, events.CallStarted(**about))]
-    outer += [at(9, events.CallFinished(call=call, success=True, result=f"result {call}")) for call in (0, 1)]
-    inner = [[at(2, events.Started()), at(2, events.QuestionAsked(content=f"Part {call}?"))] for call in (1, 0)]
+        about: dict[str, Any] = {
+            "call": call,
+            "tool": "helper",
+            "params": {"question": f"Part {call}?"},
+        }
+        outer += [
+            at(1, events.ActionChosen(thought="", **about)),
+            at(1, events.CallStarted(**about)),
+        ]
+    outer += [
+        at(9, events.CallFinished(call=call, success=True, result=f"result {call}"))
+        for call in (0, 1)
+    ]
+    inner = [
+        [at(2, events.Started()), at(2, events.QuestionAsked(content=f"Part {call}?"))]
+        for call in (1, 0)
+    ]
     found = Parsed(run_html(outer, inner)).text
     order = ["result 0", "run: Part 0?", "result 1", "run: Part 1?"]
     assert [found.index(part) for part in order] == sorted(found.index(part) for part in order)
@@ -168,7 +232,12 @@ def test_a_fork_says_where_it_starts_and_is_shown_where_it_leaves(tmp_path: Path
 
 def test_each_related_run_is_shown_once_even_if_all_seem_to_call_each_other() -> None:
     call = events.CallStarted(tool="again", params={"question": "Again?"})
-    run = [events.Started(), events.QuestionAsked(content="Again?"), call, events.CallFinished(success=True, result=1)]
+    run = [
+        events.Started(),
+        events.QuestionAsked(content="Again?"),
+        call,
+        events.CallFinished(success=True, result=1),
+    ]
     html = run_html(list(run), [list(run) for _ in range(300)])
     assert html.count('<ol class="run">') == 301
 

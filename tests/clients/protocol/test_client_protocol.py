@@ -45,22 +45,42 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"id":7.0,"result":{}}': Result(7, {}),
         '{"id":1,"result":{},"error":null}': Result(1, {}),
         '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': (1, RequestFailed, -1, "no", []),
-        '{"id":1,"error":"broken"}': (1, RequestFailed, 0, "the server answered with an error without a message", None),
-        '{"method":"notifications/progress","params":{"progressToken":1,"progress":2}}': Progress(1, 2),
+        '{"id":1,"error":"broken"}': (
+            1,
+            RequestFailed,
+            0,
+            "the server answered with an error without a message",
+            None,
+        ),
+        '{"method":"notifications/progress","params":{"progressToken":1,"progress":2}}': Progress(
+            1, 2
+        ),
         '{"method":"notifications/progress","params":{"progressToken":1}}': ignored(
             "notifications/progress", {"progressToken": 1}
         ),
         '{"method":"notifications/tools/list_changed"}': ListChanged("tools"),
-        '{"method":"notifications/cancelled","params":{"requestId":"q"}}': ElicitationWithdrawn("q"),
+        '{"method":"notifications/cancelled","params":{"requestId":"q"}}': ElicitationWithdrawn(
+            "q"
+        ),
         '{"method":"notifications/message","params":{"level":"error","data":[1]}}': LogEntry(
             "error", "server", "[1]", [1]
         ),
-        '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': SubscriptionConfirmed(
-            False
+        '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': (
+            SubscriptionConfirmed(False)
         ),
         '{"method":"notifications/x","params":[]}': ignored("notifications/x", []),
-        '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': (None, RequestFailed, -32700, "?", None),
-        '{"jsonrpc":"2.0","id":7}': (7, BrokenRules, "the server sent a response with neither a result nor an error"),
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': (
+            None,
+            RequestFailed,
+            -32700,
+            "?",
+            None,
+        ),
+        '{"jsonrpc":"2.0","id":7}': (
+            7,
+            BrokenRules,
+            "the server sent a response with neither a result nor an error",
+        ),
         # what programs log may be JSON, too
         '{"id":7,"level":"info"}': noise('{"id":7,"level":"info"}'),
         '{"error":"none","id":null}': noise('{"error":"none","id":null}'),
@@ -68,11 +88,16 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         "hello": noise("hello"),
         "[]": noise("[]"),
     }
-    assert {text: receive(text) for text in table} == {text: [event] for text, event in table.items()}
+    assert {text: receive(text) for text in table} == {
+        text: [event] for text, event in table.items()
+    }
 
 
 def test_an_answer_that_is_no_json_is_still_the_answer_to_its_request() -> None:
-    for text in ('{"jsonrpc":"2.0","id":7,"result":NaN}', '{"result":"\\ud800","id":"7","jsonrpc":"2.0"}'):
+    for text in (
+        '{"jsonrpc":"2.0","id":7,"result":NaN}',
+        '{"result":"\\ud800","id":"7","jsonrpc":"2.0"}',
+    ):
         [event] = receive(text)
         assert event[:2] == (7, BrokenRules)
     assert receive('{"id":7,"level":nothing}') == [noise('{"id":7,"level":nothing}')]
@@ -93,7 +118,9 @@ def test_questions_are_for_those_who_can_ask() -> None:
     [refusal] = ClientProtocol("t", "1").receive(question)
     assert isinstance(refusal, AutomaticReply)
     assert decode(refusal.message)["error"]["code"] == -32601
-    assert ClientProtocol("t", "1", can_ask=True).receive(question) == [ElicitationRequest("q", {"message": "?"})]
+    assert ClientProtocol("t", "1", can_ask=True).receive(question) == [
+        ElicitationRequest("q", {"message": "?"})
+    ]
 
 
 def test_only_those_who_can_ask_announce_it() -> None:
@@ -119,15 +146,26 @@ def test_a_log_is_asked_for_only_where_it_is_read() -> None:
 def test_a_log_message_that_is_nested_too_deeply_is_not_shown() -> None:
     for depth in (300, 900):
         data = '{"a":' * depth + "1" + "}" * depth
-        (event,) = receive(f'{{"method":"notifications/message","params":{{"level":"error","data":{data}}}}}')
+        (event,) = receive(
+            f'{{"method":"notifications/message","params":{{"level":"error","data":{data}}}}}'
+        )
         assert isinstance(event, LogEntry)
         assert event.text == "[not shown: nested more than 200 levels deep]"
 
 
 def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None:
-    first = Fault("a message of 9 bytes", too_large=True, head=b'{"jsonrpc":"2.0","id":4,"result":{"x', tail=b"x")
-    last = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7},"id":"5"}')
-    lost = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7}}')
+    first = Fault(
+        "a message of 9 bytes",
+        too_large=True,
+        head=b'{"jsonrpc":"2.0","id":4,"result":{"x',
+        tail=b"x",
+    )
+    last = Fault(
+        "a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7},"id":"5"}'
+    )
+    lost = Fault(
+        "a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7}}'
+    )
     reason = "the server sent a message of 9 bytes"
     session = ClientProtocol("t", "1")
     prose = Fault("a message of 9 bytes", too_large=True, head=b"AAAA", tail=b"AAAA")
@@ -153,7 +191,9 @@ json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-members = st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), json_values)
+members = st.dictionaries(
+    st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), json_values
+)
 
 
 @given(st.binary() | st.builds(lambda value: repr(value).encode(), json_values))

@@ -44,7 +44,11 @@ def test_the_answer_is_read_in_any_pieces(
     [
         {**ANSWER, "ok": False, "result": "no"},
         {"type": "ASK", "content": "result"},
-        {"type": "ACTION", "tool": "t", "params": {"type": "FINAL_ANSWER", "ok": True, "result": "no"}},
+        {
+            "type": "ACTION",
+            "tool": "t",
+            "params": {"type": "FINAL_ANSWER", "ok": True, "result": "no"},
+        },
         {"result": "no", "type": "FINAL_ANSWER"},
         {**ANSWER, "result": {"type": "FINAL_ANSWER", "result": "no"}},
         {**ANSWER, "result": ["no"]},
@@ -65,7 +69,10 @@ def test_any_text_is_read_to_its_end(text: str, cuts: list[int]) -> None:
 
 
 def test_nothing_after_the_answer_is_read_and_small_models_put_ok_last() -> None:
-    text = '{"type": "FINAL_ANSWER", "result": "5", "ok": true} {"type": "FINAL_ANSWER", "result": "6"}'
+    text = (
+        '{"type": "FINAL_ANSWER", "result": "5", "ok": true} {"type": "FINAL_ANSWER", "result":'
+        ' "6"}'
+    )
     assert read(text, [*range(len(text))]) == ("5", "")
 
 

@@ -58,7 +58,7 @@ def said(conversation: Conversation) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in conversation.messages[1:]]
 
 
-# --- the way to an answer ---------------------------------------------------------------------------------------------
+# --- the way to an answer -------------------------------------------------------------------------
 
 
 def test_a_question_is_answered_with_an_action_and_a_question_to_the_user() -> None:
@@ -110,7 +110,9 @@ def test_what_is_sent_later_begins_with_what_was_sent_before() -> None:
 
 def test_what_a_model_wrote_around_its_reply_is_not_sent_again() -> None:
     conversation = asked()
-    conversation.reply(f"<think>Long thoughts.</think>\n```json\n{json.dumps(json.loads(SUM), indent=4)}\n```")
+    conversation.reply(
+        f"<think>Long thoughts.</think>\n```json\n{json.dumps(json.loads(SUM), indent=4)}\n```"
+    )
     assert said(conversation)[-1] == ("assistant", SUM)
 
 
@@ -123,7 +125,9 @@ def test_a_failure_is_told_as_one() -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "expected"), [("ok", '"ok": true'), ("both", '"success": true, "ok": true')])
+@pytest.mark.parametrize(
+    ("key", "expected"), [("ok", '"ok": true'), ("both", '"success": true, "ok": true')]
+)
 def test_the_flag_of_results_is_called_as_the_settings_say(key: Any, expected: str) -> None:
     conversation = asked(StructuredProtocol(result_key=key))
     conversation.reply(SUM)
@@ -145,14 +149,18 @@ def test_tools_of_one_name_or_none_are_refused() -> None:
 
 def test_the_loop_of_the_page_about_models_ends_with_an_answer() -> None:
     page = Path(__file__).parents[3] / "docs" / "models.md"
-    example = page.read_text("utf-8").partition("<!-- the exchange -->\n```python\n")[2].partition("```")[0]
+    example = (
+        page.read_text("utf-8")
+        .partition("<!-- the exchange -->\n```python\n")[2]
+        .partition("```")[0]
+    )
     names: dict[str, Any] = {}
     exec(example, names)
     assert names["answer"] == "3"
     assert names["conversation"].turn == "question"
 
 
-# --- replies that lead nowhere ----------------------------------------------------------------------------------------
+# --- replies that lead nowhere --------------------------------------------------------------------
 
 
 def test_an_invalid_reply_is_answered_by_an_error_that_names_fault_and_place() -> None:
@@ -187,7 +195,11 @@ def call(id: str, arguments: str) -> ModelReply:
     ("protocol", "first", "second"),
     [
         (StructuredProtocol(), "Four.", "Four."),
-        (StructuredProtocol(), ModelReply(text="Four. " * 500, finish_reason="length"), "Four. " * 500),
+        (
+            StructuredProtocol(),
+            ModelReply(text="Four. " * 500, finish_reason="length"),
+            "Four. " * 500,
+        ),
         (NativeProtocol(), call("a", '{"a": 1'), call("b", '{"a": 1')),
     ],
 )
@@ -212,14 +224,22 @@ def test_replies_that_differ_beyond_the_part_that_is_kept_are_not_the_same() -> 
     [
         (StructuredProtocol(), [to_json(Action("what I think", "add", {"a": 1, "b": 1}))]),
         (StructuredProtocol("zh"), [to_json(Action("我的想法", "add", {"a": 1, "b": 1}))]),
-        (StructuredProtocol(thought="none"), ['{"type": "ACTION", "tool": "add", "params": {"a": 1, "b": 1}}']),
+        (
+            StructuredProtocol(thought="none"),
+            ['{"type": "ACTION", "tool": "add", "params": {"a": 1, "b": 1}}'],
+        ),
         (SmallProtocol(), ['{"type": "FINAL_ANSWER", "result": "the answer", "ok": true}']),
         (NativeProtocol(), ['add with {"a": 1, "b": 1}']),
         (NativeProtocol("zh"), ['以 {"a": 1, "b": 1} 调用 add']),
-        (BaseProtocol({"action_start_token": "<a>"}), ['<a>{"name": "add", "parameters": {"a": 1, "b": 1}}']),
+        (
+            BaseProtocol({"action_start_token": "<a>"}),
+            ['<a>{"name": "add", "parameters": {"a": 1, "b": 1}}'],
+        ),
     ],
 )
-def test_the_reminder_after_an_invalid_reply_is_a_valid_one(protocol: Protocol, samples: list[str]) -> None:
+def test_the_reminder_after_an_invalid_reply_is_a_valid_one(
+    protocol: Protocol, samples: list[str]
+) -> None:
     conversation = asked(protocol)
     decision = conversation.reply("", "length")
     assert isinstance(decision, Retry)
@@ -287,7 +307,11 @@ def test_parameters_that_do_not_fit_are_a_failed_action_that_names_every_fault()
     assert isinstance(decision, Retry)
     assert isinstance(decision.message, ActionResult)
     assert not decision.message.success
-    for fault in ('params.a: "one" is not an integer', "params.b: is missing", "params.c: is unknown"):
+    for fault in (
+        'params.a: "one" is not an integer',
+        "params.b: is missing",
+        "params.c: is unknown",
+    ):
         assert fault in decision.message.result
     assert conversation.turn == "reply"
 
@@ -297,10 +321,15 @@ def test_a_null_for_what_may_be_left_out_is_left_out() -> None:
     assert conversation.reply(to_json(Action("t", "find", {"text": "x", "limit": None}))) == Action(
         "t", "find", {"text": "x"}
     )
-    nullable = {**FIND, "inputSchema": {"type": "object", "properties": {"limit": {"type": ["integer", "null"]}}}}
+    nullable = {
+        **FIND,
+        "inputSchema": {"type": "object", "properties": {"limit": {"type": ["integer", "null"]}}},
+    }
     conversation = Conversation([nullable])
     conversation.question("?")
-    assert conversation.reply(to_json(Action("t", "find", {"limit": None}))) == Action("t", "find", {"limit": None})
+    assert conversation.reply(to_json(Action("t", "find", {"limit": None}))) == Action(
+        "t", "find", {"limit": None}
+    )
 
 
 BROKEN_SCHEMAS: list[Any] = [
@@ -361,7 +390,7 @@ def test_parameters_are_checked_by_the_dialect_that_a_schema_names() -> None:
     assert isinstance(conversation.reply(to_json(Action("t", "odd", {"a": [1]}))), Action)
 
 
-# --- the same again ---------------------------------------------------------------------------------------------------
+# --- the same again -------------------------------------------------------------------------------
 
 
 def test_the_same_action_is_warned_of_the_third_time_and_stops_the_exchange_the_fifth() -> None:
@@ -380,7 +409,9 @@ def test_the_same_action_is_warned_of_the_third_time_and_stops_the_exchange_the_
     assert isinstance(from_json(said(conversation)[-1][1]), ActionResult)
 
 
-def test_actions_are_the_same_whatever_the_order_of_parameters_and_whatever_is_between_them() -> None:
+def test_actions_are_the_same_whatever_the_order_of_parameters_and_whatever_is_between_them() -> (
+    None
+):
     conversation = asked(limits=Limits(stop_at=2))
     conversation.reply(to_json(Action("first", "add", {"a": 1, "b": 2})))
     conversation.action_result(3)
@@ -414,7 +445,7 @@ def test_a_corrected_action_is_warned_of_like_any_other() -> None:
     assert "1 times" in conversation.action_result(3).note
 
 
-# --- the last turn ----------------------------------------------------------------------------------------------------
+# --- the last turn --------------------------------------------------------------------------------
 
 
 def test_the_last_turn_takes_the_final_answer() -> None:
@@ -423,7 +454,10 @@ def test_the_last_turn_takes_the_final_answer() -> None:
     conversation.action_result(3)
     message = conversation.force_final("20 turns are over")
     assert "20 turns are over" in message.msg
-    assert said(conversation)[-1] == ("user", to_json(ActionResult(True, 3)) + "\n" + to_json(message))
+    assert said(conversation)[-1] == (
+        "user",
+        to_json(ActionResult(True, 3)) + "\n" + to_json(message),
+    )
     assert conversation.reply(ANSWER) == FinalAnswer("t", True, "3")
 
 
@@ -433,7 +467,11 @@ def test_the_last_turn_takes_nothing_else(reply: str) -> None:
     conversation.force_final("20 turns are over")
     decision = conversation.reply(reply)
     assert isinstance(decision, Stop)
-    assert (decision.reason, conversation.turn, conversation.pending) == ("no_final_answer", "stopped", None)
+    assert (decision.reason, conversation.turn, conversation.pending) == (
+        "no_final_answer",
+        "stopped",
+        None,
+    )
 
 
 def test_a_stopped_exchange_may_still_have_its_last_turn() -> None:
@@ -451,13 +489,17 @@ def test_the_question_after_a_last_turn_is_no_last_turn() -> None:
     assert isinstance(conversation.reply(SUM), Action)
 
 
-# --- people -----------------------------------------------------------------------------------------------------------
+# --- people ---------------------------------------------------------------------------------------
 
 
 def test_the_model_hears_that_the_user_changed_its_action() -> None:
     conversation = asked()
     conversation.reply(SUM)
-    assert conversation.edit_action({"a": 1, "b": 3}) == conversation.pending == Action("t", "add", {"a": 1, "b": 3})
+    assert (
+        conversation.edit_action({"a": 1, "b": 3})
+        == conversation.pending
+        == Action("t", "add", {"a": 1, "b": 3})
+    )
     result = conversation.action_result(4)
     assert (result.success, result.result) == (True, 4)
     assert '{"a": 1, "b": 3}' in result.note
@@ -501,7 +543,7 @@ def test_what_is_done_out_of_turn_is_a_fault_of_the_program() -> None:
         conversation.question("And?")
 
 
-# --- what tools give --------------------------------------------------------------------------------------------------
+# --- what tools give ------------------------------------------------------------------------------
 
 
 def test_a_long_result_is_cut_and_the_model_is_told() -> None:
@@ -527,7 +569,9 @@ def test_of_a_reply_that_was_cut_off_only_the_beginning_is_sent_again() -> None:
     assert kept.endswith("…")
     assert len(kept) == 501
     native = asked(NativeProtocol())
-    native.reply(msgspec.structs.replace(call("a", '{"a": "' + "x" * 10_000), finish_reason="length"))
+    native.reply(
+        msgspec.structs.replace(call("a", '{"a": "' + "x" * 10_000), finish_reason="length")
+    )
     assert len(json.dumps(native.messages[2])) < 700
 
 
@@ -541,7 +585,7 @@ def test_hostile_output_stays_within_the_result() -> None:
     assert from_json(content) == ActionResult(True, hostile.replace("\ud83d", "\ufffd"))
 
 
-# --- roles ------------------------------------------------------------------------------------------------------------
+# --- roles ----------------------------------------------------------------------------------------
 
 
 def test_roles_are_called_as_the_provider_calls_them() -> None:
@@ -572,7 +616,7 @@ def test_an_empty_reply_is_not_sent_again_as_one_for_providers_refuse_that() -> 
     assert said(conversation)[1] == ("assistant", "…")
 
 
-# --- taken up again ---------------------------------------------------------------------------------------------------
+# --- taken up again -------------------------------------------------------------------------------
 
 
 def taken_up(conversation: Conversation) -> Conversation:
@@ -586,7 +630,10 @@ def test_an_exchange_is_taken_up_in_the_middle_of_an_action() -> None:
     conversation = asked(limits=Limits(stop_at=2))
     conversation.reply(SUM)
     conversation = taken_up(conversation)
-    assert (conversation.turn, conversation.pending) == ("action_result", Action("t", "add", {"a": 1, "b": 2}))
+    assert (conversation.turn, conversation.pending) == (
+        "action_result",
+        Action("t", "add", {"a": 1, "b": 2}),
+    )
     conversation.action_result(3)
     assert isinstance(taken_up(conversation).reply(SUM), Stop)
 
@@ -610,7 +657,7 @@ def test_what_is_no_snapshot_is_refused(change: dict[str, Any]) -> None:
     assert conversation.turn == "reply"
 
 
-# --- both languages, every protocol -----------------------------------------------------------------------------------
+# --- both languages, every protocol ---------------------------------------------------------------
 
 
 def test_in_chinese_everything_is_said_in_chinese() -> None:
@@ -637,7 +684,9 @@ class Lines(Protocol):
         verb, _, rest = reply.text.partition(" ")
         if not rest:
             return Invalid((Remark("empty"),))
-        return Reading(Action("", rest, {}) if verb == "call" else FinalAnswer("", True, reply.text))
+        return Reading(
+            Action("", rest, {}) if verb == "call" else FinalAnswer("", True, reply.text)
+        )
 
 
 def test_a_protocol_of_ones_own_needs_to_prompt_and_to_read() -> None:
@@ -667,7 +716,13 @@ PROTOCOLS = [
 ]
 REPLIES = st.sampled_from(
     [
-        *(SUM, QUESTION, ANSWER, to_json(Action("t", "ad", {})), to_json(Action("t", "add", {"a": "x"}))),
+        *(
+            SUM,
+            QUESTION,
+            ANSWER,
+            to_json(Action("t", "ad", {})),
+            to_json(Action("t", "add", {"a": "x"})),
+        ),
         *(SUM[:-1], SUM + SUM, "Four.", "", '<a>{"name": "ping", "parameters": {}}</a>', "<a>"),
         '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>',
     ]
@@ -675,14 +730,18 @@ REPLIES = st.sampled_from(
 
 
 class Exchange(RuleBasedStateMachine):
-    """Whatever model and program do in turn, the exchange goes on, and can be taken up at any point."""
+    """Whatever model and program do in turn, the exchange goes on, and can be taken up at any
+    point.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.conversation = Conversation(TOOLS)
 
     @rule(protocol=st.sampled_from(PROTOCOLS))
-    @precondition(lambda self: self.conversation.turn == "question" and len(self.conversation.messages) == 1)
+    @precondition(
+        lambda self: self.conversation.turn == "question" and len(self.conversation.messages) == 1
+    )
     def begin(self, protocol: Protocol) -> None:
         self.conversation = Conversation(TOOLS, protocol)
 
@@ -695,7 +754,12 @@ class Exchange(RuleBasedStateMachine):
     @precondition(lambda self: self.conversation.turn == "reply")
     def reply(self, text: str, finish_reason: str | None) -> None:
         decision = self.conversation.reply(text, finish_reason)
-        expected = {Action: "action_result", Ask: "user_response", FinalAnswer: "question", Retry: "reply"}
+        expected = {
+            Action: "action_result",
+            Ask: "user_response",
+            FinalAnswer: "question",
+            Retry: "reply",
+        }
         assert self.conversation.turn == expected.get(type(decision), "stopped")
 
     @rule(result=JSON, success=st.booleans(), note=TEXTS)
@@ -738,7 +802,11 @@ def test_a_model_never_gets_more_than_its_errors_in_a_row(replies: list[str]) ->
     in_a_row = 0
     for reply in replies:
         decision = conversation.reply(reply)
-        in_a_row = in_a_row + 1 if isinstance(decision, Retry) and isinstance(decision.message, Error) else 0
+        in_a_row = (
+            in_a_row + 1
+            if isinstance(decision, Retry) and isinstance(decision.message, Error)
+            else 0
+        )
         assert in_a_row <= 3
         if isinstance(decision, Action):
             conversation.action_result(1)

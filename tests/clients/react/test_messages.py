@@ -35,9 +35,15 @@ from toolwire_client.react import (
         (Ask("嗯", "几点？"), '{"thought": "嗯", "type": "ASK", "content": "几点？"}'),
         (
             Action("t", "add", {"a": 2**70, "b": 1}),
-            f'{{"thought": "t", "type": "ACTION", "tool": "add", "params": {{"a": {2**70}, "b": 1}}}}',
+            (
+                f'{{"thought": "t", "type": "ACTION", "tool": "add", "params": {{"a": {2**70}, "b":'
+                " 1}}"
+            ),
         ),
-        (FinalAnswer("t", False, "no"), '{"thought": "t", "type": "FINAL_ANSWER", "ok": false, "result": "no"}'),
+        (
+            FinalAnswer("t", False, "no"),
+            '{"thought": "t", "type": "FINAL_ANSWER", "ok": false, "result": "no"}',
+        ),
     ],
 )
 def test_a_message_has_the_members_of_the_protocol_in_their_order(message: Any, text: str) -> None:
@@ -47,7 +53,10 @@ def test_a_message_has_the_members_of_the_protocol_in_their_order(message: Any, 
 def test_the_flag_of_a_result_is_called_as_one_likes() -> None:
     result = ActionResult(True, [])
     assert to_json(result, "ok") == '{"type": "ACTION_RESULT", "ok": true, "result": []}'
-    assert to_json(result, "both") == '{"type": "ACTION_RESULT", "success": true, "ok": true, "result": []}'
+    assert (
+        to_json(result, "both")
+        == '{"type": "ACTION_RESULT", "success": true, "ok": true, "result": []}'
+    )
     assert [from_json(to_json(result, key)) for key in ("success", "ok", "both")] == [result] * 3
 
 
@@ -69,7 +78,8 @@ def test_half_a_surrogate_pair_is_replaced_for_no_wire_carries_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"type": "THINK"}', '{"type": "QUESTION"}', '{"type": "ERROR", "msg": 1}']
+    "text",
+    ["", "[]", "{}", '{"type": "THINK"}', '{"type": "QUESTION"}', '{"type": "ERROR", "msg": 1}'],
 )
 def test_what_is_no_message_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011

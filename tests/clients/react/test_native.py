@@ -30,14 +30,20 @@ def asked(tools: list[dict[str, Any]] = TOOLS, **settings: Any) -> Conversation:
     return conversation
 
 
-def call(name: str = "add", arguments: Any = '{"a": 1, "b": 2}', id: str = "c1", **reply: Any) -> ModelReply:
+def call(
+    name: str = "add", arguments: Any = '{"a": 1, "b": 2}', id: str = "c1", **reply: Any
+) -> ModelReply:
     return ModelReply(tool_calls=(ToolCall(id=id, name=name, arguments=arguments),), **reply)
 
 
-@pytest.mark.parametrize("arguments", ['{"a": 1, "b": 2}', {"a": 1, "b": 2}, '```json\n{"a": 1, "b": 2}\n```'])
+@pytest.mark.parametrize(
+    "arguments", ['{"a": 1, "b": 2}', {"a": 1, "b": 2}, '```json\n{"a": 1, "b": 2}\n```']
+)
 def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
     conversation = asked()
-    assert conversation.reply(call(arguments=arguments, text="I add.")) == Action("I add.", "add", {"a": 1, "b": 2})
+    assert conversation.reply(call(arguments=arguments, text="I add.")) == Action(
+        "I add.", "add", {"a": 1, "b": 2}
+    )
     conversation.action_result(3)
     assert conversation.reply("It is 3.") == FinalAnswer("", True, "It is 3.")
     function = {"name": "add", "arguments": '{"a": 1, "b": 2}'}
@@ -59,7 +65,9 @@ def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
 
 def test_thoughts_in_a_field_of_their_own_are_the_thought() -> None:
     assert asked().reply(call(reasoning="hm")) == Action("hm", "add", {"a": 1, "b": 2})
-    assert asked().reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer("hm", True, "It is 3.")
+    assert asked().reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer(
+        "hm", True, "It is 3."
+    )
 
 
 def test_what_a_vendor_wants_to_see_again_is_sent_again() -> None:
@@ -74,7 +82,8 @@ def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ['{"a": 1', "[1, 2]", "1", "null", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud83d"}']
+    "arguments",
+    ['{"a": 1', "[1, 2]", "1", "null", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud83d"}'],
 )
 def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(arguments: str) -> None:
     conversation = asked()
@@ -86,7 +95,10 @@ def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(argu
 
 
 def several(*names: str) -> ModelReply:
-    calls = [ToolCall(id=f"c{place}", name=name, arguments='{"a": 1, "b": 2}') for place, name in enumerate(names)]
+    calls = [
+        ToolCall(id=f"c{place}", name=name, arguments='{"a": 1, "b": 2}')
+        for place, name in enumerate(names)
+    ]
     return ModelReply(tool_calls=tuple(calls))
 
 
@@ -132,11 +144,16 @@ def test_every_call_is_answered_when_a_question_comes_or_a_call_is_repeated_too_
 def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[str, ...]) -> None:
     conversation = asked()
     arguments = {"add": '{"a": 1, "b": 2}', "ask_user": '{"content": "?"}'}
-    calls = [ToolCall(id=f"c{place}", name=name, arguments=arguments[name]) for place, name in enumerate(names)]
+    calls = [
+        ToolCall(id=f"c{place}", name=name, arguments=arguments[name])
+        for place, name in enumerate(names)
+    ]
     reply = ModelReply(tool_calls=tuple(calls))
     assert isinstance(conversation.reply(reply), Retry)
     told = [message for message in conversation.messages if message["role"] == "tool"]
-    assert [message["tool_call_id"] for message in told] == [f"c{place}" for place in range(len(names))]
+    assert [message["tool_call_id"] for message in told] == [
+        f"c{place}" for place in range(len(names))
+    ]
     assert f"{len(names)} calls" in told[0]["content"]
 
 
@@ -152,7 +169,9 @@ def test_names_go_in_the_form_that_vendors_take_and_come_back() -> None:
     conversation = asked([{**ADD, "name": "math.add"}])
     assert [entry["name"] for entry in conversation.offered] == ["math_add", "ask_user"]
     assert conversation.reply(call("math_add")) == Action("", "math.add", {"a": 1, "b": 2})
-    assert asked([{**ADD, "name": "math.add"}]).reply(call("math.add")) == Action("", "math.add", {"a": 1, "b": 2})
+    assert asked([{**ADD, "name": "math.add"}]).reply(call("math.add")) == Action(
+        "", "math.add", {"a": 1, "b": 2}
+    )
 
 
 def test_the_model_asks_the_user_with_a_tool_of_its_own() -> None:
@@ -192,16 +211,28 @@ def test_every_call_is_answered_before_anything_else_is_said() -> None:
             conversation.action_result(3)
     assert isinstance(decision, Stop)
     conversation.question("And 2 + 2?")
-    assert [message["role"] for message in conversation.messages[-3:]] == ["assistant", "tool", "user"]
+    assert [message["role"] for message in conversation.messages[-3:]] == [
+        "assistant",
+        "tool",
+        "user",
+    ]
 
 
-@pytest.mark.parametrize("reply", [ModelReply(), ModelReply(text=" "), ModelReply(text="It", finish_reason="length")])
+@pytest.mark.parametrize(
+    "reply", [ModelReply(), ModelReply(text=" "), ModelReply(text="It", finish_reason="length")]
+)
 def test_a_reply_that_says_nothing_or_not_all_is_asked_for_again(reply: ModelReply) -> None:
     assert isinstance(asked().reply(reply), Retry)
 
 
-@given(st.text(), st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple), TEXTS)
-def test_any_reply_leaves_messages_that_can_be_sent(text: str, calls: tuple[ToolCall, ...], reasoning: str) -> None:
+@given(
+    st.text(),
+    st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple),
+    TEXTS,
+)
+def test_any_reply_leaves_messages_that_can_be_sent(
+    text: str, calls: tuple[ToolCall, ...], reasoning: str
+) -> None:
     conversation = asked()
     decision = conversation.reply(ModelReply(text=text, tool_calls=calls, reasoning=reasoning))
     if isinstance(decision, Action):

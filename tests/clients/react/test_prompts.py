@@ -33,15 +33,28 @@ def in_order(text: str, *parts: str) -> bool:
     return re.search(".*".join(map(re.escape, parts)), text, re.DOTALL) is not None
 
 
-# --- the structured prompt --------------------------------------------------------------------------------------------
+# --- the structured prompt ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_prompt_shows_every_message_with_its_members(name: str) -> None:
     prompt = StructuredProtocol(name).system_prompt(KNOWN)
     assert in_order(
-        *(prompt, "ReAct", "type: 'QUESTION'", "content: string", "type: 'ACTION_RESULT'", "success: boolean"),
-        *("result: any", "type: 'USER_RESPONSE'", "content: string", "type: 'ERROR'", "msg: string"),
+        *(
+            prompt,
+            "ReAct",
+            "type: 'QUESTION'",
+            "content: string",
+            "type: 'ACTION_RESULT'",
+            "success: boolean",
+        ),
+        *(
+            "result: any",
+            "type: 'USER_RESPONSE'",
+            "content: string",
+            "type: 'ERROR'",
+            "msg: string",
+        ),
         *("thought: string", "type: 'ASK'", "content: string"),
         *("thought: string", "type: 'ACTION'", "tool: string", "params: Record<string, any>"),
         *("thought: string", "type: 'FINAL_ANSWER'", "ok: boolean", "result: string"),
@@ -110,30 +123,43 @@ def test_the_names_of_the_tools_are_listed_as_they_are(name: str, line: str) -> 
 
 
 def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
-    assert "    ok: boolean, // whether it succeeded" in StructuredProtocol(result_key="ok").system_prompt(KNOWN)
-    assert "    success: boolean, // whether" in StructuredProtocol(result_key="both").system_prompt(KNOWN)
+    assert "    ok: boolean, // whether it succeeded" in StructuredProtocol(
+        result_key="ok"
+    ).system_prompt(KNOWN)
+    assert "    success: boolean, // whether" in StructuredProtocol(
+        result_key="both"
+    ).system_prompt(KNOWN)
 
 
-@pytest.mark.parametrize("protocol", [StructuredProtocol(), StructuredProtocol("zh"), DoubaoProtocol()])
+@pytest.mark.parametrize(
+    "protocol", [StructuredProtocol(), StructuredProtocol("zh"), DoubaoProtocol()]
+)
 def test_without_tools_a_prompt_says_that_there_are_none(protocol: Protocol) -> None:
     assert protocol.language.say("nothing") in protocol.system_prompt(Tools([]))
 
 
 @pytest.mark.parametrize("protocol_type", [StructuredProtocol, DoubaoProtocol, NativeProtocol])
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(protocol_type: Any, name: str) -> None:
+def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(
+    protocol_type: Any, name: str
+) -> None:
     told = protocol_type(language=name, instructions="You work for a bakery.").system_prompt(KNOWN)
     silent = protocol_type(language=name).system_prompt(KNOWN)
     assert "\n\nYou work for a bakery.\n" in told
-    assert told.replace("You work for a bakery.\n", "").strip().replace("\n\n\n", "\n\n") == silent.strip()
+    assert (
+        told.replace("You work for a bakery.\n", "").strip().replace("\n\n\n", "\n\n")
+        == silent.strip()
+    )
 
 
 def test_tools_may_be_described_in_another_way() -> None:
-    prompt = StructuredProtocol(describe=lambda entries: f"{len(entries)} tools").system_prompt(KNOWN)
+    prompt = StructuredProtocol(describe=lambda entries: f"{len(entries)} tools").system_prompt(
+        KNOWN
+    )
     assert "\n\n4 tools\n\n" in prompt
 
 
-# --- prompts of one's own ---------------------------------------------------------------------------------------------
+# --- prompts of one's own -------------------------------------------------------------------------
 
 
 def test_a_prompt_of_ones_own_has_the_same_slots() -> None:
@@ -165,7 +191,9 @@ def test_an_unknown_language_is_refused_with_those_known() -> None:
 HOSTILE = "{{instructions}} {tools} {0.__class__} %s $tools {{tools}} \"\"\" '''"
 
 
-@pytest.mark.parametrize("protocol", [StructuredProtocol(instructions="SECRET"), DoubaoProtocol(instructions="SECRET")])
+@pytest.mark.parametrize(
+    "protocol", [StructuredProtocol(instructions="SECRET"), DoubaoProtocol(instructions="SECRET")]
+)
 def test_what_a_tool_says_of_itself_fills_no_slots(protocol: Protocol) -> None:
     entry = {**ADD, "description": HOSTILE}
     prompt = protocol.system_prompt(Tools([entry]))
@@ -180,7 +208,7 @@ def test_values_are_text_whatever_is_in_them(first: str, second: str) -> None:
     assert template.filled(a=first, b=second) == f"<{first}|{second}>"
 
 
-# --- sentences --------------------------------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------------------
 
 
 def test_both_languages_say_the_same_things() -> None:
@@ -194,7 +222,11 @@ def test_both_languages_say_the_same_things() -> None:
 
 def test_no_sentence_is_missing_and_none_is_useless() -> None:
     package = Path(toolwire_client.__file__).parent
-    files = [package / "groot.py", *(package / "react").glob("*.py"), *(package / "agent").glob("*.py")]
+    files = [
+        package / "groot.py",
+        *(package / "react").glob("*.py"),
+        *(package / "agent").glob("*.py"),
+    ]
     code = "".join(path.read_text() for path in files)
     said = set(re.findall(r"""\b(?:remark|Unreadable|say|words|undone)\(\s*"(\w+)\"""", code))
     kinds = set(re.findall(r'"(\w+)"', code))
@@ -206,7 +238,9 @@ def test_a_language_is_found_by_its_name() -> None:
     assert language("zh") is ZH
 
 
-@pytest.mark.parametrize("protocol", [StructuredProtocol("zh"), DoubaoProtocol(language="zh"), NativeProtocol("zh")])
+@pytest.mark.parametrize(
+    "protocol", [StructuredProtocol("zh"), DoubaoProtocol(language="zh"), NativeProtocol("zh")]
+)
 def test_in_a_chinese_exchange_nothing_english_is_said(protocol: Protocol) -> None:
     conversation = Conversation([], protocol)
     conversation.question("你好")
@@ -214,5 +248,7 @@ def test_in_a_chinese_exchange_nothing_english_is_said(protocol: Protocol) -> No
         if conversation.turn != "reply":
             break
         conversation.reply(text)
-    said = " ".join(message["content"] for message in conversation.messages[1:] if message["role"] == "user")
+    said = " ".join(
+        message["content"] for message in conversation.messages[1:] if message["role"] == "user"
+    )
     assert not re.search(r"\b(your|the|reply|is)\b", said)

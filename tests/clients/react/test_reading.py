@@ -39,8 +39,12 @@ READABLE = {
     "with a comma at the end": TEXT.replace("2}", "2, }"),
     "with two commas at the end": TEXT.replace("2}}", "2,},}"),
     "as Python": repr(REPLY),
-    "with full-width punctuation": TEXT.replace(":", "：").replace(",", "，").replace("{", "｛").replace("}", "｝"),
-    "with typographic quotes": "{“thought”: “t”, “type”: “ACTION”, “tool”: “add”, “params”: {“a”: 1, “b”: 2}}",
+    "with full-width punctuation": (
+        TEXT.replace(":", "：").replace(",", "，").replace("{", "｛").replace("}", "｝")
+    ),
+    "with typographic quotes": (
+        "{“thought”: “t”, “type”: “ACTION”, “tool”: “add”, “params”: {“a”: 1, “b”: 2}}"
+    ),
     "with blanks of other kinds": TEXT.replace(" ", "\u3000").replace(":", "\u00a0:\ufeff"),
 }
 
@@ -138,7 +142,9 @@ def test_the_place_of_a_fault_is_told() -> None:
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)
-    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language("zh").tell(caught.value.remark)
+    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language("zh").tell(
+        caught.value.remark
+    )
     assert caught.value.remark.details["near"] == json.dumps(' are:\n{"a": 1,\n "b" 2}')
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n  {"a": 1,\n "b": 2')
@@ -171,8 +177,12 @@ WAYS = {
 @given(OBJECTS.filter(bool), st.sampled_from(sorted(WAYS)), TEXTS, TEXTS)
 @example({"a": "it's"}, "Python", "", "")
 @example({"a": 1}, "JSON", "Infinity", "")
-def test_whatever_is_read_is_what_was_written(members: dict[str, Any], way: str, before: str, after: str) -> None:
-    """In prose that has no brackets, quotes or tags of its own the object is found, or refused: never another one."""
+def test_whatever_is_read_is_what_was_written(
+    members: dict[str, Any], way: str, before: str, after: str
+) -> None:
+    """In prose that has no brackets, quotes or tags of its own the object is found, or refused:
+    never another one.
+    """
     plain = str.maketrans("", "", "{}[]｛｝［］<>◁▷\"'“”＂")
     try:
         found = only_object(before.translate(plain) + WAYS[way](members) + after.translate(plain))
@@ -183,24 +193,61 @@ def test_whatever_is_read_is_what_was_written(members: dict[str, Any], way: str,
 
 
 @given(OBJECTS.filter(bool), st.sampled_from(sorted(WAYS)), st.data())
-def test_what_is_cut_off_is_never_read(members: dict[str, Any], way: str, data: st.DataObject) -> None:
+def test_what_is_cut_off_is_never_read(
+    members: dict[str, Any], way: str, data: st.DataObject
+) -> None:
     text = WAYS[way](members)
     with pytest.raises(Unreadable):
         only_object(text[: data.draw(st.integers(0, len(text) - 1))])
 
 
 @given(OBJECTS.filter(bool), OBJECTS.filter(bool), TEXTS)
-def test_of_two_objects_none_is_chosen(first: dict[str, Any], second: dict[str, Any], between: str) -> None:
+def test_of_two_objects_none_is_chosen(
+    first: dict[str, Any], second: dict[str, Any], between: str
+) -> None:
     text = json.dumps(first) + between + json.dumps(second)
-    assume("think" not in text.lower())  # what is thought aloud is passed over, and the second may be part of it
+    assume(
+        "think" not in text.lower()
+    )  # what is thought aloud is passed over, and the second may be part of it
     with pytest.raises(Unreadable):
         only_object(text)
 
 
 PIECES = st.sampled_from(
     [
-        *("{", "}", "[", "]", '"', "'", "“", "”", ",", ":", "，", "：", "｛", "｝", "\\", "\n", " "),
-        *('"a"', "'a'", "1", "True", "null", "{}", '{"a": 1}', "```json\n", "```", "<think>", "</think>", "[THINK]"),
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            "'",
+            "“",
+            "”",
+            ",",
+            ":",
+            "，",
+            "：",
+            "｛",
+            "｝",
+            "\\",
+            "\n",
+            " ",
+        ),
+        *(
+            '"a"',
+            "'a'",
+            "1",
+            "True",
+            "null",
+            "{}",
+            '{"a": 1}',
+            "```json\n",
+            "```",
+            "<think>",
+            "</think>",
+            "[THINK]",
+        ),
     ]
 )
 

@@ -32,7 +32,9 @@ def reply(params: dict[str, Any]) -> Action | Any:
 
 
 @pytest.mark.parametrize(("sent", "meant"), READ)
-def test_the_agent_reads_arguments_as_a_server_does(sent: dict[str, Any], meant: dict[str, Any]) -> None:
+def test_the_agent_reads_arguments_as_a_server_does(
+    sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
     action = reply(sent)
     assert isinstance(action, Action)
     assert action.params == meant

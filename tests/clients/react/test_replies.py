@@ -68,7 +68,9 @@ def test_the_order_of_members_does_not_matter_to_who_reads() -> None:
 
 
 @pytest.mark.parametrize("reply", [ASK, ACTION, ANSWER])
-def test_a_reply_that_was_stopped_is_not_taken_however_complete_it_looks(reply: dict[str, Any]) -> None:
+def test_a_reply_that_was_stopped_is_not_taken_however_complete_it_looks(
+    reply: dict[str, Any],
+) -> None:
     assert invalid(reply, "length") == ["cut"]
     assert invalid(reply, "content_filter") == ["filtered"]
 
@@ -87,7 +89,9 @@ def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
     assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd"])
 
 
-@pytest.mark.parametrize("kind", ["THINK", "Ask", "QUESTION", "ACTIONS", "", None, 1, ["ASK"], {"ASK": 1}])
+@pytest.mark.parametrize(
+    "kind", ["THINK", "Ask", "QUESTION", "ACTIONS", "", None, 1, ["ASK"], {"ASK": 1}]
+)
 def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> None:
     reading = read({**ASK, "type": kind})
     assert isinstance(reading, Invalid)
@@ -130,7 +134,9 @@ def test_the_type_that_was_probably_meant_comes_first() -> None:
         ({**ACTION, "tool": "subtract", "params": None}, ["wrong_type"]),
     ],
 )
-def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(reply: Any, expected: list[str]) -> None:
+def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(
+    reply: Any, expected: list[str]
+) -> None:
     assert invalid(reply) == expected
 
 
@@ -144,10 +150,16 @@ def test_null_is_a_blank_result_which_only_an_answer_of_a_type_may_be() -> None:
 
 def test_parameters_may_be_missing_where_none_are_needed() -> None:
     ping = Action("t", "ping", {})
-    for reply in ({"thought": "t", "type": "ACTION", "tool": "ping"}, {**ACTION, "tool": "ping", "params": None}):
+    for reply in (
+        {"thought": "t", "type": "ACTION", "tool": "ping"},
+        {**ACTION, "tool": "ping", "params": None},
+    ):
         assert read(reply) == Reading(ping)
     # They may be somewhere else, though.
-    assert invalid({"thought": "t", "type": "ACTION", "tool": "ping", "args": {"a": 1}}) == ["missing", "strange"]
+    assert invalid({"thought": "t", "type": "ACTION", "tool": "ping", "args": {"a": 1}}) == [
+        "missing",
+        "strange",
+    ]
     # And of a tool that nobody knows, nobody knows what it needs.
     assert invalid({"thought": "t", "type": "ACTION", "tool": "pong"}) == ["missing"]
 
@@ -161,7 +173,9 @@ def test_parameters_that_are_the_text_of_an_object_are_decoded_once() -> None:
 @pytest.mark.parametrize("result", [3, 3.5, True, ["一"], {"total": 3}])
 def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
     reading = read({**ANSWER, "result": result})
-    assert reading == Reading(FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings)
+    assert reading == Reading(
+        FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings
+    )
     assert kinds(reading) == ["odd"]
 
 
@@ -179,19 +193,53 @@ def test_a_tool_may_be_called_by_the_name_of_its_stub() -> None:
 
 PIECES = st.sampled_from(
     [
-        *("{", "}", "[", "]", '"', "'", ",", ":", "“", "：", "\\", "\n", "<think>", "</think>", "```", "null", "{}"),
-        *('"thought": "t"', '"type": "ACTION"', '"type": "ASK"', '"type": "FINAL_ANSWER"', '"tool": "add"'),
-        *('"params": {"a": 1, "b": 2}', '"params": {}', '"content": "x"', '"ok": true', '"result": "x"'),
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            "'",
+            ",",
+            ":",
+            "“",
+            "：",
+            "\\",
+            "\n",
+            "<think>",
+            "</think>",
+            "```",
+            "null",
+            "{}",
+        ),
+        *(
+            '"thought": "t"',
+            '"type": "ACTION"',
+            '"type": "ASK"',
+            '"type": "FINAL_ANSWER"',
+            '"tool": "add"',
+        ),
+        *(
+            '"params": {"a": 1, "b": 2}',
+            '"params": {}',
+            '"content": "x"',
+            '"ok": true',
+            '"result": "x"',
+        ),
         *(json.dumps(ASK), json.dumps(ACTION), json.dumps(ANSWER)),
     ]
 )
 MEMBERS = st.dictionaries(
     st.sampled_from(["thought", "type", "tool", "params", "content", "ok", "result", "reply", "x"]),
-    JSON | st.sampled_from(["ASK", "ACTION", "FINAL_ANSWER", "add", "ping", {}, {"a": 1, "b": 2}, True]),
+    JSON
+    | st.sampled_from(["ASK", "ACTION", "FINAL_ANSWER", "add", "ping", {}, {"a": 1, "b": 2}, True]),
 )
 
 
-@given(st.text() | st.lists(PIECES, max_size=15).map("".join) | MEMBERS.map(json.dumps), st.none() | TEXTS)
+@given(
+    st.text() | st.lists(PIECES, max_size=15).map("".join) | MEMBERS.map(json.dumps),
+    st.none() | TEXTS,
+)
 def test_any_text_is_a_reply_or_asked_for_again(text: str, finish_reason: str | None) -> None:
     reading = read(text, finish_reason)
     if isinstance(reading, Invalid):
@@ -201,7 +249,9 @@ def test_any_text_is_a_reply_or_asked_for_again(text: str, finish_reason: str | 
 
 
 @given(FROM_MODEL, st.data())
-def test_a_reply_that_was_cut_off_is_never_an_action(message: Ask | Action | FinalAnswer, data: st.DataObject) -> None:
+def test_a_reply_that_was_cut_off_is_never_an_action(
+    message: Ask | Action | FinalAnswer, data: st.DataObject
+) -> None:
     text = to_json(message)
     assert isinstance(read(text[: data.draw(st.integers(0, len(text) - 1))]), Invalid)
 

@@ -75,7 +75,9 @@ def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any)
         ([10**5000], "<list>", "list"),
     ],
 )
-def test_what_has_none_is_shown_as_text_and_that_is_said(value: Any, expected: Any, types: str) -> None:
+def test_what_has_none_is_shown_as_text_and_that_is_said(
+    value: Any, expected: Any, types: str
+) -> None:
     result, (remark,) = shown(value)
     assert (result, remark.kind, remark.details) == (expected, "as_text", {"types": types})
 

@@ -35,7 +35,11 @@ TREE = {
     "name": "tree",
     "inputSchema": {
         "type": "object",
-        "properties": {"root": {"$ref": "#/$defs/Node"}, "again": {"$ref": "#"}, "same": {"$ref": "#/properties/root"}},
+        "properties": {
+            "root": {"$ref": "#/$defs/Node"},
+            "again": {"$ref": "#"},
+            "same": {"$ref": "#/properties/root"},
+        },
         "required": ["root"],
         "additionalProperties": False,
         "$defs": {
@@ -48,7 +52,10 @@ TREE = {
         },
     },
 }
-OTHER_TREE = {**tool("other"), "inputSchema": {**TREE["inputSchema"], "$defs": {"Node": {"type": "string"}}}}
+OTHER_TREE = {
+    **tool("other"),
+    "inputSchema": {**TREE["inputSchema"], "$defs": {"Node": {"type": "string"}}},
+}
 FREE = {"name": "free"}
 
 
@@ -65,7 +72,9 @@ def allows(schema: Any, text: str) -> bool:
 
 
 def written(schema: Any, chance: random.Random, length: int = 100) -> str:
-    """What a model would write that knows nothing and is held to *schema*, of some *length* and then soon at an end."""
+    """What a model would write that knows nothing and is held to *schema*, of some *length* and
+    then soon at an end.
+    """
     made, text = matcher(schema), bytearray()
     while True:
         bias = made.compute_logit_bias()
@@ -103,7 +112,9 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 
 @given(SEEDS, st.booleans())
 @settings(max_examples=examples(150))
-def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(chance: random.Random, strict: bool) -> None:
+def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
+    chance: random.Random, strict: bool
+) -> None:
     tools = Tools([ADD, FIND, PING, TREE, OTHER_TREE, FREE])
     message = read(written(reply_schema(tools, strict=strict), chance), tools).message
     if isinstance(message, Action):
@@ -117,7 +128,9 @@ def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bo
     tools = Tools([{"name": "sample", "inputSchema": sample.schema}, ADD])
     schema = reply_schema(tools, strict=strict)
     grammar = LLMatcher.grammar_from_json_schema(schema)
-    assume(not LLMatcher.validate_grammar(grammar, BYTES))  # has words that this decoder does not know
+    assume(
+        not LLMatcher.validate_grammar(grammar, BYTES)
+    )  # has words that this decoder does not know
     message = read(written(schema, chance), tools).message
     assert not isinstance(message, Action) or message.tool in tools.names
 
@@ -127,7 +140,9 @@ def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bo
 def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) -> None:
     schema = reply_schema(Tools([*TOOLS, FREE]))
     is_known = not isinstance(message, Action)
-    text = to_json(message).replace("\x7f", "\\u007f")  # which this decoder wants escaped, unlike JSON
+    text = to_json(message).replace(
+        "\x7f", "\\u007f"
+    )  # which this decoder wants escaped, unlike JSON
     assert allows(schema, text) == is_known
     assert allows(schema, to_json(Action("t", "free", {"x": 1})))
 
@@ -168,7 +183,10 @@ def test_definitions_of_one_name_in_two_tools_are_two() -> None:
     schema = reply_schema(Tools([TREE, OTHER_TREE]))
     node = {"value": 1, "next": {"value": 2}}
     for name, right, wrong in (("tree", node, "a"), ("other", "a", node)):
-        assert allows(schema, to_json(Action("t", name, {"root": right, "again": {"root": right}, "same": right})))
+        assert allows(
+            schema,
+            to_json(Action("t", name, {"root": right, "again": {"root": right}, "same": right})),
+        )
         assert not allows(schema, to_json(Action("t", name, {"root": wrong})))
 
 
@@ -188,7 +206,10 @@ def test_the_strict_form_is_what_openais_strict_mode_takes() -> None:
 
 
 def test_in_the_strict_form_what_may_be_left_out_may_be_null_and_is_left_out_again() -> None:
-    text = '{"reply": {"thought": "t", "type": "ACTION", "tool": "find", "params": {"text": "x", "limit": null}}}'
+    text = (
+        '{"reply": {"thought": "t", "type": "ACTION", "tool": "find", "params": {"text": "x",'
+        ' "limit": null}}}'
+    )
     assert allows(reply_schema(Tools(TOOLS), strict=True), text)
     conversation = Conversation(TOOLS)
     conversation.question("?")
@@ -209,7 +230,9 @@ def test_parameters_are_text_too_if_all_of_them_are_more_than_strict_mode_takes(
     wide = tool("wide", {"x": {"enum": [f"{number}" for number in range(600)]}})
     schema = reply_schema(Tools([wide, {**wide, "name": "wider"}]), strict=True)
     assert list(about_strict(schema)) == []
-    assert allows(schema, '{"reply": {"thought": "", "type": "ACTION", "tool": "wide", "params": "{}"}}')
+    assert allows(
+        schema, '{"reply": {"thought": "", "type": "ACTION", "tool": "wide", "params": "{}"}}'
+    )
 
 
 def test_a_schema_nested_without_end_is_no_trouble() -> None:

@@ -11,13 +11,25 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.react_samples import TOOLS
 from support.tool_entry_strategies import SAMPLES, Sample
-from toolwire_client.react import Action, Ask, Conversation, FinalAnswer, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_client.react import (
+    Action,
+    Ask,
+    Conversation,
+    FinalAnswer,
+    Protocol,
+    SmallProtocol,
+    StructuredProtocol,
+)
 from toolwire_client.react.small import MAX_SAMPLES
 
 PRICE = {
     "name": "get_price",
     "description": "Get the price\nof one item.",
-    "inputSchema": {"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]},
+    "inputSchema": {
+        "type": "object",
+        "properties": {"item": {"type": "string"}},
+        "required": ["item"],
+    },
 }
 ACTION = '{"type": "ACTION", "tool": "get_price", "params": {"item": "tea"}}'
 
@@ -36,10 +48,18 @@ def kinds(schema: Any) -> list[str]:
 def test_the_model_sees_a_call_of_each_tool_and_one_exchange_to_its_end(language: str) -> None:
     system, *shown, question = asked(SmallProtocol(language), PRICE).messages
     assert "- get_price(item: str): Get the price of one item." in system["content"]
-    assert question == {"role": "user", "content": '{"type": "QUESTION", "content": "What does tea cost?"}'}
+    assert question == {
+        "role": "user",
+        "content": '{"type": "QUESTION", "content": "What does tea cost?"}',
+    }
     assert [message["role"] for message in shown] == ["user", "assistant"] * 3
     said = [json.loads(message["content"]) for message in shown]
-    assert [each["type"] for each in said[:4]] == ["QUESTION", "ACTION", "ACTION_RESULT", "FINAL_ANSWER"]
+    assert [each["type"] for each in said[:4]] == [
+        "QUESTION",
+        "ACTION",
+        "ACTION_RESULT",
+        "FINAL_ANSWER",
+    ]
     assert said[4] == {"type": "QUESTION", "content": "Get the price of one item. item = foo bar"}
     assert said[5] == {"type": "ACTION", "tool": "get_price", "params": {"item": "foo bar"}}
 
@@ -60,7 +80,9 @@ def test_of_many_tools_only_the_first_have_a_sample() -> None:
 @given(SAMPLES)
 @settings(max_examples=examples(50))
 def test_whatever_the_tools_are_the_samples_are_messages_in_turn(sample: Sample) -> None:
-    conversation = asked(SmallProtocol("en"), {"name": "sample", "inputSchema": sample.schema}, PRICE)
+    conversation = asked(
+        SmallProtocol("en"), {"name": "sample", "inputSchema": sample.schema}, PRICE
+    )
     roles = [message["role"] for message in conversation.messages]
     assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
 
@@ -79,7 +101,9 @@ NAMED = "ValueError: there is no 'the tea'; there are coffee, tea and Green Senc
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_has_said(strict: bool) -> None:
+def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_has_said(
+    strict: bool,
+) -> None:
     conversation = asked(SmallProtocol("en"), PRICE, {**PRICE, "name": "other"})
     conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "the tea"}}')
     conversation.action_result(NAMED, success=False)
@@ -91,7 +115,9 @@ def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_h
     conversation.reply(ACTION)
     conversation.action_result(NAMED, success=False)
     made = conversation.reply_schema(strict=strict)
-    assert kinds(made["properties"]["reply"] if strict else made) == ["ASK"]  # nothing that the user said is left
+    assert kinds(made["properties"]["reply"] if strict else made) == [
+        "ASK"
+    ]  # nothing that the user said is left
 
 
 @pytest.mark.parametrize(
@@ -104,15 +130,22 @@ def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_h
         ("x" * 100_000 + " tea", False),
     ],
 )
-def test_an_error_that_names_no_value_of_the_users_changes_nothing(error: Any, success: bool) -> None:
+def test_an_error_that_names_no_value_of_the_users_changes_nothing(
+    error: Any, success: bool
+) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "x"}}')
     conversation.action_result(error, success=success)
     assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
-    assert "enum" not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+    assert (
+        "enum"
+        not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+    )
 
 
-def called(conversation: Conversation, tool: str, params: Any, result: Any, *, success: bool = True) -> None:
+def called(
+    conversation: Conversation, tool: str, params: Any, result: Any, *, success: bool = True
+) -> None:
     conversation.reply(json.dumps({"type": "ACTION", "tool": tool, "params": params}))
     conversation.action_result(result, success=success)
 
@@ -120,7 +153,11 @@ def called(conversation: Conversation, tool: str, params: Any, result: Any, *, s
 def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_users_reply() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     called(
-        conversation, "get_price", {"item": "my leaf"}, "there is no 'my leaf'; there are oolong, mate", success=False
+        conversation,
+        "get_price",
+        {"item": "my leaf"},
+        "there is no 'my leaf'; there are oolong, mate",
+        success=False,
     )
     assert kinds(conversation.reply_schema()) == ["ASK"]
     conversation.reply('{"type": "ASK", "content": "Which one?"}')
@@ -130,16 +167,26 @@ def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_user
     called(conversation, "get_price", {"item": "oolong"}, "there is no 'oolong'", success=False)
     made = conversation.reply_schema()  # the user is asked once
     assert kinds(made) == ["ASK", "ACTION", "FINAL_ANSWER"]
-    assert made["anyOf"][-1]["properties"]["ok"]["enum"] == [False]  # there is no result to answer from
+    assert made["anyOf"][-1]["properties"]["ok"]["enum"] == [
+        False
+    ]  # there is no result to answer from
 
 
 def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other() -> None:
-    conversation = Conversation([PRICE, {"name": "list", "inputSchema": {"type": "object"}}], SmallProtocol("en"))
+    conversation = Conversation(
+        [PRICE, {"name": "list", "inputSchema": {"type": "object"}}], SmallProtocol("en")
+    )
     conversation.question("What do tea and a notebook cost, at that price?")
     called(conversation, "list", {}, ["rice", "tea", "notebooks", "notebook"])
     (action,) = conversation.reply_schema()["anyOf"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea", "notebook"]
-    called(conversation, "get_price", {"item": "tees"}, "'tees' is not among tea, notebook, rice", success=False)
+    called(
+        conversation,
+        "get_price",
+        {"item": "tees"},
+        "'tees' is not among tea, notebook, rice",
+        success=False,
+    )
     called(conversation, "get_price", {"item": "tea"}, 5)
     (action,) = conversation.reply_schema()["anyOf"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["notebook"]
@@ -147,7 +194,11 @@ def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other(
     assert "FINAL_ANSWER" in kinds(conversation.reply_schema())
 
 
-INTEGERS = {"type": "object", "properties": {name: {"type": "integer"} for name in "ab"}, "required": ["a", "b"]}
+INTEGERS = {
+    "type": "object",
+    "properties": {name: {"type": "integer"} for name in "ab"},
+    "required": ["a", "b"],
+}
 SUMS = [
     {"name": name, "description": f"{name} two numbers: a {sign} b.", "inputSchema": INTEGERS}
     for name, sign in {"add": "+", "subtract": "-", "divide": "/"}.items()
@@ -157,7 +208,10 @@ SUMS = [
 def calls(schema: Any) -> list[tuple[Any, ...]]:
     found = [branch["properties"] for branch in schema["anyOf"] if "tool" in branch["properties"]]
     return [
-        (each["tool"]["enum"][0], *(of.get("enum", [None])[0] for of in each["params"]["properties"].values()))
+        (
+            each["tool"]["enum"][0],
+            *(of.get("enum", [None])[0] for of in each["params"]["properties"].values()),
+        )
         for each in found
     ]
 
@@ -168,11 +222,20 @@ def calls(schema: Any) -> list[tuple[Any, ...]]:
         ("Add 1 and 2.", [("add", 1, 2), ("add", 2, 1)]),
         ("What is 7 - 2?", [("subtract", 7, 2), ("subtract", 2, 7)]),
         ("Is 9 divided?", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
-        ("Can two numbers be added?", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
-        ("Add 1,000 and 2 and 3.", [("add", 1000, 2), ("add", 2, 1000), ("add", 2, 3), ("add", 3, 2)]),
+        (
+            "Can two numbers be added?",
+            [("add", None, None), ("subtract", None, None), ("divide", None, None)],
+        ),
+        (
+            "Add 1,000 and 2 and 3.",
+            [("add", 1000, 2), ("add", 2, 1000), ("add", 2, 3), ("add", 3, 2)],
+        ),
         ("Add 1.5 and 2.", [("add", None, None)]),
         (f"Add 1{',000' * 120}.5 and 2 and 3.", [("add", 2, 3), ("add", 3, 2)]),
-        ("Add 01.2.3 and 2026x.", [("add", None, None), ("subtract", None, None), ("divide", None, None)]),
+        (
+            "Add 01.2.3 and 2026x.",
+            [("add", None, None), ("subtract", None, None), ("divide", None, None)],
+        ),
     ],
 )
 def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbers(
@@ -183,10 +246,14 @@ def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbe
     assert calls(conversation.reply_schema()) == expected
 
 
-def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_last_result() -> None:
+def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_last_result() -> (
+    None
+):
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
     conversation.question("Subtract 4 from the price of tea.")
-    assert calls(conversation.reply_schema()) == [("get_price", None)]  # there is one number, and it takes two
+    assert calls(conversation.reply_schema()) == [
+        ("get_price", None)
+    ]  # there is one number, and it takes two
     called(conversation, "get_price", {"item": "tea"}, 16)
     assert (kinds(conversation.reply_schema()), calls(conversation.reply_schema())) == (
         ["ASK", "ACTION"],
@@ -194,7 +261,10 @@ def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_
     )
     called(conversation, "subtract", {"a": 16, "b": 4}, 12)
     made = conversation.reply_schema()
-    assert (kinds(made), made["anyOf"][-1]["properties"]["result"]["enum"]) == (["ASK", "FINAL_ANSWER"], ["12"])
+    assert (kinds(made), made["anyOf"][-1]["properties"]["result"]["enum"]) == (
+        ["ASK", "FINAL_ANSWER"],
+        ["12"],
+    )
 
 
 def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_comes_once() -> None:
@@ -205,12 +275,18 @@ def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_come
     conversation.question("What is tea and oolong?")
     called(conversation, "get_price", {"item": "tea"}, 16)
     called(conversation, "get_price", {"item": "oolong"}, "It is 4 euros.")
-    assert calls(conversation.reply_schema()) == [("add", 4, 16), ("subtract", 4, 16), ("divide", 4, 16)]
+    assert calls(conversation.reply_schema()) == [
+        ("add", 4, 16),
+        ("subtract", 4, 16),
+        ("divide", 4, 16),
+    ]
 
 
 @given(st.lists(st.integers() | st.floats(allow_nan=False) | st.text(), max_size=12), st.text())
 @settings(max_examples=examples(50))
-def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(numbers: list[Any], text: str) -> None:
+def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(
+    numbers: list[Any], text: str
+) -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
     conversation.question(f"What is {' '.join(map(str, numbers))} {text}")
     assert len(kinds(conversation.reply_schema())) <= 200
@@ -256,7 +332,9 @@ def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a
         (None, None),
     ],
 )
-def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(result: Any, quoted: list[str] | None) -> None:
+def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(
+    result: Any, quoted: list[str] | None
+) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.reply(ACTION)
     conversation.action_result(result)
@@ -266,9 +344,16 @@ def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(result: Any, quoted
     assert list(members) == ["type", "result", "ok"]
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each)), st.booleans())
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each)
+    ),
+    st.booleans(),
+)
 @settings(max_examples=examples(50))
-def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(result: Any, success: bool) -> None:
+def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(
+    result: Any, success: bool
+) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.reply(ACTION)
     conversation.action_result(result, success=success)
@@ -285,7 +370,11 @@ def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool) -> None:
-    of = {"long": {"type": "string", "maxLength": 9000}, "text": {"type": "string"}, "one": {"enum": ["a", "b"]}}
+    of = {
+        "long": {"type": "string", "maxLength": 9000},
+        "text": {"type": "string"},
+        "one": {"enum": ["a", "b"]},
+    }
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": of, "required": list(of)}}
     conversation = asked(SmallProtocol("en", max_chars=50), tool)
     conversation.reply('{"type": "ASK", "content": "?"}')
@@ -295,7 +384,10 @@ def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool
     assert ask["properties"]["content"]["maxLength"] == 50
     assert answer["properties"]["result"]["maxLength"] == 50
     params = action["properties"]["params"]["properties"]
-    assert (params["long"]["maxLength"], params["text"]["maxLength"]) == (50 if strict else 9000, 50)
+    assert (params["long"]["maxLength"], params["text"]["maxLength"]) == (
+        50 if strict else 9000,
+        50,
+    )
     assert of["text"] == {"type": "string"}
 
 
@@ -303,8 +395,13 @@ def test_the_answer_comes_before_the_verdict_in_schema_and_history() -> None:
     conversation = asked(SmallProtocol("en"))
     schema = conversation.reply_schema()
     assert list(schema["anyOf"][-1]["properties"]) == ["type", "result", "ok"]
-    assert conversation.reply('{"ok": true, "type": "FINAL_ANSWER", "result": "5"}') == FinalAnswer("", True, "5")
-    assert conversation.messages[-1]["content"] == '{"type": "FINAL_ANSWER", "result": "5", "ok": true}'
+    assert conversation.reply('{"ok": true, "type": "FINAL_ANSWER", "result": "5"}') == FinalAnswer(
+        "", True, "5"
+    )
+    assert (
+        conversation.messages[-1]["content"]
+        == '{"type": "FINAL_ANSWER", "result": "5", "ok": true}'
+    )
 
 
 THOUGHTS = {
@@ -317,7 +414,9 @@ THOUGHTS = {
 @pytest.mark.parametrize("thought", THOUGHTS)
 @pytest.mark.parametrize("protocol", [StructuredProtocol, SmallProtocol])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_thought_is_required_optional_or_left_out(thought: Any, protocol: Any, language: str) -> None:
+def test_a_thought_is_required_optional_or_left_out(
+    thought: Any, protocol: Any, language: str
+) -> None:
     conversation = asked(protocol(language, thought=thought), PRICE)
     ask = conversation.reply_schema()["anyOf"][0]
     assert (list(ask["properties"]), ask["required"]) == THOUGHTS[thought]
@@ -326,7 +425,10 @@ def test_a_thought_is_required_optional_or_left_out(thought: Any, protocol: Any,
     assert ("thought" in conversation.messages[-1]["content"]) == (thought == "required")
     system, *shown, _ = (message["content"] for message in conversation.messages[:-1])
     if protocol is StructuredProtocol:
-        assert ("thought?:" in system, "thought:" in system) == (thought == "optional", thought == "required")
+        assert ("thought?:" in system, "thought:" in system) == (
+            thought == "optional",
+            thought == "required",
+        )
     else:
         assert ("thought" in "".join(shown)) == (thought != "none")
 

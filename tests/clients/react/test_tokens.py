@@ -33,7 +33,7 @@ def code(text: str, name: str = "PythonInterpreter", parameter: str = "code") ->
     return {"name": name, "parameters": {parameter: text}}
 
 
-# --- as it was --------------------------------------------------------------------------------------------------------
+# --- as it was ------------------------------------------------------------------------------------
 
 
 def test_text_and_action_are_told_apart() -> None:
@@ -54,10 +54,13 @@ def test_tokens_of_other_names_are_refused_for_they_would_never_be_found() -> No
 
 
 def test_code_goes_to_the_interpreter() -> None:
-    assert DOUBAO.parse(f"I count.{BEGIN}```python\nprint(1)\n```{END}") == ("I count.", code("print(1)"))
+    assert DOUBAO.parse(f"I count.{BEGIN}```python\nprint(1)\n```{END}") == (
+        "I count.",
+        code("print(1)"),
+    )
 
 
-# --- and where it went wrong ------------------------------------------------------------------------------------------
+# --- and where it went wrong ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["It is 3.", "", TEXT, f"{BEGIN}{TEXT}{END}"])
@@ -84,7 +87,11 @@ def test_an_action_is_read_in_any_usual_form(text: str) -> None:
     assert DOUBAO.parse(text) == ("", CALL)
 
 
-@given(st.dictionaries(TEXTS | st.sampled_from([BEGIN, END, f"{END}{BEGIN}"]), JSON | st.just(END), max_size=3))
+@given(
+    st.dictionaries(
+        TEXTS | st.sampled_from([BEGIN, END, f"{END}{BEGIN}"]), JSON | st.just(END), max_size=3
+    )
+)
 def test_tokens_within_strings_are_text(parameters: dict[str, Any]) -> None:
     action = {"name": "add", "parameters": parameters}
     assert DOUBAO.parse(f"x{BEGIN}{json.dumps(action)}{END}") == ("x", action)
@@ -118,7 +125,10 @@ def test_the_tool_for_code_may_be_another() -> None:
 
 def test_parameters_may_be_an_object_in_json() -> None:
     text = json.dumps({"name": "add", "parameters": json.dumps({"a": 1, "b": "2"})})
-    assert DOUBAO.parse(f"{BEGIN}{text}{END}") == ("", {"name": "add", "parameters": {"a": 1, "b": "2"}})
+    assert DOUBAO.parse(f"{BEGIN}{text}{END}") == (
+        "",
+        {"name": "add", "parameters": {"a": 1, "b": "2"}},
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +187,12 @@ def test_an_action_that_a_model_only_thinks_of_is_none() -> None:
     assert DOUBAO.parse(f"{thoughts}So:{BEGIN}{json.dumps(other)}{END}")[1] == other
 
 
-@given(st.lists(st.sampled_from([BEGIN, END, TEXT, "[", "]", "{", "```", "python\n", "<think>", "</think>"]) | TEXTS))
+@given(
+    st.lists(
+        st.sampled_from([BEGIN, END, TEXT, "[", "]", "{", "```", "python\n", "<think>", "</think>"])
+        | TEXTS
+    )
+)
 def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
     text = "".join(pieces)
     reading = DOUBAO.read(ModelReply(text=text), Tools(TOOLS))
@@ -185,14 +200,14 @@ def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
         assert DOUBAO.language.tell(*reading.remarks)
 
 
-# --- in an exchange ---------------------------------------------------------------------------------------------------
+# --- in an exchange -------------------------------------------------------------------------------
 
 
 def test_a_reply_is_an_action_or_the_final_answer() -> None:
     tools = Tools(TOOLS)
-    assert DOUBAO.read(ModelReply(text=f"<think>hm</think>\nI add.\n{BEGIN}{TEXT}{END}"), tools) == Reading(
-        Action("I add.", "add", {"a": 1, "b": 2})
-    )
+    assert DOUBAO.read(
+        ModelReply(text=f"<think>hm</think>\nI add.\n{BEGIN}{TEXT}{END}"), tools
+    ) == Reading(Action("I add.", "add", {"a": 1, "b": 2}))
     assert DOUBAO.read(ModelReply(text="<think>hm</think>It is 3.\n"), tools) == Reading(
         FinalAnswer("", True, "It is 3.")
     )
@@ -221,7 +236,10 @@ def test_code_for_a_tool_that_is_not_there_is_told_which_ones_are() -> None:
     conversation.question("1 + 2?")
     decision = conversation.reply(f"{BEGIN}```python\nprint(1 + 2)\n```{END}")
     assert isinstance(decision, Retry)
-    assert "No tool runs a block of code. Call one of these by its name: add." in conversation.messages[-1]["content"]
+    assert (
+        "No tool runs a block of code. Call one of these by its name: add."
+        in conversation.messages[-1]["content"]
+    )
 
 
 def tool(name: str, parameter: str, description: str = "", kind: str = "string") -> dict[str, Any]:
@@ -264,7 +282,9 @@ def test_an_explicit_tool_for_code_wins() -> None:
 def test_code_that_several_tools_run_is_refused_with_their_names() -> None:
     reading = DOUBAO.read(BLOCK, Tools([INTERPRETER, tool("CodeExecutor", "code")]))
     assert isinstance(reading, Invalid)
-    assert "PythonInterpreter (command), CodeExecutor (code)" in DOUBAO.language.tell(*reading.remarks)
+    assert "PythonInterpreter (command), CodeExecutor (code)" in DOUBAO.language.tell(
+        *reading.remarks
+    )
 
 
 def test_what_an_overridden_parse_raises_or_returns_wrongly_is_told_to_the_model() -> None:
@@ -286,7 +306,11 @@ def test_the_prompt_shows_tools_and_tokens() -> None:
     prompt = DOUBAO.system_prompt(Tools([ADD]))
     assert f'{BEGIN}{{"name": "NAME", "parameters": {{"PARAMETER": VALUE}}}}{END}' in prompt
     shown = prompt.rstrip().splitlines()[-1]
-    assert json.loads(shown) == {"name": "add", "description": ADD["description"], "parameters": ADD["inputSchema"]}
+    assert json.loads(shown) == {
+        "name": "add",
+        "description": ADD["description"],
+        "parameters": ADD["inputSchema"],
+    }
 
 
 def test_a_prompt_cannot_ask_for_actions_that_have_no_token() -> None:

@@ -88,10 +88,21 @@ def test_texts_that_only_look_like_assignments_of_secrets_stay(text: str) -> Non
         ([["X-Api-Key", SECRET]], [["X-Api-Key", HIDDEN]]),
         (["run", "-p", SECRET, "--api-key", SECRET], ["run", "-p", HIDDEN, "--api-key", HIDDEN]),
         (["curl", "-u", f"a:{SECRET}"], ["curl", "-u", f"a:{HIDDEN}"]),
-        ({"required": ["token", "id"], "progressToken": 7}, {"required": ["token", "id"], "progressToken": 7}),
         (
-            {"properties": {"password": {"type": "string", "default": SECRET, "description": "the password"}}},
-            {"properties": {"password": {"type": "string", "default": HIDDEN, "description": "the password"}}},
+            {"required": ["token", "id"], "progressToken": 7},
+            {"required": ["token", "id"], "progressToken": 7},
+        ),
+        (
+            {
+                "properties": {
+                    "password": {"type": "string", "default": SECRET, "description": "the password"}
+                }
+            },
+            {
+                "properties": {
+                    "password": {"type": "string", "default": HIDDEN, "description": "the password"}
+                }
+            },
         ),
     ],
 )
@@ -118,7 +129,9 @@ ENVIRON = {
         ("/home/ada and /srv/data in Europe/Berlin", "/home/ada and /srv/data in Europe/Berlin"),
     ],
 )
-def test_what_a_server_was_given_in_its_environment_is_hidden_in_texts(text: str, hidden: str) -> None:
+def test_what_a_server_was_given_in_its_environment_is_hidden_in_texts(
+    text: str, hidden: str
+) -> None:
     assert Redactor(ENVIRON, hides_all=True).text(text) == hidden
 
 
@@ -133,7 +146,10 @@ def test_a_value_without_the_name_of_a_secret_is_hidden_for_recordings_alone() -
         ("npx -y some-server -y S", "npx -y some-server -y [hidden]"),
         ("server --token=S -pS -v S", "server --token=[hidden] -p[hidden] -v [hidden]"),
         ("env API_KEY=S /bin/server", "env API_KEY=[hidden] /bin/server"),
-        ("docker run -i --rm -e K=S image -t S", "docker run -i --rm -e [hidden] image -t [hidden]"),
+        (
+            "docker run -i --rm -e K=S image -t S",
+            "docker run -i --rm -e [hidden] image -t [hidden]",
+        ),
         ("python3.12 -m some.server file.db", "python3.12 -m some.server file.db"),
         ("mcp-remote https://a:S@host/s/S/mcp?x=S", "mcp-remote https://host/[hidden]"),
         ("server -- --key S", "server -- --key [hidden]"),
@@ -157,7 +173,9 @@ NAMES = st.builds(
 SECRETS = st.text("abcXYZ0189+/_.~@$%^*#", max_size=12).map(lambda text: f"q7{text}Zq")
 NEIGHBOURS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=4,
 )
 FORMS = st.sampled_from(

@@ -1,4 +1,6 @@
-"""Who gets what of all that a server sends, in any order and cut anywhere. No processes, no threads."""
+"""Who gets what of all that a server sends, in any order and cut anywhere. No processes, no
+threads.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,11 @@ class Client:
     """A connection, and what came of it."""
 
     def __init__(
-        self, *, can_ask: bool = False, version: str | None = "2025-11-25", max_message_bytes: int = 1000
+        self,
+        *,
+        can_ask: bool = False,
+        version: str | None = "2025-11-25",
+        max_message_bytes: int = 1000,
     ) -> None:
         self.pipe, self.heard = Pipe(), list[Event]()
         protocol = ClientProtocol("t", "1", can_ask=can_ask)
@@ -76,11 +82,16 @@ def answer(number: Any, result: Any = None) -> dict[str, Any]:
 
 
 def progress(number: int, done: int) -> dict[str, Any]:
-    return {"method": "notifications/progress", "params": {"progressToken": number, "progress": done}}
+    return {
+        "method": "notifications/progress",
+        "params": {"progressToken": number, "progress": done},
+    }
 
 
 @given(st.data())
-def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cut(data: st.DataObject) -> None:
+def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cut(
+    data: st.DataObject,
+) -> None:
     client = Client()
     inboxes = dict(client.begin() for _ in range(data.draw(st.integers(1, 6))))
     numbers = st.sampled_from([*inboxes, 99])
@@ -91,7 +102,9 @@ def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cu
             | st.sampled_from([(None, "no message"), (None, ""), (None, [1])])
         )
     )
-    stream = b"".join((line if isinstance(line, str) else json.dumps(line)).encode() + b"\n" for _, line in lines)
+    stream = b"".join(
+        (line if isinstance(line, str) else json.dumps(line)).encode() + b"\n" for _, line in lines
+    )
     while stream:
         size = data.draw(st.integers(1, len(stream)))
         client.pipe.say_bytes(stream[:size])
@@ -103,12 +116,19 @@ def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cu
             if to == number and not any(isinstance(event, Result) for event in expected):
                 is_answer = "result" in line
                 expected.append(
-                    Result(number, f"for {number}") if is_answer else Progress(number, line["params"]["progress"])
+                    Result(number, f"for {number}")
+                    if is_answer
+                    else Progress(number, line["params"]["progress"])
                 )
         assert inbox == expected
 
 
-@given(st.lists(st.sampled_from(["begin", "answer", "fail", "cancel", "answer late", "die", "close"]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(["begin", "answer", "fail", "cancel", "answer late", "die", "close"]),
+        max_size=30,
+    )
+)
 def test_every_request_comes_to_one_end_whatever_happens(steps: list[str]) -> None:
     client, inboxes = Client(), dict[int, Inbox]()
     open_now: list[int] = []
@@ -142,7 +162,9 @@ def test_every_request_comes_to_one_end_whatever_happens(steps: list[str]) -> No
         ends = 0 if number in open_now or number in cancelled else 1
         assert len(inbox) == ends
     told = [
-        message["params"]["requestId"] for message in client.pipe.sent if message["method"] == "notifications/cancelled"
+        message["params"]["requestId"]
+        for message in client.pipe.sent
+        if message["method"] == "notifications/cancelled"
     ]
     assert told == cancelled
 
@@ -224,7 +246,11 @@ def test_an_error_without_an_id_is_the_answer_to_the_probe_and_to_nothing_else()
     stray = {"id": None, "error": {"code": -32700, "message": "?"}}
     client.pipe.say(stray)
     [failure] = inbox
-    assert (failure.id, type(failure.error), str(failure.error)) == (None, RequestFailed, "? (error -32700)")
+    assert (failure.id, type(failure.error), str(failure.error)) == (
+        None,
+        RequestFailed,
+        "? (error -32700)",
+    )
     client.connection.begin(client.connection.protocol.initialize(), inbox)
     client.pipe.say(stray)
     assert len(inbox) == 1

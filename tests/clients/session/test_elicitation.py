@@ -13,7 +13,15 @@ import pytest
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, ask
 from toolwire import AsyncContext, Context, Server
-from toolwire_client import AsyncClient, BrokenRules, NoAnswer, PendingConnection, Question, RequestFailed, connect
+from toolwire_client import (
+    AsyncClient,
+    BrokenRules,
+    NoAnswer,
+    PendingConnection,
+    Question,
+    RequestFailed,
+    connect,
+)
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import Declined, Dismissed
 
@@ -67,8 +75,12 @@ class TestInBothEras:
         assert set(asked[0].schema["properties"]) == {"to", "days"}
         assert asked[0].tool == ("book" if era == "modern" else None)
 
-    @pytest.mark.parametrize(("answer", "said"), [(NoAnswer.DECLINED, "declined"), (NoAnswer.DISMISSED, "dismissed")])
-    def test_to_say_no_is_not_to_say_nothing(self, face: str, era: Any, answer: NoAnswer, said: str) -> None:
+    @pytest.mark.parametrize(
+        ("answer", "said"), [(NoAnswer.DECLINED, "declined"), (NoAnswer.DISMISSED, "dismissed")]
+    )
+    def test_to_say_no_is_not_to_say_nothing(
+        self, face: str, era: Any, answer: NoAnswer, said: str
+    ) -> None:
         async def scenario(client: AsyncClient) -> None:
             assert (await client.call_tool("book", timeout_seconds=WAIT)).text == said
 
@@ -104,7 +116,9 @@ class TestInBothEras:
 
         ask(face, connect(Server([book]), era=era, on_ask=on_ask), scenario)
 
-    def test_an_answer_that_is_none_is_a_mistake_of_whoever_gave_it(self, face: str, era: Any) -> None:
+    def test_an_answer_that_is_none_is_a_mistake_of_whoever_gave_it(
+        self, face: str, era: Any
+    ) -> None:
         async def scenario(client: AsyncClient) -> None:
             with pytest.raises(TypeError, match=r"NoAnswer\.DECLINED"):
                 await client.call_tool("book", timeout_seconds=WAIT)
@@ -135,7 +149,10 @@ def test_an_async_function_cannot_be_asked_without_a_loop() -> None:
     async def on_ask(question: Question) -> dict[str, Any]:
         return {}
 
-    with connect(Server([book]), on_ask=on_ask) as client, pytest.raises(TypeError, match="async with"):
+    with (
+        connect(Server([book]), on_ask=on_ask) as client,
+        pytest.raises(TypeError, match="async with"),
+    ):
         client.call_tool("book", timeout_seconds=WAIT)
 
 
@@ -156,7 +173,9 @@ def test_a_question_of_an_unknown_mode_is_refused(face: str) -> None:
 @pytest.mark.process
 def test_a_question_that_comes_although_nobody_can_be_asked_is_refused(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
-        assert (await client.call_tool("x", timeout_seconds=WAIT)).structured["error"]["code"] == -32601
+        assert (await client.call_tool("x", timeout_seconds=WAIT)).structured["error"][
+            "code"
+        ] == -32601
 
     ask(face, fake("Inquires"), scenario)
 
@@ -173,7 +192,9 @@ def test_a_question_that_is_withdrawn_is_no_longer_asked(loop: str) -> None:
             ended.append(question.message)
 
     async def scenario(client: AsyncClient) -> None:
-        assert (await client.call_tool("x", timeout_seconds=WAIT)).structured == {"answered": "anyway"}
+        assert (await client.call_tool("x", timeout_seconds=WAIT)).structured == {
+            "answered": "anyway"
+        }
 
     ask(loop, fake("ChangesItsMind", on_ask=on_ask), scenario)
     assert ended in ([], ["Sure?"])  # it may be withdrawn before it is even put
@@ -250,7 +271,9 @@ def test_a_question_is_put_to_any_thread_that_waits() -> None:
 def test_a_tool_that_asks_without_end_is_given_up(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         params = (await client.call_tool("x", {"rounds": 9}, timeout_seconds=WAIT)).structured
-        assert params["inputResponses"] == {"first": {"action": "accept", "content": {"sure": True}}}
+        assert params["inputResponses"] == {
+            "first": {"action": "accept", "content": {"sure": True}}
+        }
         with pytest.raises(BrokenRules, match="10 rounds"):
             await client.call_tool("x", {"rounds": 11}, timeout_seconds=WAIT)
 
@@ -272,7 +295,11 @@ def test_a_tool_may_only_want_to_be_called_again(face: str) -> None:
     "result",
     [
         {"inputRequests": {"a": {"method": "sampling/createMessage", "params": {}}}},
-        {"inputRequests": {"a": {"method": "elicitation/create", "params": {"mode": "url", "message": ""}}}},
+        {
+            "inputRequests": {
+                "a": {"method": "elicitation/create", "params": {"mode": "url", "message": ""}}
+            }
+        },
         {"inputRequests": {"a": None}},
         {"inputRequests": [1]},
         {"inputRequests": None, "requestState": None},
@@ -291,7 +318,9 @@ def test_a_state_that_the_server_does_not_know_any_more_is_its_error(face: str) 
 
     async def scenario(client: AsyncClient) -> None:
         with pytest.raises(RequestFailed) as caught:
-            await client.request("tools/call", {"name": "book", "arguments": {}, "requestState": "unknown"})
+            await client.request(
+                "tools/call", {"name": "book", "arguments": {}, "requestState": "unknown"}
+            )
         assert caught.value.code == -32602
 
     ask(face, connect(server, on_ask=lambda question: {}), scenario)
@@ -314,4 +343,8 @@ def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> N
     now += 8
     assert deadline.left() == 0
     assert Deadline(None).left() is None
-    assert (deadline.at_most(5).left(), Deadline(None).at_most(5).left(), Deadline(3).at_most(None).left()) == (0, 5, 3)
+    assert (
+        deadline.at_most(5).left(),
+        Deadline(None).at_most(5).left(),
+        Deadline(3).at_most(None).left(),
+    ) == (0, 5, 3)

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import ask
-from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, ServerGone, TimedOut, connect
+from toolwire_client import (
+    AsyncClient,
+    BrokenRules,
+    PendingConnection,
+    RequestFailed,
+    ServerGone,
+    TimedOut,
+    connect,
+)
 
 pytestmark = pytest.mark.process
 
@@ -26,14 +34,18 @@ async def version(client: AsyncClient) -> str | None:
 
 def test_an_era_that_is_asked_for_is_the_only_one_tried(face: str, tmp_path: Path) -> None:
     diary = tmp_path / "diary"
-    assert ask(face, fake("Diary", era="legacy", env={"DIARY": str(diary)}), version) == "2025-06-18"
+    assert (
+        ask(face, fake("Diary", era="legacy", env={"DIARY": str(diary)}), version) == "2025-06-18"
+    )
     with pytest.raises(RequestFailed):
         ask(face, fake("Diary", era="modern", env={"DIARY": str(diary)}), version)
     assert diary.read_text().split() == ["started", "started", "probed"]
 
 
 @pytest.mark.parametrize("behaviour", ["DiscoversNothing", "DiscoversTheFuture"])
-def test_an_answer_to_the_probe_that_is_of_no_use_leads_to_the_old_handshake(face: str, behaviour: str) -> None:
+def test_an_answer_to_the_probe_that_is_of_no_use_leads_to_the_old_handshake(
+    face: str, behaviour: str
+) -> None:
     assert ask(face, fake(behaviour), version) == "2025-06-18"
     with pytest.raises(BrokenRules):
         ask(face, fake(behaviour, era="modern"), version)
@@ -44,9 +56,12 @@ def test_a_server_that_is_led_astray_by_the_probe_is_started_afresh(face: str) -
     assert ask(face, fake("SettlesOnTheFirst"), version) == "2025-06-18"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing says whether a pipe was read")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere, nothing says whether a pipe was read"
+)
 @pytest.mark.parametrize(
-    ("line", "starts"), [("pass", 1), ("select.select([0], [], [])", 1), ("sys.stdin.readline()", 2)]
+    ("line", "starts"),
+    [("pass", 1), ("select.select([0], [], [])", 1), ("sys.stdin.readline()", 2)],
 )
 def test_only_a_server_that_has_read_the_probe_is_started_afresh(
     face: str, tmp_path: Path, line: str, starts: int

@@ -32,7 +32,9 @@ async def die(client: AsyncClient) -> None:
 
 
 @pytest.mark.process
-def test_later_calls_start_the_server_again_and_nothing_is_called_twice(face: str, diary: Path) -> None:
+def test_later_calls_start_the_server_again_and_nothing_is_called_twice(
+    face: str, diary: Path
+) -> None:
     async def scenario(client: AsyncClient) -> None:
         first = client.pid
         await die(client)
@@ -57,7 +59,9 @@ def test_without_leave_a_server_that_has_ended_stays_so(face: str, diary: Path) 
 
 
 @pytest.mark.process
-def test_a_server_is_started_again_as_often_as_allowed(face: str, diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_started_again_as_often_as_allowed(
+    face: str, diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("toolwire_client.async_client.FIRST_PAUSE_SECONDS", 0.01)
 
     async def scenario(client: AsyncClient) -> None:
@@ -104,7 +108,9 @@ def test_several_that_call_at_once_start_it_once(diary: Path) -> None:
     with keeps(diary, restart=True) as client:
         with pytest.raises(ServerGone):
             client.call_tool("fatal", timeout_seconds=WAIT)
-        threads = [Thread(target=lambda: texts.append(client.call_tool("echo", {}).text)) for _ in range(8)]
+        threads = [
+            Thread(target=lambda: texts.append(client.call_tool("echo", {}).text)) for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -51,7 +51,9 @@ def started(folder: Path, **settings: Any) -> Iterator[Running]:
     """A server of the tools."""
     (folder / "tools.py").write_text(TOOLS)
     command = [sys.executable, "-m", "toolwire", "serve", str(folder / "tools.py")]
-    client = AsyncClient(ClientSettings(launch=lambda: ServerProcess(command, env=None), **settings), Waiting())
+    client = AsyncClient(
+        ClientSettings(launch=lambda: ServerProcess(command, env=None), **settings), Waiting()
+    )
     try:
         run(client.__aenter__())
         yield run(client.ready(Deadline(10)))
@@ -83,7 +85,10 @@ def test_each_of_many_threads_gets_its_own_result(tmp_path: Path) -> None:
 def test_a_thread_that_reads_delivers_to_others_and_hands_the_turn_on(tmp_path: Path) -> None:
     with started(tmp_path) as running, ThreadPoolExecutor(4) as pool:
         files = [tmp_path / str(n) for n in range(4)]
-        waiting = [pool.submit(result, request(running, name="wait", arguments={"path": str(file)})) for file in files]
+        waiting = [
+            pool.submit(result, request(running, name="wait", arguments={"path": str(file)}))
+            for file in files
+        ]
         for n in (2, 0, 3, 1):
             files[n].touch()
             assert waiting[n].result(10)["isError"] is False
@@ -111,7 +116,9 @@ def test_a_wait_ends_in_time(tmp_path: Path) -> None:
 def test_the_end_of_the_server_reaches_all(tmp_path: Path) -> None:
     with started(tmp_path) as running, ThreadPoolExecutor(4) as pool:
         never = {"path": str(tmp_path / "never")}
-        waiting = [pool.submit(result, request(running, name="wait", arguments=never)) for _ in range(3)]
+        waiting = [
+            pool.submit(result, request(running, name="wait", arguments=never)) for _ in range(3)
+        ]
         waiting.append(pool.submit(result, request(running, name="die", arguments={})))
         for each in waiting:
             with pytest.raises(ServerGone, match="exit status 7"):
@@ -122,11 +129,15 @@ def test_the_end_of_the_server_reaches_all(tmp_path: Path) -> None:
 
 def test_messages_between_calls_are_read(tmp_path: Path) -> None:
     came = threading.Event()
-    with started(tmp_path, on_log=lambda entry: came.set() if entry.source == "server" else None) as running:
+    with started(
+        tmp_path, on_log=lambda entry: came.set() if entry.source == "server" else None
+    ) as running:
         for n in range(3):
             result(request(running, name="add", arguments={"a": n, "b": 1}))
         running.connection.begin(
-            running.connection.protocol.request("tools/call", {"name": "later", "arguments": {"path": ""}}),
+            running.connection.protocol.request(
+                "tools/call", {"name": "later", "arguments": {"path": ""}}
+            ),
             Waiting().inbox(),
         )
         assert came.wait(10)
@@ -162,14 +173,18 @@ def test_what_a_server_writes_at_its_end_is_read_by_threads_that_are_late() -> N
         came[stream] += text
         if came[stream] == "first\n":
             both_read.wait(PATIENCE_SECONDS)
-            wait_until(lambda: bool(select.select([process._stop], [], [], 0)[0]))  # `close` is about to join us
+            wait_until(
+                lambda: bool(select.select([process._stop], [], [], 0)[0])
+            )  # `close` is about to join us
 
     class Shown(StringIO):
         def write(self, text: str) -> int:
             read("stderr", text)
             return len(text)
 
-    process = ServerProcess([sys.executable, "-c", LAST_WORDS], env=None, show_stderr=Output(Shown()))
+    process = ServerProcess(
+        [sys.executable, "-c", LAST_WORDS], env=None, show_stderr=Output(Shown())
+    )
     process.start(lambda data: read("output", data.decode()), lambda _: None)
     both_read.wait(PATIENCE_SECONDS)
 

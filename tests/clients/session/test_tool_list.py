@@ -55,13 +55,25 @@ def test_the_list_of_a_server_that_promises_nothing_is_read_every_time(face: str
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("ttl", "until"), [(0, 0), (60_000, 60), (10**15, 24 * 3600), (-1, 0), (1.5, 0), (True, 0), ("60000", 0), (None, 0)]
+    ("ttl", "until"),
+    [
+        (0, 0),
+        (60_000, 60),
+        (10**15, 24 * 3600),
+        (-1, 0),
+        (1.5, 0),
+        (True, 0),
+        ("60000", 0),
+        (None, 0),
+    ],
 )
 def test_a_list_is_kept_for_as_long_as_the_server_says(
     face: str, ttl: Any, until: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("toolwire_client.session.tool_list.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(
+        "toolwire_client.session.tool_list.time", SimpleNamespace(monotonic=lambda: now)
+    )
 
     async def pages(client: AsyncClient) -> int:
         await client.list_tools(timeout_seconds=WAIT)
@@ -98,7 +110,9 @@ def test_our_own_server_tells_when_its_tools_change(face: str, era: Any) -> None
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_our_own_server_is_not_asked_twice_for_the_same(face: str, era: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_server_is_not_asked_twice_for_the_same(
+    face: str, era: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def one() -> None: ...
 
     reads: list[str] = []
@@ -147,7 +161,9 @@ def test_pages_that_lead_back_are_read_once(face: str) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "said"), [("HasNoEnd", "1000 pages"), ("StrangeCursor", "which is not a string")]
 )
-def test_a_list_that_cannot_be_read_to_its_end_is_an_error(face: str, behaviour: str, said: str) -> None:
+def test_a_list_that_cannot_be_read_to_its_end_is_an_error(
+    face: str, behaviour: str, said: str
+) -> None:
     async def scenario(client: AsyncClient) -> None:
         with pytest.raises(BrokenRules, match=said):
             await client.list_tools(timeout_seconds=WAIT)

@@ -88,7 +88,9 @@ def test_every_face_shows_every_text(text: str) -> None:
     assert [msgspec.json.decode(line)["type"] for line in lines][-2:] == ["Ended", "ModelFailed"]
 
 
-FIRST, SECOND = (ActionChosen(call=call, thought="", tool="add", params={"a": call}) for call in (0, 1))
+FIRST, SECOND = (
+    ActionChosen(call=call, thought="", tool="add", params={"a": call}) for call in (0, 1)
+)
 ASKED = UserAsked(thought="", content="Which?")
 
 
@@ -137,7 +139,9 @@ USAGE = Usage(input_tokens=1_200_000, output_tokens=3_400)
         ),
     ],
 )
-def test_the_last_line_has_turns_tokens_and_cost(ended: Ended, price: Price | None, text: str) -> None:
+def test_the_last_line_has_turns_tokens_and_cost(
+    ended: Ended, price: Price | None, text: str
+) -> None:
     assert closing(ended, price=price) == text
 
 
@@ -226,7 +230,10 @@ FORM: dict[str, Any] = {
         "age": {"type": "integer", "minimum": 18},
         "sure": {"type": "boolean", "default": True},
         "colour": {"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"]},
-        "sizes": {"type": "array", "items": {"anyOf": [{"const": 1, "title": "small"}, {"const": 2, "title": "big"}]}},
+        "sizes": {
+            "type": "array",
+            "items": {"anyOf": [{"const": 1, "title": "small"}, {"const": 2, "title": "big"}]},
+        },
     },
     "required": ["name", "age", "colour"],
 }
@@ -258,7 +265,7 @@ def test_a_form_whose_answers_do_not_go_together_is_filled_in_again() -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["type", "enum", "anyOf", "oneOf", "items", "title", "const", "default", "enumNames"]), inner
+        st.sampled_from(["type", "enum", "anyOf", "oneOf", "items", "title", "const", "default", "enumNames"]), inner  # noqa: E501
     ),
     max_leaves=10,
 )  # fmt: skip
@@ -299,12 +306,16 @@ def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_told() 
     assert done == [("first", True), ("second", True)]
 
 
-def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def interrupted_start(*given: Any, **named: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return start_blocking_portal(*given, **named)
 
-    monkeypatch.setattr("toolwire_client.waiting.main_thread.start_blocking_portal", interrupted_start)
+    monkeypatch.setattr(
+        "toolwire_client.waiting.main_thread.start_blocking_portal", interrupted_start
+    )
     scopes: list[anyio.CancelScope] = []
     main = MainThread(lambda: scopes[0].cancel(), lambda: None)
 
@@ -321,7 +332,9 @@ _kill: Any = getattr(signal, "pthread_kill", None)
 
 
 def as_before_a_read(ident: int, number: int) -> None:
-    """Deliver SIGINT as Python sees it just before a read begins: Python notes the signal, and the read continues."""
+    """Deliver SIGINT as Python sees it just before a read begins: Python notes the signal, and the
+    read continues.
+    """
     if number == signal.SIGINT:
         ctypes.pythonapi.PyErr_SetInterruptEx(number)
     else:
@@ -333,9 +346,13 @@ def main_thread_sleeps() -> bool:
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "S"
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt a thread")
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt a thread"
+)
 @pytest.mark.parametrize("comes", ["during the read", "just before it"])
-def test_what_nobody_waits_for_is_read_no_longer(comes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_waits_for_is_read_no_longer(
+    comes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reading, writing = os.pipe()
     main, ends = threads(), []
     if comes == "just before it":

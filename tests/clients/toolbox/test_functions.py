@@ -56,8 +56,12 @@ def counted(up_to: int):
 
 def broken(a: int) -> int:
     return "no number"
-'''
-NAMES = [line.split("(")[0].split()[-1] for line in FUNCTIONS.splitlines() if line.startswith(("def ", "async def "))]
+'''  # noqa: E501
+NAMES = [
+    line.split("(")[0].split()[-1]
+    for line in FUNCTIONS.splitlines()
+    if line.startswith(("def ", "async def "))
+]
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "x", "limit": 2}),
     ("search", {"query": 5, "limits": 2}),
@@ -83,24 +87,35 @@ def functions() -> list[Any]:
 
 
 @pytest.mark.process
-def test_a_function_is_described_and_called_as_a_server_does_it(functions: list[Any], tmp_path: Path) -> None:
+def test_a_function_is_described_and_called_as_a_server_does_it(
+    functions: list[Any], tmp_path: Path
+) -> None:
     (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
     served = connect([sys.executable, "-m", "toolwire", "serve", str(tmp_path / "functions.py")])
     toolbox = Toolbox(functions)
     with served as client:
-        assert [tool.raw for tool in toolbox.list_tools()] == [tool.raw for tool in client.list_tools()]
+        assert [tool.raw for tool in toolbox.list_tools()] == [
+            tool.raw for tool in client.list_tools()
+        ]
         for name, arguments in CALLS:
             here, there = toolbox.call_tool(name, arguments), client.call_tool(name, arguments)
-            assert (here.is_error, here.text, here.structured) == (there.is_error, there.text, there.structured)
+            assert (here.is_error, here.text, here.structured) == (
+                there.is_error,
+                there.text,
+                there.structured,
+            )
         for caller in (toolbox, client):
             wrong = caller.call_tool("broken", {"a": 1})
-            assert (wrong.is_error, wrong.text.endswith('result: "no number" is not an integer')) == (True, True)
+            assert (
+                wrong.is_error,
+                wrong.text.endswith('result: "no number" is not an integer'),
+            ) == (True, True)
 
 
 def test_a_model_sees_what_a_function_returns(functions: list[Any]) -> None:
     model = ScriptedModel([{"thought": "", "type": "FINAL_ANSWER", "ok": True, "result": "done"}])
     Agent(model, functions).answer_sync("?")
-    (system, *_) = model.asked[0].messages
+    system, *_ = model.asked[0].messages
     assert "How many to find." in system["content"]
     assert "-> list[str]:" in system["content"]
     assert "-> dict[str, int]:" in system["content"]
@@ -110,7 +125,9 @@ def of_nothing_known(x: Unknown) -> None: ...  # type: ignore[name-defined]  # n
 def of_anything(*x: int) -> None: ...
 
 
-@pytest.mark.parametrize(("function", "remedy"), [(of_nothing_known, "import the name"), (of_anything, "list[…]")])
+@pytest.mark.parametrize(
+    ("function", "remedy"), [(of_nothing_known, "import the name"), (of_anything, "list[…]")]
+)
 def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=function.__name__) as caught:
         Toolbox([function])
@@ -118,18 +135,22 @@ def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any, remedy
 
 
 @pytest.mark.process
-def test_a_client_of_servers_runs_without_the_packages_of_tools_and_of_our_server(tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8")
-    script = (
-        "import sys\n"
-        "sys.modules['toolwire'] = sys.modules['toolwire_tools'] = None\n"
-        "from toolwire_client import Toolbox, connect\n"
-        "from toolwire_client.agent import Agent\n"
-        "from toolwire_client.models import ArithmeticModel\n"
-        f"with connect([sys.executable, '-m', 'toolwire', 'serve', {str(tmp_path / 'tools.py')!r}]) as client:\n"
-        "    print(Toolbox([client]).call_tool('add', {'a': 1, 'b': 2}).text)\n"
-        "    agent = Agent(ArithmeticModel(), client, approval=lambda action: True)\n"
-        "    print(agent.answer_sync('What is 2 + 3?').result)\n"
+def test_a_client_of_servers_runs_without_the_packages_of_tools_and_of_our_server(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tools.py").write_text(
+        "def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    script = (
+        "import sys\nsys.modules['toolwire'] = sys.modules['toolwire_tools'] = None\nfrom"
+        " toolwire_client import Toolbox, connect\nfrom toolwire_client.agent import Agent\nfrom"
+        " toolwire_client.models import ArithmeticModel\nwith connect([sys.executable, '-m',"
+        f" 'toolwire', 'serve', {str(tmp_path / 'tools.py')!r}]) as client:\n   "
+        " print(Toolbox([client]).call_tool('add', {'a': 1, 'b': 2}).text)\n    agent ="
+        " Agent(ArithmeticModel(), client, approval=lambda action: True)\n   "
+        " print(agent.answer_sync('What is 2 + 3?').result)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n2 + 3 = 5\n", "")

@@ -159,7 +159,9 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
         assert await names(toolbox) == list(calls)
         reports: list[Any] = []
         for name, (arguments, text) in calls.items():
-            result = await toolbox.call_tool(name, arguments, on_progress=lambda *report: reports.append(report))
+            result = await toolbox.call_tool(
+                name, arguments, on_progress=lambda *report: reports.append(report)
+            )
             assert (result.text, result.is_error) == (text, False)
         assert reports == [(1, 2, "inhaling")] * 2
 
@@ -179,7 +181,9 @@ def test_a_tool_s_own_description_is_what_is_listed(face: str) -> None:
 
 def test_names_that_several_have_are_offered_with_their_sources(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
-        toolbox = make({"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]})
+        toolbox = make(
+            {"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]}
+        )
         assert await names(toolbox) == ["mine_add", "shout", "yours_add", "whisper"]
         assert toolbox.origin("yours_add") == ToolOrigin("yours", "add")
         assert toolbox.origin("shout") == ToolOrigin("mine", "shout")
@@ -196,7 +200,9 @@ class BrokenClient:
     def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
         raise ZeroDivisionError
 
-    def call_tool(self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None) -> Any:
+    def call_tool(
+        self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None
+    ) -> Any:
         raise AssertionError("it has no tools")
 
 
@@ -226,14 +232,27 @@ def test_threads_ask_servers_beside_what_is_here() -> None:
         connect(Server([add, shout], name="words")) as two,
     ):
         toolbox = Toolbox([one, two, add])
-        assert [tool.name for tool in toolbox.list_tools()] == ["calc_add", "words_add", "shout", "local_add"]
+        assert [tool.name for tool in toolbox.list_tools()] == [
+            "calc_add",
+            "words_add",
+            "shout",
+            "local_add",
+        ]
         assert toolbox.list_tools()[0].raw["name"] == "calc_add"
         assert toolbox.call_tool("calc_add", {"a": 1}).structured == {"result": 2}
         reports: list[Any] = []
-        toolbox.call_tool("shout", {"text": "x"}, on_progress=lambda *report: reports.append(report))
+        toolbox.call_tool(
+            "shout", {"text": "x"}, on_progress=lambda *report: reports.append(report)
+        )
         assert reports == [(1, 2, "inhaling")]
         inner = Toolbox({"box": toolbox, "more": add})
-        assert [tool.name for tool in inner.list_tools()] == ["calc_add", "words_add", "shout", "local_add", "add"]
+        assert [tool.name for tool in inner.list_tools()] == [
+            "calc_add",
+            "words_add",
+            "shout",
+            "local_add",
+            "add",
+        ]
         assert inner.call_tool("calc_add", {"a": 1}).text == "2"
         assert inner.origin("calc_add") == ToolOrigin("box", "calc_add")
 
@@ -241,11 +260,16 @@ def test_threads_ask_servers_beside_what_is_here() -> None:
 @pytest.mark.parametrize("loop", LOOPS)
 def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
     async def main() -> None:
-        async with connect(Server([add], name="calc")) as one, connect(Server([add, shout], name="words")) as two:
+        async with (
+            connect(Server([add], name="calc")) as one,
+            connect(Server([add, shout], name="words")) as two,
+        ):
             toolbox = AsyncToolbox([one, two, add])
             assert await names(toolbox) == ["calc_add", "words_add", "shout", "local_add"]
             assert (await toolbox.call_tool("calc_add", {"a": 1})).structured == {"result": 2}
-            assert (await toolbox.call_tool("shout", {"text": "x"}, timeout_seconds=WAIT)).text == "X!"
+            assert (
+                await toolbox.call_tool("shout", {"text": "x"}, timeout_seconds=WAIT)
+            ).text == "X!"
 
     with nothing_leaks():
         anyio.run(main, backend=loop)
@@ -254,7 +278,9 @@ def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
 def test_a_client_that_suspends_is_refused_where_there_is_no_event_loop() -> None:
     async def main() -> None:
         async with connect(Server([add])) as client:
-            with pytest.raises(TypeError, match="AsyncClient is one of `async with`: use AsyncToolbox"):
+            with pytest.raises(
+                TypeError, match="AsyncClient is one of `async with`: use AsyncToolbox"
+            ):
                 Toolbox([client])
 
     anyio.run(main)
@@ -274,7 +300,9 @@ def test_a_client_that_blocks_is_waited_for_in_threads(loop: str) -> None:
             toolbox = AsyncToolbox([client])
             assert [tool.name for tool in await toolbox.list_tools()] == ["add", "count"]
             assert toolbox.origin("add").source == "there"
-            result = await toolbox.call_tool("count", on_progress=lambda *_: heard.append(threading.current_thread()))
+            result = await toolbox.call_tool(
+                "count", on_progress=lambda *_: heard.append(threading.current_thread())
+            )
             assert result.text == "counted"
 
     anyio.run(main, backend=loop)
@@ -285,7 +313,11 @@ class SlowToBegin(BrokenClient):
     """A client of `with` whose server is being started again when it is called."""
 
     def __init__(self) -> None:
-        self.asked, self.ready, self.cancelled = threading.Event(), threading.Event(), threading.Event()
+        self.asked, self.ready, self.cancelled = (
+            threading.Event(),
+            threading.Event(),
+            threading.Event(),
+        )
 
     def start(self, name: str, arguments: Any, *, on_progress: Any = None) -> Any:
         self.asked.set()
@@ -421,7 +453,9 @@ def test_a_limit_that_is_kept_changes_nothing(face: str) -> None:
         toolbox = make([add, shout_async])
         assert (await toolbox.call_tool("add", {"a": 1}, timeout_seconds=WAIT)).text == "2"
         assert (await toolbox.call_tool("add", {"a": "x"}, timeout_seconds=WAIT)).is_error
-        assert (await toolbox.call_tool("shout_async", {"text": "x"}, timeout_seconds=WAIT)).text == "X!"
+        assert (
+            await toolbox.call_tool("shout_async", {"text": "x"}, timeout_seconds=WAIT)
+        ).text == "X!"
 
     play(face, scenario)
 
@@ -476,9 +510,15 @@ def test_tools_here_ask_too(face: str, tool: Any) -> None:
 
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         name = tool.__name__
-        assert (await make([tool], on_ask=on_ask).call_tool(name, {"what": "pears"})).text == "3 pears"
-        assert [(question.message, question.tool) for question in asked] == [("How many pears?", name)]
-        declined = await make([tool], on_ask=lambda question: NoAnswer.DECLINED).call_tool(name, {"what": "pears"})
+        assert (
+            await make([tool], on_ask=on_ask).call_tool(name, {"what": "pears"})
+        ).text == "3 pears"
+        assert [(question.message, question.tool) for question in asked] == [
+            ("How many pears?", name)
+        ]
+        declined = await make([tool], on_ask=lambda question: NoAnswer.DECLINED).call_tool(
+            name, {"what": "pears"}
+        )
         assert (declined.is_error, declined.text) == (True, "The user declined to answer.")
         unasked = await make([tool]).call_tool(name, {"what": "pears"})
         assert (unasked.is_error, unasked.text) == (
@@ -508,7 +548,9 @@ async def stay_async(context: AsyncContext) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", [stay, stay_async])
-def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(face: str, tool: Any) -> None:
+def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
+    face: str, tool: Any
+) -> None:
     def slow(answer: bool) -> Any:
         def on_ask(question: Question) -> Any:
             patience = Deadline(1.5)  # which is longer than the tool may take
@@ -581,7 +623,9 @@ def test_tools_appear_and_vanish_with_their_server() -> None:
         for _ in range(10_000):
             if "shout" in [tool.name for tool in client.list_tools()]:
                 break
-        assert toolbox.call_tool("shout", {"text": "x"}).text == "X!"  # though it was not there when they were listed
+        assert (
+            toolbox.call_tool("shout", {"text": "x"}).text == "X!"
+        )  # though it was not there when they were listed
 
 
 @given(
@@ -593,9 +637,13 @@ def test_tools_appear_and_vanish_with_their_server() -> None:
         max_size=5,
     )
 )
-def test_every_tool_has_one_name_and_every_name_one_tool(lists: list[tuple[str, list[str]]]) -> None:
+def test_every_tool_has_one_name_and_every_name_one_tool(
+    lists: list[tuple[str, list[str]]],
+) -> None:
     found = offered(lists)
-    everything = [(place, name) for place, (_, names) in enumerate(lists) for name in dict.fromkeys(names)]
+    everything = [
+        (place, name) for place, (_, names) in enumerate(lists) for name in dict.fromkeys(names)
+    ]
     assert list(found.values()) == everything
     times = [name for _, name in everything]
     assert all(found[name] == (place, name) for place, name in everything if times.count(name) == 1)

@@ -1,7 +1,8 @@
-"""The exchanges on the rule pages: of each case one that passes, with a server of Toolwire, and one that fails.
+"""The exchanges on the rule pages: of each case one that passes, with a server of Toolwire, and one
+that fails.
 
-`python -m broken.exchanges` in tests/contract records them; `AREA...` records only those of some areas. The tests next
-to this folder compare them with new runs.
+`python -m broken.exchanges` in tests/contract records them; `AREA...` records only those of some
+areas. The tests next to this folder compare them with new runs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ GOOD = [sys.executable, "-m", "toolwire", "serve", str(HERE / "tools.py")]
 OLDER = [sys.executable, "-m", "broken", "Older"]
 CASES = {case.id: case for case in cases()}
 
-# A case that judges a whole run is shown by another one, in which the messages occur that it judges.
+# A case that judges a whole run is shown by another one, in which the messages occur that it
+# judges.
 SHOWN_BY = {
     "calls/output-schema": "calls/result",
     "jsonrpc/answered-once": "tools/list",
@@ -53,8 +55,12 @@ _GOES_ON = "-- the next requests get their responses"
 _PROBE = re.compile(r'"id":"settle-')
 
 
-def played(command: Sequence[str], wanted: Iterable[str], framing: Framing, **more: Any) -> list[Verdict]:
-    """The verdicts on the *wanted* cases, those that show a case which judges the whole run included."""
+def played(
+    command: Sequence[str], wanted: Iterable[str], framing: Framing, **more: Any
+) -> list[Verdict]:
+    """The verdicts on the *wanted* cases, those that show a case which judges the whole run
+    included.
+    """
     ids = {*wanted, *(SHOWN_BY[case] for case in wanted if case in SHOWN_BY)}
     return check(
         command,
@@ -78,16 +84,21 @@ def failing(name: str) -> dict[str, dict[str, Any]]:
     fault = FAULTS[name]
     framing: Framing = "headers" if issubclass(fault, Headed) else "lines"
     found: dict[str, dict[str, Any]] = {}
-    # In one thread, since the first failure of a case is shown; whole, unless messages of a whole run are judged.
+    # In one thread, since the first failure of a case is shown; whole, unless messages of a whole
+    # run are judged.
     whole = not any(case in SHOWN_BY for case in fault.cases)
-    for verdict in played([sys.executable, "-m", "broken", name], fault.cases, framing, jobs=1, replays=whole):
+    for verdict in played(
+        [sys.executable, "-m", "broken", name], fault.cases, framing, jobs=1, replays=whole
+    ):
         if is_bad(verdict) and verdict.case in fault.cases:
             shown = {
                 "server": name,
                 "expected": without_chance(verdict.expected),
                 "came": _cut(without_chance(verdict.came)),
             }
-            found.setdefault(verdict.case, {**shown, "exchange": lines(CASES[verdict.case], verdict.exchange)})
+            found.setdefault(
+                verdict.case, {**shown, "exchange": lines(CASES[verdict.case], verdict.exchange)}
+            )
     return found
 
 
@@ -98,14 +109,21 @@ def passing(wanted: Sequence[str]) -> dict[str, list[str]]:
     """What is shown of the *wanted* cases, which pass."""
     found: dict[str, list[str]] = {}
     for command, framing in ((GOOD, "lines"), (OLDER, "lines"), (GOOD, "headers")):
-        shown = {SHOWN_BY.get(case, case) for case in wanted if _shown_with(CASES[case]) == (command, framing)}
+        shown = {
+            SHOWN_BY.get(case, case)
+            for case in wanted
+            if _shown_with(CASES[case]) == (command, framing)
+        }
         for verdict in played(command, shown, framing, replays=True) if shown else ():
             assert verdict.outcome == "pass", verdict
             for case in wanted:
                 if SHOWN_BY.get(case, case) == verdict.case:
-                    # A server whose end no step waits for may end before or after the last response is judged.
+                    # A server whose end no step waits for may end before or after the last response
+                    # is judged.
                     is_awaited = any("exit" in step for step in CASES[verdict.case].steps)
-                    shown_lines = [line for line in verdict.exchange if is_awaited or line != _ENDED]
+                    shown_lines = [
+                        line for line in verdict.exchange if is_awaited or line != _ENDED
+                    ]
                     found.setdefault(case, lines(CASES[case], shown_lines))
     return found
 
@@ -115,16 +133,27 @@ def _shown_with(case: Case) -> tuple[list[str], Framing]:
 
 
 def lines(case: Case, exchange: Sequence[str]) -> list[str]:
-    """An *exchange* as it is shown: without what is by chance, and without a handshake that the case is not about."""
+    """An *exchange* as it is shown: without what is by chance, and without a handshake that the
+    case is not about.
+    """
     answered = [line for line in exchange if line[:2] == "<-" and _PROBE.search(line)]
     found = [_GOES_ON if line in answered[:1] else without_chance(line) for line in exchange]
     found = [line for line in found if not _PROBE.search(line)]
     if case.area != "modern":
         found = [line.replace(_META, "…") for line in found]
     if case.process != "fresh":
-        found = [line for line in found if '"id":"open"' not in line and "notifications/initialized" not in line]
+        found = [
+            line
+            for line in found
+            if '"id":"open"' not in line and "notifications/initialized" not in line
+        ]
     if "times" in case.steps[0]:  # the responses come in any order
-        found.sort(key=lambda line: (line[:2] != "->", [int(number) for number in re.findall(r'"id":(\d+)', line)]))
+        found.sort(
+            key=lambda line: (
+                line[:2] != "->",
+                [int(number) for number in re.findall(r'"id":(\d+)', line)],
+            )
+        )
     if len(found) > _LINES:
         left_out = len(found) - _LINES + 1
         found[_LINES // 2 : _LINES // 2 + left_out] = [f"-- {left_out} lines are left out here"]
@@ -135,7 +164,9 @@ def without_chance(text: str) -> str:
     """*text* without that which another run or release has differently."""
     text = text.partition("; the end of its stderr:")[0].replace(sys.executable, "python")
     text = re.sub(r"\(\d+\)$", "(4711)", text)  # the id of a process
-    text = re.sub(r"(the process ends within )\d\S* s", r"\g<1>5 s", text)  # more on a machine where it starts slowly
+    text = re.sub(
+        r"(the process ends within )\d\S* s", r"\g<1>5 s", text
+    )  # more on a machine where it starts slowly
     text = re.sub(r'"(list-\w+)-\d+"', r'"\1"', text)
     return re.sub(r'("name":"[^"]*","version":)"[^"]*"', r'\1"1.0"', text)
 
@@ -153,7 +184,9 @@ def comparable(shown: Any) -> Any:
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= _LETTERS else f"{line[: _LETTERS * 2 // 3]} … {line[-_LETTERS // 3 :]}"
+    return (
+        line if len(line) <= _LETTERS else f"{line[: _LETTERS * 2 // 3]} … {line[-_LETTERS // 3 :]}"
+    )
 
 
 def recorded(area: str) -> dict[str, dict[str, Any]]:
@@ -171,7 +204,10 @@ def record(areas: Sequence[str]) -> None:
             faults.setdefault(case, name)
     with ThreadPoolExecutor(2) as pool:
         good = pool.submit(passing, wanted)
-        bad = {name: pool.submit(failing, name) for name in dict.fromkeys(faults[case] for case in wanted)}
+        bad = {
+            name: pool.submit(failing, name)
+            for name in dict.fromkeys(faults[case] for case in wanted)
+        }
         RECORDED.mkdir(exist_ok=True)
         for area in dict.fromkeys(CASES[case].area for case in wanted):
             exchanges = {

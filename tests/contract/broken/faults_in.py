@@ -114,7 +114,11 @@ class DiesOfInvalidRequests(Dies):
 @fails("ids/null", "ids/fraction", "ids/object")
 class DiesOfOddIds(Dies):
     def of(self, line: bytes, message: Any) -> bool:
-        return isinstance(message, dict) and "id" in message and not isinstance(message["id"], str | int)
+        return (
+            isinstance(message, dict)
+            and "id" in message
+            and not isinstance(message["id"], str | int)
+        )
 
 
 @fails("cancellation/unknown-id", "cancellation/malformed")
@@ -293,7 +297,13 @@ class KnowsEveryMethod(Answers):
 class AnswersUnknownNotifications(Fault):
     def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
         if "id" not in message and "no-such" in str(message.get("method")):
-            self.say({"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": "Method not found"}})
+            self.say(
+                {
+                    "jsonrpc": "2.0",
+                    "id": None,
+                    "error": {"code": -32601, "message": "Method not found"},
+                }
+            )
         return message
 
 
@@ -317,7 +327,11 @@ class AnswersResponses(Fault):
 @fails("lifecycle/ping")
 class DoesNotKnowPing(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        return {"error": {"code": -32601, "message": "Method not found"}} if message["method"] == "ping" else None
+        return (
+            {"error": {"code": -32601, "message": "Method not found"}}
+            if message["method"] == "ping"
+            else None
+        )
 
 
 @fails("lifecycle/ping-before-initialize", "lifecycle/plain")
@@ -325,7 +339,9 @@ class RequiresInitialize(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
         known = any(asked.get("method") == "initialize" for asked in self.asked.values())
         modern = MODERN in json.dumps(message.get("params"))
-        return None if known or modern else {"error": {"code": -32602, "message": "initialize first"}}
+        return (
+            None if known or modern else {"error": {"code": -32602, "message": "initialize first"}}
+        )
 
 
 @fails("lifecycle/without-initialized", "lifecycle/pipelined")
@@ -338,7 +354,11 @@ class RequiresTheInitializedNotification(Answers):
         if message["method"] == "notifications/initialized":
             # It takes note a little later, on a thread of its own.
             threading.Timer(1, lambda: setattr(self, "_ready", True)).start()
-        if self._ready or message["method"] in ("initialize", "ping") or MODERN in json.dumps(message.get("params")):
+        if (
+            self._ready
+            or message["method"] in ("initialize", "ping")
+            or MODERN in json.dumps(message.get("params"))
+        ):
             return None
         return {"error": {"code": -32600, "message": "not initialized"}}
 
@@ -347,16 +367,25 @@ class RequiresTheInitializedNotification(Answers):
 class SpeaksWhateverIsAskedFor(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
         if self.method_of(message) == "initialize" and "result" in message:
-            message["result"]["protocolVersion"] = self.asked[message["id"]]["params"]["protocolVersion"]
+            message["result"]["protocolVersion"] = self.asked[message["id"]]["params"][
+                "protocolVersion"
+            ]
         return message
 
 
 @fails("modern/first-message")
 class WantsToBeDiscoveredFirst(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        known = any(asked.get("method") in ("server/discover", "initialize") for asked in self.asked.values())
+        known = any(
+            asked.get("method") in ("server/discover", "initialize")
+            for asked in self.asked.values()
+        )
         modern = MODERN in json.dumps(message.get("params"))
-        return {"error": {"code": -32600, "message": "discover first"}} if modern and not known else None
+        return (
+            {"error": {"code": -32600, "message": "discover first"}}
+            if modern and not known
+            else None
+        )
 
 
 class Completes(Fault):
@@ -367,7 +396,11 @@ class Completes(Fault):
 
     def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
         params = message.get("params")
-        if isinstance(params, dict) and isinstance(params.get("_meta"), dict) and MODERN in params["_meta"]:
+        if (
+            isinstance(params, dict)
+            and isinstance(params.get("_meta"), dict)
+            and MODERN in params["_meta"]
+        ):
             self.add(params["_meta"])
         return message
 
@@ -391,8 +424,15 @@ class GuessesTheRevision(Fault):
     def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
         if any(MODERN in json.dumps(asked) for asked in self.asked.values()) and "id" in message:
             params = message.setdefault("params", {})
-            if isinstance(params, dict) and "_meta" not in params and message.get("method") == "tools/list":
-                params["_meta"] = {MODERN: "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+            if (
+                isinstance(params, dict)
+                and "_meta" not in params
+                and message.get("method") == "tools/list"
+            ):
+                params["_meta"] = {
+                    MODERN: "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }
         return message
 
 
@@ -430,7 +470,9 @@ class CallsAnything(Answers):
         params = message.get("params")
         if message["method"] != "tools/call" or not isinstance(params, dict):
             return None
-        known = params.get("name") in ("add", "wait", "greet") and not isinstance(params.get("arguments"), list)
+        known = params.get("name") in ("add", "wait", "greet") and not isinstance(
+            params.get("arguments"), list
+        )
         return None if known else {"result": {"resultType": "complete", "content": []}}
 
 
@@ -438,7 +480,11 @@ class CallsAnything(Answers):
 class TakesAnyArguments(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
         if message.get("result", {}).get("isError"):
-            message["result"] = {**message["result"], "content": [{"type": "text", "text": "0"}], "isError": False}
+            message["result"] = {
+                **message["result"],
+                "content": [{"type": "text", "text": "0"}],
+                "isError": False,
+            }
         return message
 
 
@@ -467,13 +513,21 @@ class Faultless(Headed):
 @fails("headers/content-type")
 class WantsTheLengthFirst(Headed):
     def length(self, head: bytes) -> int:
-        return int(head.partition(b":")[2]) if head.startswith(b"Content-Length") and b"\r\n" not in head else die()
+        return (
+            int(head.partition(b":")[2])
+            if head.startswith(b"Content-Length") and b"\r\n" not in head
+            else die()
+        )
 
 
 @fails("headers/lower-case")
 class KnowsOneSpelling(Headed):
     def length(self, head: bytes) -> int:
-        return int(head.partition(b"Content-Length:")[2].split()[0]) if b"Content-Length:" in head else die()
+        return (
+            int(head.partition(b"Content-Length:")[2].split()[0])
+            if b"Content-Length:" in head
+            else die()
+        )
 
 
 @fails("headers/no-length")
@@ -549,5 +603,7 @@ class LeavesAProcessBehind(Fault):
     def run(self) -> None:
         code = "import time; time.sleep(60)"
         nothing = subprocess.DEVNULL
-        subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing
+        )
         super().run()

@@ -99,14 +99,20 @@ class TellsWhatItDoes(Fault):
         message.get("result", {}).get("capabilities", {}).pop("logging", None)
         params = {"level": "info", "data": "listing"}
         log = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
-        return [log, message] if self.method_of(message) in ("tools/list", "tools/call") else message
+        return (
+            [log, message] if self.method_of(message) in ("tools/list", "tools/call") else message
+        )
 
 
 @fails("logging/set-level")
 class TakesNoLevel(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
         if self.method_of(message) == "logging/setLevel":
-            return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
+            return {
+                "jsonrpc": "2.0",
+                "id": message["id"],
+                "error": {"code": -32601, "message": "Method not found"},
+            }
         return message
 
 
@@ -180,7 +186,10 @@ class ListsToolsAsTheyCome(Lists):
 @fails("tools/portable")
 class ListsAToolThatClientsRefuse(Lists):
     def tools(self, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [*tools, {**tools[0], "name": "a name / with everything!", "inputSchema": {"type": "string"}}]
+        return [
+            *tools,
+            {**tools[0], "name": "a name / with everything!", "inputSchema": {"type": "string"}},
+        ]
 
 
 @fails("tools/portable-everywhere")
@@ -234,7 +243,9 @@ class Progress(Fault):
 class KeepsProgressToItself(Progress):
     def answer(self, message: dict[str, Any]) -> Any:
         # Where it is found out whether a tool reports at all, it does.
-        played = any("progress/" in str(value) for asked in self.asked.values() for value in all_of(asked))
+        played = any(
+            "progress/" in str(value) for asked in self.asked.values() for value in all_of(asked)
+        )
         return None if played and message.get("method") == "notifications/progress" else message
 
 
@@ -251,7 +262,10 @@ class ReportsToThoseWhoDidNotAsk(Fault):
         meta = (asked.get("params") or {}).get("_meta") or {}
         if self.method_of(message) == "tools/call" and "progressToken" not in meta:
             params = {"progressToken": message["id"], "progress": 1}
-            return [{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, message]
+            return [
+                {"jsonrpc": "2.0", "method": "notifications/progress", "params": params},
+                message,
+            ]
         return message
 
 
@@ -285,7 +299,9 @@ class ReportsLate(Progress):
 # Resources and prompts
 
 
-@fails("resources/list", "resources/list-modern", "resources/templates", "resources/templates-modern")
+@fails(
+    "resources/list", "resources/list-modern", "resources/templates", "resources/templates-modern"
+)
 class DescribesResourcesWithoutNames(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
         result = message.get("result", {})

@@ -31,7 +31,9 @@ def fails(*cases: str) -> Callable[[type[Fault]], type[Fault]]:
 
 
 class Fault:
-    """No fault: passes everything on. Whatever is to be spoiled is overridden, on the way in and on the way out."""
+    """No fault: passes everything on. Whatever is to be spoiled is overridden, on the way in and on
+    the way out.
+    """
 
     cases: tuple[str, ...] = ()
     apart = False
@@ -111,7 +113,13 @@ class Fault:
 
     def run(self) -> None:
         """Serve."""
-        command = [sys.executable, "-m", "toolwire", "serve", str(Path(__file__).with_name("tools.py"))]
+        command = [
+            sys.executable,
+            "-m",
+            "toolwire",
+            "serve",
+            str(Path(__file__).with_name("tools.py")),
+        ]
         self.server: Any = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=self.apart
         )
@@ -163,13 +171,17 @@ def parsed(line: bytes) -> Any:
 
 def dumped(message: Any) -> bytes:
     """*message* as JSON."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def all_of(value: Any) -> Iterator[Any]:
     """*value* and everything in it."""
     yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for inner in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from all_of(inner)
 
 

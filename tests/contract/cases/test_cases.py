@@ -16,7 +16,15 @@ from toolwire_schemas.published import PREFIX, validator
 # What every runner knows by itself; all other values have to be needed.
 ALWAYS = {"probe", "meta", "revision", "n"}
 # What is needed, but put into no message.
-CONDITIONS = {"tools", "legacy-only", "list-changes", "logging", "completions", "resources", "prompts"}
+CONDITIONS = {
+    "tools",
+    "legacy-only",
+    "list-changes",
+    "logging",
+    "completions",
+    "resources",
+    "prompts",
+}
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -44,7 +52,9 @@ def test_every_case_is_as_the_published_schema_says() -> None:
 
 def test_no_two_cases_have_the_same_id_or_are_about_the_same() -> None:
     assert [key for key, count in Counter(case.id for case in cases()).items() if count > 1] == []
-    assert [key for key, count in Counter(case.behaviour for case in cases()).items() if count > 1] == []
+    assert [
+        key for key, count in Counter(case.behaviour for case in cases()).items() if count > 1
+    ] == []
 
 
 def test_every_behaviour_is_a_sentence() -> None:
@@ -54,7 +64,9 @@ def test_every_behaviour_is_a_sentence() -> None:
 
 def test_a_case_says_that_it_needs_what_its_messages_use() -> None:
     for case in cases():
-        used = {name for text in texts(case.steps) for name in re.findall(r"\$\{(\w+)[\w.]*\}", text)}
+        used = {
+            name for text in texts(case.steps) for name in re.findall(r"\$\{(\w+)[\w.]*\}", text)
+        }
         assert used - ALWAYS == set(case.needs) - CONDITIONS - (
             {"progress", "call"} if case.process == "run" else set()
         )
@@ -69,7 +81,9 @@ def test_every_schema_and_rule_that_a_case_names_is_there() -> None:
 
 
 def test_every_rule_is_used() -> None:
-    assert {step["rule"] for case in cases() for step in steps(case) if "rule" in step} == set(RULES)
+    assert {step["rule"] for case in cases() for step in steps(case) if "rule" in step} == set(
+        RULES
+    )
 
 
 def test_cases_that_share_a_conversation_do_not_share_ids() -> None:
@@ -77,14 +91,18 @@ def test_cases_that_share_a_conversation_do_not_share_ids() -> None:
     used = Counter()
     for case in cases():
         if case.process == "shared":
-            used.update({json.dumps(step["answer"]) for step in steps(case) if "answer" in step} - {"null"})
+            used.update(
+                {json.dumps(step["answer"]) for step in steps(case) if "answer" in step} - {"null"}
+            )
     assert [key for key, count in used.items() if count > 1] == []
 
 
 def test_a_case_over_the_whole_run_only_expects() -> None:
     expectations = {"none", "every", "quiet", "rule"}
     for case in cases():
-        assert case.process != "run" or all(expectations & set(step) for step in case.steps), case.id
+        assert case.process != "run" or all(expectations & set(step) for step in case.steps), (
+            case.id
+        )
 
 
 def test_every_case_expects_something() -> None:

@@ -35,11 +35,14 @@ def told(framing: Any, *chunks: bytes) -> CaseConversation:
 
 @given(
     st.lists(
-        st.binary(max_size=20) | st.sampled_from([b'{"jsonrpc"', b':"2.0"}\n', b"Content-Length: 2\r\n\r\n", b"{}"])
+        st.binary(max_size=20)
+        | st.sampled_from([b'{"jsonrpc"', b':"2.0"}\n', b"Content-Length: 2\r\n\r\n", b"{}"])
     )
 )
 @pytest.mark.parametrize("framing", ["lines", "headers"])
-def test_whatever_comes_in_whatever_pieces_is_the_same_conversation(framing: str, chunks: list[bytes]) -> None:
+def test_whatever_comes_in_whatever_pieces_is_the_same_conversation(
+    framing: str, chunks: list[bytes]
+) -> None:
     whole = told(framing, b"".join(chunks)).events
     assert told(framing, *chunks).events == whole
     assert told(framing, *(bytes([byte]) for byte in b"".join(chunks))).events == whole
@@ -86,7 +89,10 @@ def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
     assert exchange_lines(conversation.events) == [
         '-> {"id": "ä"}',
         "-- its standard input ends",
-        "<- \\u001b[31mred\\xff   (noise on stdout: no JSON: JSON is malformed: invalid character (byte 0))",
+        (
+            "<- \\u001b[31mred\\xff   (noise on stdout: no JSON: JSON is malformed: invalid"
+            " character (byte 0))"
+        ),
         '<- {"jsonrpc":"2.0","id":1,"result":{}}',
         "-- it ended with status 3",
         "-- stderr: Traceback",
@@ -108,11 +114,20 @@ def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> No
 
 # --- what a case sends ---
 
-VALUES = {"probe": "ping", "meta": {"a": 1}, "call": {"name": "add", "arguments": {"b": [2]}}, "n": 7}
+VALUES = {
+    "probe": "ping",
+    "meta": {"a": 1},
+    "call": {"name": "add", "arguments": {"b": [2]}},
+    "n": 7,
+}
 
 
 def test_values_are_put_into_messages_as_values_and_into_texts_as_json() -> None:
-    message = {"id": "${n}", "method": "${probe}", "params": {"x": ["${call.arguments}", "a ${n}"], "m": "${meta}"}}
+    message = {
+        "id": "${n}",
+        "method": "${probe}",
+        "params": {"x": ["${call.arguments}", "a ${n}"], "m": "${meta}"},
+    }
     assert filled(message, VALUES) == {
         "id": 7,
         "method": "ping",
@@ -136,9 +151,19 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
     assert modern["params"]["a"] == 1
     assert modern["params"]["_meta"]["progressToken"] == 0
     assert modern["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-    assert completed({"method": "notifications/x"}, "2026-07-28") == {"jsonrpc": "2.0", "method": "notifications/x"}
-    other = {"id": 1, "method": "m", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}}
-    assert completed(other, "2026-07-28")["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2031-01-01"
+    assert completed({"method": "notifications/x"}, "2026-07-28") == {
+        "jsonrpc": "2.0",
+        "method": "notifications/x",
+    }
+    other = {
+        "id": 1,
+        "method": "m",
+        "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}},
+    }
+    assert (
+        completed(other, "2026-07-28")["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"]
+        == "2031-01-01"
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,5 +185,8 @@ def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None
 
 def test_a_program_that_repeats_what_it_gets_is_not_waited_for() -> None:
     request = codec.encode({**OK, "method": "initialize"}) + b"\n"
-    assert told("lines", request).flooded == "it repeats what it gets, as `cat` does: it is no MCP server"
+    assert (
+        told("lines", request).flooded
+        == "it repeats what it gets, as `cat` does: it is no MCP server"
+    )
     assert told("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flooded == ""

@@ -19,7 +19,11 @@ EXPECTATIONS = [step for case in cases() for step in case.steps if set(_KINDS) &
 
 OK = {"jsonrpc": "2.0", "id": 1, "result": {"a": 1}}
 ERROR = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}
-TOOL_ERROR = {"jsonrpc": "2.0", "id": 1, "result": {"isError": True, "content": [{"type": "text", "text": "no"}]}}
+TOOL_ERROR = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "result": {"isError": True, "content": [{"type": "text", "text": "no"}]},
+}
 NEWS = {"jsonrpc": "2.0", "method": "notifications/x"}
 
 
@@ -66,8 +70,14 @@ MET: list[tuple[dict[str, Any], Scene]] = [
     ({"answer": 1, "error": [-32600, -32601]}, heard(ERROR)),
     ({"answer": 1, "error": [-32602], "tool_error": True}, heard(TOOL_ERROR)),
     ({"answer": 1, "result": True}, heard([OK, {"jsonrpc": "2.0", "id": 2, "result": {}}])),
-    ({"answer": None, "error": True}, heard({"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}})),
-    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1, "data": "x"}})),
+    (
+        {"answer": None, "error": True},
+        heard({"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}}),
+    ),
+    (
+        {"answer": 1, "error": [-1], "data": {"type": "string"}},
+        heard({"id": 1, "error": {"code": -1, "data": "x"}}),
+    ),
     ({"refused": [-32601]}, heard(ERROR)),
     ({"refused": True}, heard(NEWS, ERROR)),
     ({"unanswered": 2}, heard(OK)),
@@ -79,15 +89,24 @@ MET: list[tuple[dict[str, Any], Scene]] = [
     ({"every": {"required": ["result"]}}, heard(OK, [OK])),
     ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, NEWS)),
     ({"quiet": True}, heard(OK, b"\n", b"\r\n")),
-    ({"rule": "answered-once"}, heard(OK, {**OK, "id": "1"}, {**ERROR, "id": None}, {**ERROR, "id": None})),
+    (
+        {"rule": "answered-once"},
+        heard(OK, {**OK, "id": "1"}, {**ERROR, "id": None}, {**ERROR, "id": None}),
+    ),
     ({"rule": "answers-asked"}, heard(OK, {**ERROR, "id": None}, said=[call("a")])),
-    ({"rule": "progress-asked"}, heard(progress(0, 1), said=[{"params": {"_meta": {"progressToken": 0}}}])),
+    (
+        {"rule": "progress-asked"},
+        heard(progress(0, 1), said=[{"params": {"_meta": {"progressToken": 0}}}]),
+    ),
     ({"rule": "progress-increases"}, heard(progress("a", 1), progress("b", 1), progress("a", 1.5))),
     ({"rule": "progress-before-answer"}, heard(progress(1, 1), OK, progress(2, 1))),
     ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("X")]})),
     ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("x")]})),
     ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [tool("x")]})),
-    ({"rule": "destructive-asks", "lists": ["a"]}, heard(lists={"a": [tool("x"), ASKS, "no tool"]})),
+    (
+        {"rule": "destructive-asks", "lists": ["a"]},
+        heard(lists={"a": [tool("x"), ASKS, "no tool"]}),
+    ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
         heard(
@@ -106,11 +125,16 @@ MET: list[tuple[dict[str, Any], Scene]] = [
             lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
         ),
     ),
-    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [{"inputSchema": {}}, {"inputSchema": {}}]})),
+    (
+        {"rule": "unique-names", "lists": ["a"]},
+        heard(lists={"a": [{"inputSchema": {}}, {"inputSchema": {}}]}),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("step", "scene"), MET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else "")
+@pytest.mark.parametrize(
+    ("step", "scene"), MET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else ""
+)
 def test_what_is_as_expected_is_met(step: dict[str, Any], scene: Scene) -> None:
     assert judge(step, scene) is None
 
@@ -121,9 +145,18 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
     ({"answer": 1, "error": True}, heard(OK)),
     ({"answer": 1, "error": [-32602]}, heard(ERROR)),
     ({"answer": 1, "error": [-32602], "tool_error": True}, heard(OK)),
-    ({"answer": 1, "tool_error": True}, heard({"id": 1, "result": {"isError": True, "content": []}})),
-    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1, "data": 7}})),
-    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1}})),
+    (
+        {"answer": 1, "tool_error": True},
+        heard({"id": 1, "result": {"isError": True, "content": []}}),
+    ),
+    (
+        {"answer": 1, "error": [-1], "data": {"type": "string"}},
+        heard({"id": 1, "error": {"code": -1, "data": 7}}),
+    ),
+    (
+        {"answer": 1, "error": [-1], "data": {"type": "string"}},
+        heard({"id": 1, "error": {"code": -1}}),
+    ),
     ({"unanswered": 1}, heard(OK)),
     ({"order": [1, "1"]}, heard({**OK, "id": "1"}, OK)),
     ({"order": [1, "1"]}, heard(OK)),
@@ -136,18 +169,34 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
     ({"quiet": True}, heard(b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}\n')),
     ({"rule": "answered-once"}, heard(OK, OK)),
     ({"rule": "answers-asked"}, heard({**OK, "id": "1"}, said=[call("a")])),
-    ({"rule": "progress-asked"}, heard(progress("0", 1), said=[{"params": {"_meta": {"progressToken": 0}}}])),
+    (
+        {"rule": "progress-asked"},
+        heard(progress("0", 1), said=[{"params": {"_meta": {"progressToken": 0}}}]),
+    ),
     ({"rule": "progress-increases"}, heard(progress("a", 1), progress("a", 1))),
     ({"rule": "progress-before-answer"}, heard(OK, progress(1, 1))),
     ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("x")]})),
     ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("y")]})),
-    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x", title="1")], "b": [tool("x")]})),
-    ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]})),
+    (
+        {"rule": "same-list", "lists": ["a", "b"]},
+        heard(lists={"a": [tool("x", title="1")], "b": [tool("x")]}),
+    ),
+    (
+        {"rule": "portable", "lists": ["a"]},
+        heard(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]}),
+    ),
     ({"rule": "portable-everywhere", "lists": ["a"]}, heard(lists={"a": [tool("x.y")]})),
-    ({"rule": "destructive-asks", "lists": ["a"]}, heard(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]})),
+    (
+        {"rule": "destructive-asks", "lists": ["a"]},
+        heard(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]}),
+    ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard({"id": 1, "result": {"content": []}}, said=[call("x")], lists={"tools": [tool("x", outputSchema={})]}),
+        heard(
+            {"id": 1, "result": {"content": []}},
+            said=[call("x")],
+            lists={"tools": [tool("x", outputSchema={})]},
+        ),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
@@ -168,7 +217,9 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
 ]
 
 
-@pytest.mark.parametrize(("step", "scene"), UNMET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else "")
+@pytest.mark.parametrize(
+    ("step", "scene"), UNMET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else ""
+)
 def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) -> None:
     unmet = judge(step, scene)
     assert isinstance(unmet, Unmet)
@@ -178,7 +229,14 @@ def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) 
 
 
 @pytest.mark.parametrize(
-    "step", [{"answer": 2}, {"answer": "1"}, {"answer": 1.0}, {"refused": [-1]}, {"some": {"type": "array"}}]
+    "step",
+    [
+        {"answer": 2},
+        {"answer": "1"},
+        {"answer": 1.0},
+        {"refused": [-1]},
+        {"some": {"type": "array"}},
+    ],
 )
 def test_what_is_not_there_may_still_come(step: dict[str, Any]) -> None:
     unmet = judge(step, heard(OK, ERROR))
@@ -187,7 +245,9 @@ def test_what_is_not_there_may_still_come(step: dict[str, Any]) -> None:
 
 
 def test_what_came_says_what_is_wrong_with_it() -> None:
-    unmet = judge({"answer": 1, "result": {"required": ["b"], "description": "it has a b"}}, heard(OK))
+    unmet = judge(
+        {"answer": 1, "result": {"required": ["b"], "description": "it has a b"}}, heard(OK)
+    )
     assert unmet is not None
     assert unmet.expected == "as the answer to 1 a result: it has a b"
     assert unmet.came == '{"jsonrpc":"2.0","id":1,"result":{"a":1}} (result.b is missing)'
@@ -212,18 +272,38 @@ def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
 # --- servers say anything ---
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 _SCHEMA = (
-    st.sampled_from([{"type": 7}, {"pattern": "("}, {"$ref": "#/nowhere"}, {"$ref": "#"}, {"required": 7}]) | _JSON
+    st.sampled_from(
+        [{"type": 7}, {"pattern": "("}, {"$ref": "#/nowhere"}, {"$ref": "#"}, {"required": 7}]
+    )
+    | _JSON
 )
 _TOOL = st.fixed_dictionaries(
-    {}, optional={"name": st.just("x") | _JSON, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA, "annotations": _JSON}
+    {},
+    optional={
+        "name": st.just("x") | _JSON,
+        "inputSchema": _SCHEMA,
+        "outputSchema": _SCHEMA,
+        "annotations": _JSON,
+    },
 )
 _PROGRESS = st.fixed_dictionaries({}, optional={"progressToken": _JSON, "progress": _JSON})
-_RESULT = st.fixed_dictionaries({}, optional={"content": _JSON, "structuredContent": _JSON, "isError": _JSON}) | _JSON
+_RESULT = (
+    st.fixed_dictionaries(
+        {}, optional={"content": _JSON, "structuredContent": _JSON, "isError": _JSON}
+    )
+    | _JSON
+)
 _MESSAGE = st.fixed_dictionaries(
     {},
     optional={
@@ -238,26 +318,36 @@ _MESSAGE = st.fixed_dictionaries(
 
 
 @settings(max_examples=examples(40))
-@given(st.lists(_MESSAGE | _JSON | st.lists(_MESSAGE), max_size=4), st.lists(_TOOL | _JSON, max_size=2))
+@given(
+    st.lists(_MESSAGE | _JSON | st.lists(_MESSAGE), max_size=4), st.lists(_TOOL | _JSON, max_size=2)
+)
 def test_whatever_a_server_says_is_judged(said: list[Any], tools: list[Any]) -> None:
-    scene = heard(*said, said=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools))
+    scene = heard(
+        *said, said=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools)
+    )
     for step in EXPECTATIONS:
         judge(step, scene)
 
 
 def test_what_nests_too_deeply_to_be_written_is_judged() -> None:
     deep = b'{"jsonrpc":"2.0","id":' + b"[" * 500 + b"]" * 500 + b',"result":{}}\n'
-    token = deep.replace(b'"id":', b'"method":"notifications/progress","params":{"progressToken":').replace(
-        b',"result":{}', b',"progress":1}'
-    )
+    token = deep.replace(
+        b'"id":', b'"method":"notifications/progress","params":{"progressToken":'
+    ).replace(b',"result":{}', b',"progress":1}')
     for step in EXPECTATIONS:
         judge(step, heard(deep, token, said=[call("x")], lists={"tools": []}))
 
 
 def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "strin"}}, "required": "a"}
-    listed = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "t", "inputSchema": schema}]}}
-    unmet = judge({"answer": 1, "result": {"$ref": "urn:toolwire:v1:tools-list-result"}}, heard(listed))
+    listed = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "result": {"tools": [{"name": "t", "inputSchema": schema}]},
+    }
+    unmet = judge(
+        {"answer": 1, "result": {"$ref": "urn:toolwire:v1:tools-list-result"}}, heard(listed)
+    )
     assert unmet is not None
     assert "inputSchema.required" in unmet.came
     assert "inputSchema.properties.a.type" in unmet.came
@@ -268,11 +358,16 @@ def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> No
     ("step", "came"),
     [
         ({"some": {"type": "array"}}, "nothing"),
-        ({"some": {"anyOf": [{"type": "object", "required": ["error"]}, {"type": "array"}]}}, "nothing"),
+        (
+            {"some": {"anyOf": [{"type": "object", "required": ["error"]}, {"type": "array"}]}},
+            "nothing",
+        ),
         ({"some": {"required": ["method", "id"]}}, codec.encode(NEWS).decode()),
     ],
 )
-def test_a_notification_is_not_what_came_instead_of_a_response(step: dict[str, Any], came: str) -> None:
+def test_a_notification_is_not_what_came_instead_of_a_response(
+    step: dict[str, Any], came: str
+) -> None:
     unmet = judge(step, heard(NEWS))
     assert unmet is not None
     assert unmet.came == came

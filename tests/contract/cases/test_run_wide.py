@@ -12,7 +12,10 @@ from toolwire_schemas.wire import codec
 
 QUIET = {"quiet": True}
 ASKED = {"rule": "answers-asked"}
-TYPED = {"every": {"properties": {"result": {"required": ["resultType"]}}}, "among": {"required": ["result"]}}
+TYPED = {
+    "every": {"properties": {"result": {"required": ["resultType"]}}},
+    "among": {"required": ["result"]},
+}
 
 
 def said(*heard: Any) -> CaseConversation:
@@ -27,7 +30,9 @@ def answer(identity: Any) -> dict[str, Any]:
 
 
 def part(severity: str, outcome: Any, start: int = 0, end: int = 1) -> Part:
-    return Part(start, end, Verdict("a/case", "It does.", "https://example.com/", severity, outcome))
+    return Part(
+        start, end, Verdict("a/case", "It does.", "https://example.com/", severity, outcome)
+    )
 
 
 @pytest.mark.parametrize(

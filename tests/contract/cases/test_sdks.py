@@ -15,12 +15,17 @@ BASELINES = Path(__file__).parents[2] / "interop" / "baselines"
 
 # Servers of each SDK that were checked as they are, with all that they do not do.
 MADE_WITH = {
-    "the TypeScript SDK, @modelcontextprotocol/sdk 1": ("everything", "filesystem", "typescript-example"),
+    "the TypeScript SDK, @modelcontextprotocol/sdk 1": (
+        "everything",
+        "filesystem",
+        "typescript-example",
+    ),
     "the Python SDK, mcp 1": ("mcp1-everything", "mcp1-lowlevel"),
     "the Python SDK, mcp 2": ("time", "mcp2-tools", "mcp2-everything", "mcp2-lowlevel", "fastmcp"),
 }
 
-# What a server's author did that the SDK does not: this one declares logging, and so may send log messages.
+# What a server's author did that the SDK does not: this one declares logging, and so may send log
+# messages.
 BEYOND_THE_SDK = {"mcp1-everything": {"logging/declared"}}
 
 
@@ -39,11 +44,15 @@ def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None
         Draft202012Validator.check_schema(schema)
 
 
-@pytest.mark.parametrize("sdk", [sdk for sdk in sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name)
+@pytest.mark.parametrize(
+    "sdk", [sdk for sdk in sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name
+)
 def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(sdk: Sdk) -> None:
     for server in MADE_WITH[sdk.name]:
         gaps = json.loads((BASELINES / f"{server}.json").read_text("utf-8"))["gaps"]
-        assert sdk.findings.keys() - {gap["case"] for gap in gaps} == BEYOND_THE_SDK.get(server, set()), server
+        assert sdk.findings.keys() - {gap["case"] for gap in gaps} == BEYOND_THE_SDK.get(
+            server, set()
+        ), server
 
 
 def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:

@@ -1,4 +1,6 @@
-"""What tool authors write to test their own servers, as they would: runs of pytest in a folder of its own."""
+"""What tool authors write to test their own servers, as they would: runs of pytest in a folder of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -47,16 +49,27 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 @pytest.mark.process
-def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(pytester: pytest.Pytester) -> None:
-    only = ["ids/zero", "ids/null", "jsonrpc/params-list", "malformed/number", "cancellation/running"]
-    pytester.path.joinpath("gaps.json").write_text('{"gaps": [{"case": "malformed/*", "reason": "it is a sample"}]}')
+def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(
+    pytester: pytest.Pytester,
+) -> None:
+    only = [
+        "ids/zero",
+        "ids/null",
+        "jsonrpc/params-list",
+        "malformed/number",
+        "cancellation/running",
+    ]
+    pytester.path.joinpath("gaps.json").write_text(
+        '{"gaps": [{"case": "malformed/*", "reason": "it is a sample"}]}'
+    )
     contract(pytester, f"only={only!r}, baseline='gaps.json'", [*SERVER, "none"])
     done = pytester.runpytest_subprocess("-rA")  # in this process warnings are errors
     done.assert_outcomes(passed=2, failed=1, skipped=1, xfailed=1, warnings=1)
     done.stdout.fnmatch_lines_random(
         [
             "PASSED test_server.py::test_contract[[]ids/zero]",
-            "PASSED test_server.py::test_contract[[]ids/null]",  # it should, but need not: a warning tells of it
+            # it should, but need not: a warning tells of it
+            "PASSED test_server.py::test_contract[[]ids/null]",
             "*ContractWarning: ids/null (2025-11-25, lines): *",
             "SKIPPED * no call that was tried takes 0.25 s",
             "XFAIL test_server.py::test_contract[[]malformed/number]*it is a sample",
@@ -66,17 +79,23 @@ def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(pytester: py
             '  -> {*"params":[[]"a",{}[]]}',
         ]
     )
-    done.stdout.no_fnmatch_line("*pytest_cases.py:*: Failed*")  # our own code is no news to its readers
+    done.stdout.no_fnmatch_line(
+        "*pytest_cases.py:*: Failed*"
+    )  # our own code is no news to its readers
 
 
 @pytest.mark.parametrize("patterns", [{"only": ["id/*"]}, {"skip": ["ids/zerro"]}])
-def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(patterns: dict[str, list[str]]) -> None:
+def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(
+    patterns: dict[str, list[str]],
+) -> None:
     with pytest.raises(ValueError, match="no case matches 'id"):
         contract_cases(["there-is-no-such-program"], **patterns)
 
 
 @pytest.mark.process
-def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_selected_is_played(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     played: list[str] = []
 
     def told(*command: Any, cases: list[Case], **options: Any) -> Report:
@@ -91,7 +110,9 @@ def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch:
 
 @pytest.mark.process
 def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> None:
-    contract(pytester, "only=['ids/zero'], fuzzing=Fuzzing(20, seed=1)", [*SERVER, "has no structure"])
+    contract(
+        pytester, "only=['ids/zero'], fuzzing=Fuzzing(20, seed=1)", [*SERVER, "has no structure"]
+    )
     done = run(pytester)
     done.assert_outcomes(passed=2, failed=1)
     done.stdout.fnmatch_lines_random(
@@ -105,17 +126,25 @@ def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> No
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", [["no-such-program"], [sys.executable, "-c", "pass"]], ids=["no program", "dies"])
-def test_no_test_passes_or_is_skipped_if_there_is_no_server(pytester: pytest.Pytester, command: list[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [["no-such-program"], [sys.executable, "-c", "pass"]], ids=["no program", "dies"]
+)
+def test_no_test_passes_or_is_skipped_if_there_is_no_server(
+    pytester: pytest.Pytester, command: list[str]
+) -> None:
     contract(pytester, "", command)
     run(pytester, "-k", "ids/zero or cancellation/running").assert_outcomes(failed=2)
 
 
 @pytest.mark.process
-def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester: pytest.Pytester) -> None:
+def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(
+    pytester: pytest.Pytester,
+) -> None:
     tools = pytester.makepyfile(tools=TOOLS)
     command = [sys.executable, "-m", "toolwire", "serve", str(tools)]
-    pytester.makepyfile(test_tools=f"def test_tools(tool_list_snapshot):\n    tool_list_snapshot({command!r})")
+    pytester.makepyfile(
+        test_tools=f"def test_tools(tool_list_snapshot):\n    tool_list_snapshot({command!r})"
+    )
     snapshot = pytester.path / "snapshots" / "test_tools.json"
 
     first = run(pytester)
@@ -145,18 +174,25 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
 
     tools.unlink()
     gone = run(pytester)
-    gone.stdout.fnmatch_lines(["*cannot be asked for its tools: the server ended with exit status 2*"])
+    gone.stdout.fnmatch_lines(
+        ["*cannot be asked for its tools: the server ended with exit status 2*"]
+    )
     gone.stdout.no_fnmatch_line("*toolwire_client/*.py*")  # no file of ours in the traceback
 
 
 def test_pytest_leaves_the_plugin_out_on_demand(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     run(pytester, "--toolwire-update-tools").assert_outcomes(passed=1)
-    assert run(pytester, "-p", "no:toolwire", "--toolwire-update-tools").ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        run(pytester, "-p", "no:toolwire", "--toolwire-update-tools").ret
+        == pytest.ExitCode.USAGE_ERROR
+    )
 
 
 @pytest.mark.process
-def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(pytester: pytest.Pytester) -> None:
+def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(
         """
         import sys
@@ -168,15 +204,23 @@ def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(pytester: 
         """
     )
     # Hypothesis has a plugin of its own, which is in the environment of this test.
-    done = pytester.runpytest_subprocess("-W", "error", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    done = pytester.runpytest_subprocess(
+        "-W", "error", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"
+    )
     done.assert_outcomes(passed=1)
 
 
 @pytest.mark.process
-def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(pytester: pytest.Pytester) -> None:
+def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(
+    pytester: pytest.Pytester,
+) -> None:
     contract(pytester, "only=['ids/*'], fuzzing=Fuzzing(20)", [*SERVER, "none"])
-    pytester.makeconftest("import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None")
-    done = pytester.runpytest_subprocess("-W", "ignore", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    pytester.makeconftest(
+        "import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None"
+    )
+    done = pytester.runpytest_subprocess(
+        "-W", "ignore", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"
+    )
     assert done.parseoutcomes()["failed"] == 1
     assert done.parseoutcomes()["passed"] > 5
     done.stdout.fnmatch_lines(["fuzzing needs the package hypothesis; run: *toolwire[[]contract]*"])
@@ -186,6 +230,8 @@ def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(pytest
 @pytest.mark.process
 def test_the_cases_need_no_hypothesis(pytester: pytest.Pytester) -> None:
     contract(pytester, "only=['ids/zero']", [*SERVER, "none"])
-    pytester.makeconftest("import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None")
+    pytester.makeconftest(
+        "import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None"
+    )
     done = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider")
     done.assert_outcomes(passed=1)

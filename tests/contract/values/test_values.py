@@ -1,4 +1,6 @@
-"""Values made of schemas. jsonschema, which judges each of them here, has no part in choosing them."""
+"""Values made of schemas. jsonschema, which judges each of them here, has no part in choosing
+them.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def test_an_invalid_value_of_any_schema_is_invalid(data: st.DataObject, schema: 
 
 @PATIENT
 @given(st.data(), documents())
-def test_an_invalid_value_fits_whatever_else_it_is_asked_to(data: st.DataObject, schema: Any) -> None:
+def test_an_invalid_value_fits_whatever_else_it_is_asked_to(
+    data: st.DataObject, schema: Any
+) -> None:
     value = data.draw(made(lambda said: invalid_values(said, within={"type": "object"}), schema))
     assert isinstance(value, dict)
 
@@ -56,7 +60,10 @@ def breaches(errors: Iterable[ValidationError]) -> Iterator[tuple[tuple[Any, ...
     """Each place, any item being the first, with each word that leads to what is wrong there."""
     for error in errors:
         for word in (*error.absolute_schema_path, error.validator or "false schema"):
-            yield tuple(0 if isinstance(step, int) else step for step in error.absolute_path), str(word)
+            yield (
+                tuple(0 if isinstance(step, int) else step for step in error.absolute_path),
+                str(word),
+            )
         yield from breaches(error.context or ())
 
 
@@ -67,32 +74,56 @@ REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
     "minus zero": ({"type": "number"}, lambda value: str(value) == "-0.0"),
     "almost the largest number": ({"type": "number"}, lambda value: value == 1e308),
     "the smallest fraction": ({"type": "number"}, lambda value: value == 5e-324),
-    "a bound that is a huge float": ({"type": "integer", "exclusiveMinimum": 1e300}, lambda value: value > 1e300),
-    "a bound beyond all floats": ({"type": "number", "minimum": 10**400}, lambda value: value >= 10**400),
+    "a bound that is a huge float": (
+        {"type": "integer", "exclusiveMinimum": 1e300},
+        lambda value: value > 1e300,
+    ),
+    "a bound beyond all floats": (
+        {"type": "number", "minimum": 10**400},
+        lambda value: value >= 10**400,
+    ),
     "a tenth of a tenth": ({"type": "number", "multipleOf": 0.01}, lambda value: value % 1 != 0),
     "empty strings": ({"type": "string"}, lambda value: value == ""),
     "long strings": ({"type": "string"}, lambda value: len(value) == 10_000),
-    "characters beyond 16 bits": ({"type": "string", "maxLength": 1}, lambda value: value > "\uffff"),
+    "characters beyond 16 bits": (
+        {"type": "string", "maxLength": 1},
+        lambda value: value > "\uffff",
+    ),
     "combining characters": ({"type": "string"}, lambda value: "\u0301" in value),
     "text from right to left": ({"type": "string"}, lambda value: "\u202e" in value),
     "control characters": ({"type": "string"}, lambda value: "\x00" in value),
-    "a long string of a pattern": ({"type": "string", "pattern": "^[a-f]+$", "minLength": 200}, lambda _: True),
-    "members of strange names": ({"type": "object"}, lambda value: "__proto__" in value and "" in value),
+    "a long string of a pattern": (
+        {"type": "string", "pattern": "^[a-f]+$", "minLength": 200},
+        lambda _: True,
+    ),
+    "members of strange names": (
+        {"type": "object"},
+        lambda value: "__proto__" in value and "" in value,
+    ),
     "what is optional": (
         {"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": False},
         lambda value: "a" in value,
     ),
-    "recursion": ({"type": "array", "items": {"$ref": "#"}}, lambda value: value and value[0] and value[0][0]),
+    "recursion": (
+        {"type": "array", "items": {"$ref": "#"}},
+        lambda value: value and value[0] and value[0][0],
+    ),
     "members that depend on others": (
         {"type": "object", "properties": {"a": True}, "dependentRequired": {"a": ["b"]}},
         lambda value: {"a", "b"} <= set(value),
     ),
-    "each branch": ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, lambda value: isinstance(value, str)),
+    "each branch": (
+        {"oneOf": [{"type": "integer"}, {"type": "string"}]},
+        lambda value: isinstance(value, str),
+    ),
     "what is not the condition": (
         {"type": "integer", "if": {"minimum": 0}, "then": {"multipleOf": 2}},
         lambda value: value < 0 and value % 2 == 1,
     ),
-    "hundreds of alternatives": ({"anyOf": [{"const": n} for n in range(300)]}, lambda value: value > 200),
+    "hundreds of alternatives": (
+        {"anyOf": [{"const": n} for n in range(300)]},
+        lambda value: value > 200,
+    ),
 }
 
 
@@ -100,23 +131,39 @@ REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
 @pytest.mark.parametrize("what", REACHED)
 def test_what_is_reached(what: str) -> None:
     schema, claim = REACHED[what]
-    assert Draft202012Validator(schema).is_valid(find(valid_values(schema), lambda v: bool(claim(v)), settings=SEARCH))
+    assert Draft202012Validator(schema).is_valid(
+        find(valid_values(schema), lambda v: bool(claim(v)), settings=SEARCH)
+    )
 
 
 # Each schema with every word of it that can be broken, and where.
 BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
     ({"type": "integer", "minimum": 3}, {((), "type"), ((), "minimum")}),
-    ({"type": "string", "minLength": 1, "maxLength": 2}, {((), "type"), ((), "minLength"), ((), "maxLength")}),
+    (
+        {"type": "string", "minLength": 1, "maxLength": 2},
+        {((), "type"), ((), "minLength"), ((), "maxLength")},
+    ),
     ({"enum": ["a", "b"]}, {((), "enum")}),
     ({"const": None}, {((), "const")}),
     ({"not": {"type": "string"}}, {((), "not")}),
     ({"type": "string", "format": "date"}, {((), "type")}),
     (
-        {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "null"}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
         {((), "type"), ((), "required"), ((), "additionalProperties"), (("a",), "type")},
     ),
     (
-        {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "maxItems": 2, "contains": {"const": 1}},
+        {
+            "type": "array",
+            "items": {"type": "integer"},
+            "uniqueItems": True,
+            "maxItems": 2,
+            "contains": {"const": 1},
+        },
         {((), "type"), ((), "uniqueItems"), ((), "maxItems"), ((), "contains"), ((0,), "type")},
     ),
     ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {((), "anyOf")}),
@@ -129,12 +176,17 @@ BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
     ({"patternProperties": {"^A": False}}, {((), "patternProperties")}),
     ({"dependentRequired": {"a": ["b"]}}, {((), "dependentRequired")}),
     ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "null"}}}, {((), "type")}),
-    ({"if": {"type": "integer"}, "then": {"minimum": 0}, "else": {"type": "null"}}, {((), "minimum"), ((), "type")}),
+    (
+        {"if": {"type": "integer"}, "then": {"minimum": 0}, "else": {"type": "null"}},
+        {((), "minimum"), ((), "type")},
+    ),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("schema", "words"), BROKEN, ids=[", ".join(schema) for schema, _ in BROKEN])
+@pytest.mark.parametrize(
+    ("schema", "words"), BROKEN, ids=[", ".join(schema) for schema, _ in BROKEN]
+)
 def test_every_word_is_broken(schema: Any, words: set[Any]) -> None:
     seen = set()
 
@@ -157,12 +209,21 @@ UNSUPPORTED: dict[str, tuple[Any, str]] = {
     "a pattern of Python": ({"pattern": "\\Aa"}, "schema: the pattern \\Aa"),
     "a reference to elsewhere": ({"items": {"$ref": "https://example.com/s"}}, "schema.items.$ref"),
     "a reference to nothing": ({"$ref": "#/$defs/no"}, "schema.$ref"),
-    "an $id that leads references elsewhere": ({"items": {"$id": "urn:x", "$ref": "#"}}, "schema.items.$id"),
-    "a word with a value it cannot have": ({"type": "object", "properties": {"a": {"type": "text"}}}, "properties.a"),
+    "an $id that leads references elsewhere": (
+        {"items": {"$id": "urn:x", "$ref": "#"}},
+        "schema.items.$id",
+    ),
+    "a word with a value it cannot have": (
+        {"type": "object", "properties": {"a": {"type": "text"}}},
+        "properties.a",
+    ),
     "a string of a billion": ({"minLength": 10**9}, "schema.minLength"),
     "what refers to itself alone": ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "schema"),
     "what refers to itself through others": (
-        {"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+        {
+            "$ref": "#/$defs/a",
+            "$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}},
+        },
         "schema",
     ),
     "a bound of draft-04": ({"exclusiveMinimum": True}, "exclusiveMinimum"),
@@ -213,7 +274,9 @@ def test_nothing_is_made_of_what_nothing_fits(schema: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"type": "string", "minLength": 0}], ids=str)
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"title": "anything"}, {"type": "string", "minLength": 0}], ids=str
+)
 def test_nothing_is_broken_where_everything_fits(schema: Any) -> None:
     with pytest.raises((NoValues, Unsatisfiable)):
         find(invalid_values(schema, within={"type": "string"}), lambda _: True, settings=SEARCH)
@@ -224,7 +287,11 @@ OLDER = {
     "definitions": {"n": {"type": "integer"}},
     "type": "object",
     "properties": {
-        "pair": {"type": "array", "items": [{"type": "string"}, {"$ref": "#/definitions/n"}], "additionalItems": False},
+        "pair": {
+            "type": "array",
+            "items": [{"type": "string"}, {"$ref": "#/definitions/n"}],
+            "additionalItems": False,
+        },
         "alone": {"$ref": "#/definitions/n", "minimum": 10**6},
     },
     "dependencies": {"pair": ["alone"], "alone": {"required": ["pair"]}},
@@ -244,7 +311,9 @@ def test_the_words_of_draft_07_are_broken(value: Any) -> None:
 
 
 def test_words_beside_a_reference_mean_nothing_in_draft_07() -> None:
-    found = find(valid_values(OLDER), lambda value: value.get("alone", 10**6) < 10**6, settings=SEARCH)
+    found = find(
+        valid_values(OLDER), lambda value: value.get("alone", 10**6) < 10**6, settings=SEARCH
+    )
     assert Draft7Validator(OLDER).is_valid(found)
 
 
@@ -279,13 +348,17 @@ def test_a_value_can_be_changed_without_changing_the_schema() -> None:
 def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
     import subprocess
 
-    code = "import sys, toolwire_client.contract; print({'hypothesis', 'pytest'} & set(sys.modules))"
+    code = (
+        "import sys, toolwire_client.contract; print({'hypothesis', 'pytest'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.slow
-def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> None:  # which would take minutes
+def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> (
+    None
+):  # which would take minutes
     listed = [f"city {number}" for number in range(20_000)]
     schema = {"enum": listed, "minLength": 9}
 

@@ -1,4 +1,6 @@
-"""Strings made for patterns: JavaScript, which JSON Schema's patterns are written for, agrees with what they are."""
+"""Strings made for patterns: JavaScript, which JSON Schema's patterns are written for, agrees with
+what they are.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,15 @@ from toolwire_client.contract.values import NoValues, invalid_values, valid_valu
 
 pytestmark = pytest.mark.process
 
-CORPUS = json.loads((Path(__file__).parents[2] / "schemas" / "json_schema" / "patterns.json").read_text("utf-8"))
+CORPUS = json.loads(
+    (Path(__file__).parents[2] / "schemas" / "json_schema" / "patterns.json").read_text("utf-8")
+)
 SEARCH = settings(
-    max_examples=8, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=8,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
 )
 
 _MATCHES = """
@@ -37,9 +45,15 @@ def test_javascript_agrees_on_which_strings_match() -> None:
         pytest.skip("Node is not installed")
     pairs = [pair for case in CORPUS if case["ok"] for pair in made(case["pattern"])]
     text = json.dumps([pair[:2] for pair in pairs]).encode()
-    done = subprocess.run([node, "-e", _MATCHES], input=text, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(
+        [node, "-e", _MATCHES], input=text, capture_output=True, timeout=60, check=True
+    )
     assert {is_meant for *_, is_meant in pairs} == {True, False}
-    assert [pair for pair, matches in zip(pairs, json.loads(done.stdout), strict=True) if matches != pair[2]] == []
+    assert [
+        pair
+        for pair, matches in zip(pairs, json.loads(done.stdout), strict=True)
+        if matches != pair[2]
+    ] == []
 
 
 def made(pattern: str) -> Iterator[tuple[str, str, bool]]:

@@ -1,4 +1,6 @@
-"""What every Python client is made to do with the everyday tools; the clients differ only in `Peer`."""
+"""What every Python client is made to do with the everyday tools; the clients differ only in
+`Peer`.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,25 @@ class Peer(Protocol):
 
     async def tools(self) -> list[Any]: ...
 
-    async def call(self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None) -> Any: ...
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None
+    ) -> Any: ...
 
     async def call_until_cancelled(
         self, name: str, arguments: dict[str, Any], on_progress: OnProgress, begun: anyio.Event
     ) -> None:
-        """Call the tool, cancel the call in the client's own way once *begun* is set, and return."""
+        """Call the tool, cancel the call in the client's own way once *begun* is set, and
+        return.
+        """
 
 
 async def exercise(peer: Peer) -> dict[str, Any]:
     """Everything a client sees of the server, as plain data."""
     report: dict[str, Any] = {"protocol": peer.protocol}
     report["tools"] = sorted(tool.name for tool in await peer.tools())
-    report["calls"] = [[name, arguments, plain(await peer.call(name, arguments))] for name, arguments in CALLS]
+    report["calls"] = [
+        [name, arguments, plain(await peer.call(name, arguments))] for name, arguments in CALLS
+    ]
     for name, arguments in (("countdown", {"start": 3}), ("steps", {"total": 3})):
         report[name] = await with_progress(peer, name, arguments)
     for name in ("work", "doze"):
@@ -76,11 +84,17 @@ async def foreign(peer: Peer, _: None) -> dict[str, Any]:
     names = [tool.name for tool in await peer.tools()]
     calls = {name: plain(await peer.call(name, arguments)) for name, arguments in FOREIGN}
     await peer.call("all_trigger-long-running-operation", {"duration": 0.4, "steps": 2}, note)
-    return {"prefixes": sorted({name.partition("_")[0] for name in names}), "calls": calls, "progress": told}
+    return {
+        "prefixes": sorted({name.partition("_")[0] for name in names}),
+        "calls": calls,
+        "progress": told,
+    }
 
 
 async def documents(peer: Any, _: None) -> dict[str, Any]:
-    """Everything a client sees of resources and prompts. The classes of the SDKs differ in little but their names."""
+    """Everything a client sees of resources and prompts. The classes of the SDKs differ in little
+    but their names.
+    """
     api = peer.api
 
     async def entries(method: str, member: str, key: str) -> list[str]:
@@ -90,7 +104,11 @@ async def documents(peer: Any, _: None) -> dict[str, Any]:
 
     async def contents(uri: str) -> Any:
         read = await api.read_resource(uri)
-        return [members(part) for part in read] if isinstance(read, list) else members(read)["contents"]
+        return (
+            [members(part) for part in read]
+            if isinstance(read, list)
+            else members(read)["contents"]
+        )
 
     failures = {}
     for uri in ("config://ap", "notes://32/a"):
@@ -121,7 +139,11 @@ OF_OTHERS: dict[str, dict[str, Any]] = {
 async def wrapped(peer: Peer, _: None) -> dict[str, Any]:
     """What a client sees of a server that others wrote, as far as this knows its tools."""
     tools = {tool.name: members(tool) for tool in await peer.tools()}
-    calls = {name: plain(await peer.call(name, given)) for name, given in OF_OTHERS.items() if name in tools}
+    calls = {
+        name: plain(await peer.call(name, given))
+        for name, given in OF_OTHERS.items()
+        if name in tools
+    }
     return {"protocol": peer.protocol, "tools": tools, "calls": calls}
 
 
@@ -134,7 +156,9 @@ def members(value: Any) -> dict[str, Any]:
 
 
 async def with_progress(peer: Peer, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a tool that waits, at each progress, until it is told that the progress was seen."""
+    """The answer of a tool that waits, at each progress, until it is told that the progress was
+    seen.
+    """
     told: list[list[Any]] = []
     async with anyio.create_task_group() as tasks:
 
@@ -150,4 +174,6 @@ async def with_progress(peer: Peer, name: str, arguments: dict[str, Any]) -> dic
 def plain(result: Any) -> dict[str, Any]:
     """The members of a result that every revision has."""
     dumped = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return {key: dumped[key] for key in ("content", "structuredContent", "isError") if key in dumped}
+    return {
+        key: dumped[key] for key in ("content", "structuredContent", "isError") if key in dumped
+    }

@@ -1,4 +1,6 @@
-"""The client of fastmcp: `fastmcp_client.py EXERCISE MODE COMMAND…`, MODE as `fastmcp.Client` takes it."""
+"""The client of fastmcp: `fastmcp_client.py EXERCISE MODE COMMAND…`, MODE as `fastmcp.Client` takes
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from mcp.client.subscriptions import listen
 
 
 class Peer:
-    def __init__(self, client: Client[StdioTransport], heard: anyio.abc.ObjectReceiveStream[str]) -> None:
+    def __init__(
+        self, client: Client[StdioTransport], heard: anyio.abc.ObjectReceiveStream[str]
+    ) -> None:
         self._client = client
         self.api = client
         self._heard = heard
@@ -27,7 +31,9 @@ class Peer:
     async def tools(self) -> list[Any]:
         return list(await self._client.list_tools())
 
-    async def call(self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None
+    ) -> Any:
         return await self._client.call_tool_mcp(name, arguments, progress_handler=on_progress)
 
     async def call_until_cancelled(
@@ -39,13 +45,19 @@ class Peer:
             tasks.cancel_scope.cancel()
 
     @asynccontextmanager
-    async def news(self) -> AsyncIterator[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
+    async def news(
+        self,
+    ) -> AsyncIterator[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
         if self.protocol < "2026":
             yield None, self._heard.receive
             return
-        # It has no way of its own to subscribe; the one below it has. What comes goes to its message handler, too.
+        # It has no way of its own to subscribe; the one below it has. What comes goes to its
+        # message handler, too.
         async with listen(self._client.session, tools_list_changed=True) as subscription:
-            yield subscription.honored.model_dump(by_alias=True, exclude_none=True), self._heard.receive
+            yield (
+                subscription.honored.model_dump(by_alias=True, exclude_none=True),
+                self._heard.receive,
+            )
 
 
 class Hearing(MessageHandler):

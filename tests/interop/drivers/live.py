@@ -1,4 +1,6 @@
-"""What the Python clients are made to do with the tools that ask the user, and with those that come and go."""
+"""What the Python clients are made to do with the tools that ask the user, and with those that come
+and go.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ ORDER = {"count": 3, "size": "large", "gift": True}
 
 
 class User:
-    """Whoever sits at the client: answers each question in its turn, and remembers what was asked."""
+    """Whoever sits at the client: answers each question in its turn, and remembers what was
+    asked.
+    """
 
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
@@ -29,12 +33,18 @@ class User:
 class LivePeer(Peer, Protocol):
     """A client that can hear of changes."""
 
-    def news(self) -> AbstractAsyncContextManager[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
-        """Be told of changed tools: what the server agreed to, if it was asked, and what waits for the next change."""
+    def news(
+        self,
+    ) -> AbstractAsyncContextManager[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
+        """Be told of changed tools: what the server agreed to, if it was asked, and what waits for
+        the next change.
+        """
 
 
 def talkative() -> User:
-    """Accepts, declines and closes the form, for each of two tools; then answers two questions of one call."""
+    """Accepts, declines and closes the form, for each of two tools; then answers two questions of
+    one call.
+    """
     orders: list[Reply] = [("accept", ORDER), ("decline", None), ("cancel", None)]
     return User(*orders, *orders, ("accept", {"answer": "Oslo"}), ("accept", {"answer": 4}))
 
@@ -50,7 +60,9 @@ async def asked(peer: Peer, user: User) -> dict[str, Any]:
 
 async def mute(peer: Peer, _: None) -> dict[str, Any]:
     """The same tools, when there is nobody to ask."""
-    calls = [[name, plain(await peer.call(name, {"what": "tea"}))] for name in ("order", "order_async")]
+    calls = [
+        [name, plain(await peer.call(name, {"what": "tea"}))] for name in ("order", "order_async")
+    ]
     calls.append(["careful", plain(await peer.call("careful", {}))])
     return {"protocol": peer.protocol, "calls": calls}
 

@@ -38,7 +38,9 @@ EXERCISES: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
 
 
 def run(connect: Connect) -> None:
-    """`connect(mode, command, user)` as this process was told to; print the report once the client has closed."""
+    """`connect(mode, command, user)` as this process was told to; print the report once the client
+    has closed.
+    """
 
     async def main() -> None:
         name, mode, *command = sys.argv[1:]

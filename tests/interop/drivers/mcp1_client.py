@@ -15,7 +15,9 @@ from mcp.client.stdio import stdio_client
 
 
 class Peer:
-    def __init__(self, session: ClientSession, protocol: str, heard: anyio.abc.ObjectReceiveStream[str]) -> None:
+    def __init__(
+        self, session: ClientSession, protocol: str, heard: anyio.abc.ObjectReceiveStream[str]
+    ) -> None:
         self._session = session
         self.api = session
         self._heard = heard
@@ -24,7 +26,9 @@ class Peer:
     async def tools(self) -> list[Any]:
         return list((await self._session.list_tools()).tools)
 
-    async def call(self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None
+    ) -> Any:
         return await self._session.call_tool(name, arguments, progress_callback=on_progress)
 
     async def call_until_cancelled(
@@ -35,8 +39,12 @@ class Peer:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.call, name, arguments, on_progress)
             await begun.wait()
-            params = types.CancelledNotificationParams(requestId=identifier, reason="no longer wanted")
-            await self._session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
+            params = types.CancelledNotificationParams(
+                requestId=identifier, reason="no longer wanted"
+            )
+            await self._session.send_notification(
+                types.ClientNotification(types.CancelledNotification(params=params))
+            )
             tasks.cancel_scope.cancel()
 
     @asynccontextmanager

@@ -1,4 +1,6 @@
-"""The official Python client, second generation: `mcp2_client.py EXERCISE MODE COMMAND…`, MODE as `Client` takes it."""
+"""The official Python client, second generation: `mcp2_client.py EXERCISE MODE COMMAND…`, MODE as
+`Client` takes it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Peer:
     async def tools(self) -> list[Any]:
         return list((await self._client.list_tools()).tools)
 
-    async def call(self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None
+    ) -> Any:
         return await self._client.call_tool(name, arguments, progress_callback=on_progress)
 
     async def call_until_cancelled(
@@ -36,7 +40,9 @@ class Peer:
             tasks.cancel_scope.cancel()
 
     @asynccontextmanager
-    async def news(self) -> AsyncIterator[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
+    async def news(
+        self,
+    ) -> AsyncIterator[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
         if self.protocol < "2026":
             yield None, self._heard.receive
             return
@@ -64,7 +70,10 @@ async def connect(mode: str, command: list[str], user: User | None) -> AsyncIter
     server = StdioServerParameters(command=command[0], args=command[1:])
     with tell, heard:
         async with Client(
-            server, mode=mode, message_handler=hear, elicitation_callback=None if user is None else ask
+            server,
+            mode=mode,
+            message_handler=hear,
+            elicitation_callback=None if user is None else ask,
         ) as client:
             yield Peer(client, heard)
 

@@ -1,6 +1,8 @@
-"""What the vendors' own SDKs make of the endpoint at the URL in the first argument, as JSON on standard output.
+"""What the vendors' own SDKs make of the endpoint at the URL in the first argument, as JSON on
+standard output.
 
-Run in the peers' environment `models`. Each reply is asked for at once and as a stream, and told in the same words.
+Run in the peers' environment `models`. Each reply is asked for at once and as a stream, and told in
+the same words.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ ASK: Any = [{"role": "user", "content": "Hello?"}]
 def main(url: str) -> dict[str, Any]:
     """Ask for everything, in an order that the test knows."""
     ours = openai.OpenAI(base_url=url, api_key="sk-0123456789", max_retries=1)
-    theirs = anthropic.Anthropic(base_url=url.removesuffix("/v1"), api_key="sk-0123456789", max_retries=1)
+    theirs = anthropic.Anthropic(
+        base_url=url.removesuffix("/v1"), api_key="sk-0123456789", max_retries=1
+    )
     return {
         "openai": [openai_whole(ours), openai_stream(ours)],
         "anthropic": [anthropic_whole(theirs), anthropic_stream(theirs)],
@@ -47,7 +51,9 @@ def openai_whole(client: openai.OpenAI) -> dict[str, Any]:
 
 def openai_stream(client: openai.OpenAI) -> dict[str, Any]:
     """A reply in pieces, put together by the SDK's own helper."""
-    with client.chat.completions.stream(**openai_request(), stream_options={"include_usage": True}) as stream:
+    with client.chat.completions.stream(
+        **openai_request(), stream_options={"include_usage": True}
+    ) as stream:
         completion = stream.get_final_completion()
     (choice,) = completion.choices
     return openai_told(choice.message, choice.finish_reason, completion.usage)
@@ -55,8 +61,14 @@ def openai_stream(client: openai.OpenAI) -> dict[str, Any]:
 
 def openai_told(message: Any, reason: str, usage: Any) -> dict[str, Any]:
     """What there is in a reply."""
-    calls = [[call.id, call.function.name, json.loads(call.function.arguments)] for call in message.tool_calls or ()]
-    cached, thought = usage.prompt_tokens_details.cached_tokens, usage.completion_tokens_details.reasoning_tokens
+    calls = [
+        [call.id, call.function.name, json.loads(call.function.arguments)]
+        for call in message.tool_calls or ()
+    ]
+    cached, thought = (
+        usage.prompt_tokens_details.cached_tokens,
+        usage.completion_tokens_details.reasoning_tokens,
+    )
     tokens = [usage.prompt_tokens, usage.completion_tokens, cached, thought]
     return {"text": message.content or "", "calls": calls, "reason": reason, "tokens": tokens}
 
@@ -85,8 +97,16 @@ def anthropic_told(message: Any) -> dict[str, Any]:
     thought = usage.output_tokens_details.thinking_tokens
     return {
         "text": "".join(block.text for block in message.content if block.type == "text"),
-        "thoughts": [[block.thinking, block.signature] for block in message.content if block.type == "thinking"],
-        "calls": [[block.id, block.name, block.input] for block in message.content if block.type == "tool_use"],
+        "thoughts": [
+            [block.thinking, block.signature]
+            for block in message.content
+            if block.type == "thinking"
+        ],
+        "calls": [
+            [block.id, block.name, block.input]
+            for block in message.content
+            if block.type == "tool_use"
+        ],
         "reason": message.stop_reason,
         "tokens": [usage.input_tokens + cached, usage.output_tokens, cached, thought],
     }

@@ -1,4 +1,6 @@
-"""The server that the official conformance suite asks for, written as users of Toolwire write theirs."""
+"""The server that the official conformance suite asks for, written as users of Toolwire write
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,16 @@ from toolwire import Context, Server, ToolError, complete, prompt, resource, too
 from toolwire_tools import Audio, File, Image, Message, Text
 
 PIXEL = Image(
-    base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+    base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+    )
 )
 SILENCE = Audio(
-    b"RIFF" + struct.pack("<I4s4sIHHIIHH4sI", 38, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data", 2) + b"\0\0"
+    b"RIFF"
+    + struct.pack(
+        "<I4s4sIHHIIHH4sI", 38, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data", 2
+    )
+    + b"\0\0"
 )
 
 
@@ -47,7 +55,11 @@ def test_embedded_resource() -> File:
 @tool_api
 def test_multiple_content_types() -> list[Text | Image | File]:
     """Return text, a picture and a file."""
-    file = File('{"test":"data","value":123}', uri="test://mixed-content-resource", media_type="application/json")
+    file = File(
+        '{"test":"data","value":123}',
+        uri="test://mixed-content-resource",
+        media_type="application/json",
+    )
     return [Text(text="Multiple content types test:"), PIXEL, file]
 
 
@@ -289,7 +301,9 @@ def starting(text: str) -> list[str]:
 
 
 @prompt
-def test_prompt_with_arguments(arg1: Annotated[str, "First test argument", complete(starting)], arg2: str) -> str:
+def test_prompt_with_arguments(
+    arg1: Annotated[str, "First test argument", complete(starting)], arg2: str
+) -> str:
     """Return a message with the arguments."""
     return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 

@@ -1,4 +1,5 @@
-"""A legacy server whose every text is made to become markup, a request or an escape sequence; tests fill in an address.
+"""A legacy server whose every text is made to become markup, a request or an escape sequence; tests
+fill in an address.
 
 `python hostile_server.py ADDRESS` names the address that no browser may ask for.
 """
@@ -39,10 +40,17 @@ SCHEMA = {
         },
     },
 }
-MARKDOWN = f"![picture]({ADDRESS}/md) [link](javascript:alert(1)) <iframe src={ADDRESS}/frame></iframe>\n\n{EVIL}"
+MARKDOWN = (
+    f"![picture]({ADDRESS}/md) [link](javascript:alert(1)) <iframe"
+    f" src={ADDRESS}/frame></iframe>\n\n{EVIL}"
+)
 CONTENT = [
     {"type": "text", "text": MARKDOWN},
-    {"type": "image", "data": "PHN2Zz48c2NyaXB0PndpbmRvdy5vd25lZD0xPC9zY3JpcHQ+PC9zdmc+", "mimeType": "image/svg+xml"},
+    {
+        "type": "image",
+        "data": "PHN2Zz48c2NyaXB0PndpbmRvdy5vd25lZD0xPC9zY3JpcHQ+PC9zdmc+",
+        "mimeType": "image/svg+xml",
+    },
     {"type": "resource_link", "uri": f"{ADDRESS}/link", "name": EVIL},
     {"type": "resource", "resource": {"uri": EVIL, "mimeType": "text/html", "text": MARKUP}},
 ]
@@ -65,10 +73,16 @@ RESULTS = {
         ]
     },
     "tools/call": {"content": CONTENT, "structuredContent": {EVIL: EVIL}},
-    "resources/list": {"resources": [{"uri": f"{ADDRESS}/resource", "name": EVIL, "description": EVIL}]},
-    "resources/templates/list": {"resourceTemplates": [{"uriTemplate": EVIL + "{x}", "name": EVIL}]},
+    "resources/list": {
+        "resources": [{"uri": f"{ADDRESS}/resource", "name": EVIL, "description": EVIL}]
+    },
+    "resources/templates/list": {
+        "resourceTemplates": [{"uriTemplate": EVIL + "{x}", "name": EVIL}]
+    },
     "resources/read": {"contents": [{"uri": EVIL, "mimeType": "text/html", "text": MARKUP}]},
-    "prompts/list": {"prompts": [{"name": EVIL, "description": EVIL, "arguments": [{"name": EVIL}]}]},
+    "prompts/list": {
+        "prompts": [{"name": EVIL, "description": EVIL, "arguments": [{"name": EVIL}]}]
+    },
     "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": EVIL}}]},
 }
 

@@ -1,4 +1,6 @@
-"""Tools, resources and prompts for the page of `toolwire inspect`: each shows one thing that the page can do."""
+"""Tools, resources and prompts for the page of `toolwire inspect`: each shows one thing that the
+page can do.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from typing import Annotated, Any, Literal
 
 from toolwire_tools import Context, Image, Message, complete, prompt, resource, tool_api
 
-PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+)
 PATIENCE_SECONDS = 20.0
 
 
@@ -40,7 +44,9 @@ class Trip:
 
 
 @tool_api(read_only=True)
-def register(person: Person, notify: bool = True, limit: int = 10, note: str | None = None) -> dict[str, Any]:
+def register(
+    person: Person, notify: bool = True, limit: int = 10, note: str | None = None
+) -> dict[str, Any]:
     """Register a person, and return what was given.
 
     Args:

@@ -1,4 +1,6 @@
-"""A server of the official Python SDK, first generation, that does what a client has to cope with."""
+"""A server of the official Python SDK, first generation, that does what a client has to cope
+with.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Does a schema take all that another takes? For any two schemas: never a wrong yes, never a no without a witness."""
+"""Does a schema take all that another takes? For any two schemas: never a wrong yes, never a no
+without a witness.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> N
 
 @settings(max_examples=examples(80))
 @given(pairs(), st.data())
-def test_what_takes_all_of_what_takes_all_of_it_takes_all_of_it(pair: tuple[Any, Any], data: st.DataObject) -> None:
+def test_what_takes_all_of_what_takes_all_of_it_takes_all_of_it(
+    pair: tuple[Any, Any], data: st.DataObject
+) -> None:
     first, second = pair
     third = data.draw(pairs())[1] if data.draw(st.booleans()) else first
     answers = [takes_all(second, first).answer, takes_all(third, second).answer]
@@ -97,24 +101,40 @@ NARROWER_AND_WIDER: list[tuple[Any, Any]] = [
     (STRING, {"anyOf": [STRING, NULL]}),
     (STRING, {"type": ["string", "null"]}),
     ({"type": "string", "pattern": "^a"}, STRING),
-    ({"type": "array", "items": [INTEGER], "additionalItems": False}, {"prefixItems": [NUMBER], "items": False}),
+    (
+        {"type": "array", "items": [INTEGER], "additionalItems": False},
+        {"prefixItems": [NUMBER], "items": False},
+    ),
     ({"properties": {"a": INTEGER}, "required": ["a"]}, {"properties": {"a": NUMBER}}),
     ({"allOf": [{"minimum": 1}, {"maximum": 2}]}, {"maximum": 3}),
     (False, INTEGER),
     (INTEGER, True),
     (
-        {"$ref": "#/$defs/T", "$defs": {"T": {"type": "array", "items": {"$ref": "#/$defs/T"}, "maxItems": 1}}},
+        {
+            "$ref": "#/$defs/T",
+            "$defs": {"T": {"type": "array", "items": {"$ref": "#/$defs/T"}, "maxItems": 1}},
+        },
         {"type": "array", "items": {"$ref": "#"}, "maxItems": 2},
     ),
     (
         {
             "oneOf": [
-                {"properties": {"k": {"const": k}, "v": INTEGER}, "required": ["k"], "type": "object"} for k in "ab"
+                {
+                    "properties": {"k": {"const": k}, "v": INTEGER},
+                    "required": ["k"],
+                    "type": "object",
+                }
+                for k in "ab"
             ]
         },
         {
             "oneOf": [
-                {"properties": {"k": {"const": k}, "v": NUMBER}, "required": ["k"], "type": "object"} for k in "abc"
+                {
+                    "properties": {"k": {"const": k}, "v": NUMBER},
+                    "required": ["k"],
+                    "type": "object",
+                }
+                for k in "abc"
             ]
         },
     ),
@@ -133,8 +153,14 @@ def test_what_tools_say_is_decided_both_ways(narrower: Any, wider: Any) -> None:
             {"type": "array", "items": INTEGER, "minItems": 1, "uniqueItems": True},
             {"items": NUMBER, "contains": NUMBER},
         ),
-        ({"properties": {"a_x": INTEGER}, "additionalProperties": False}, {"patternProperties": {"^a_": NUMBER}}),
-        ({"patternProperties": {"^a": INTEGER}, "additionalProperties": False}, {"propertyNames": {"pattern": "^a"}}),
+        (
+            {"properties": {"a_x": INTEGER}, "additionalProperties": False},
+            {"patternProperties": {"^a_": NUMBER}},
+        ),
+        (
+            {"patternProperties": {"^a": INTEGER}, "additionalProperties": False},
+            {"propertyNames": {"pattern": "^a"}},
+        ),
         ({"required": ["a", "b"]}, {"dependentRequired": {"a": ["b"]}}),
         ({"not": NUMBER, "title": "A."}, {"not": INTEGER, "title": "B."}),
     ],
@@ -151,12 +177,21 @@ def test_rare_keywords_are_compared_with_the_same_keyword_only(narrower: Any, wi
         ({"pattern": "^a{3}$"}, {"pattern": "^aaa$"}),
         (STRING, {"type": "string", "format": "date"}),
         ({"format": "date"}, {"format": "date-time"}),
-        ({"$schema": "https://example.com/one", "const": 1}, {"$schema": "https://example.com/other", "const": 1}),
+        (
+            {"$schema": "https://example.com/one", "const": 1},
+            {"$schema": "https://example.com/other", "const": 1},
+        ),
         ({"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 2}, {"minimum": 1}),
-        ({"$ref": "https://example.com/other"}, {"$ref": "https://example.com/other", "title": "T"}),
+        (
+            {"$ref": "https://example.com/other"},
+            {"$ref": "https://example.com/other", "title": "T"},
+        ),
         ({"$ref": "#"}, {"$ref": "#", "type": "string"}),
         ({"$ref": "#nowhere"}, INTEGER),
-        ({"items": [INTEGER], "prefixItems": [STRING]}, {"items": [INTEGER], "prefixItems": [NUMBER]}),
+        (
+            {"items": [INTEGER], "prefixItems": [STRING]},
+            {"items": [INTEGER], "prefixItems": [NUMBER]},
+        ),
         ({"type": "integer"}, {"type": "no such type"}),
         ({"minLength": 1}, {"minLength": "1"}),
     ],
@@ -166,11 +201,17 @@ def test_what_readers_may_take_one_way_or_another_is_unknown(old: Any, new: Any)
 
 
 def test_tuples_of_older_drafts_are_read_as_these_drafts_do() -> None:
-    old = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "items": [INTEGER]}
+    old = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "array",
+        "items": [INTEGER],
+    }
     assert takes_all({"items": True}, old).answer == "yes"
     assert takes_all({**old, "additionalItems": STRING}, old).witness == [0, None]
     assert takes_all({**old, "items": [STRING]}, {**old, "prefixItems": [STRING]}).witness == [0]
-    assert takes_all({**old, "items": [STRING], "dependencies": {"a": ["b"]}}, old).answer == "unknown"
+    assert (
+        takes_all({**old, "items": [STRING], "dependencies": {"a": ["b"]}}, old).answer == "unknown"
+    )
 
 
 def test_beside_a_reference_nothing_counts_in_draft_07() -> None:
@@ -180,16 +221,26 @@ def test_beside_a_reference_nothing_counts_in_draft_07() -> None:
 
 def test_schemas_that_lead_everywhere_and_nowhere_come_to_an_end() -> None:
     """Alternatives of alternatives, and twenty kinds of nodes of which each may hold any other."""
-    wide = {"allOf": [{"anyOf": [{"properties": {f"{i}{j}": INTEGER}} for j in range(5)]} for i in range(9)]}
+    wide = {
+        "allOf": [
+            {"anyOf": [{"properties": {f"{i}{j}": INTEGER}} for j in range(5)]} for i in range(9)
+        ]
+    }
     assert takes_all(INTEGER, wide).answer in ("no", "unknown")
     assert takes_all({**wide, "minProperties": 1}, wide).answer in ("no", "unknown")
 
     def tree(leaf: Any) -> Any:
         child = {"$ref": "#/$defs/Any"}
-        kinds = {f"N{n}": {"properties": {"k": {"const": n}, "l": child}, "required": ["k", "l"]} for n in range(20)}
+        kinds = {
+            f"N{n}": {"properties": {"k": {"const": n}, "l": child}, "required": ["k", "l"]}
+            for n in range(20)
+        }
         kinds["Leaf"] = {"properties": {"k": {"const": "leaf"}, "v": leaf}, "required": ["k"]}
         kinds = {name: {"type": "object", **kind} for name, kind in kinds.items()}
-        return {**child, "$defs": {"Any": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}, **kinds}}
+        return {
+            **child,
+            "$defs": {"Any": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}, **kinds},
+        }
 
     assert takes_all(tree(NUMBER), tree(INTEGER)).answer == "yes"
     assert takes_all(tree(INTEGER), tree(NUMBER)).witness == {"k": "leaf", "v": 1.5}

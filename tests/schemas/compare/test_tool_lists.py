@@ -1,4 +1,6 @@
-"""What changed between two lists of tools: each kind of change, where it is told, and whom it breaks."""
+"""What changed between two lists of tools: each kind of change, where it is told, and whom it
+breaks.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "str
 NONE = msgspec.UNSET
 
 
-def tool(name: str = "t", *, output: Any = None, closed: bool = False, **members: Any) -> dict[str, Any]:
+def tool(
+    name: str = "t", *, output: Any = None, closed: bool = False, **members: Any
+) -> dict[str, Any]:
     """A tool with arguments of these schemas, those with a trailing underscore required."""
     properties = {member.rstrip("_"): schema for member, schema in members.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -37,7 +41,10 @@ def data(closed: bool = False, **members: Any) -> dict[str, Any]:
 
 def told(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Place, kind, level and whom it concerns, of every change from one tool to the other."""
-    return [(change.place, change.change, change.level, change.concerns) for change in between([old], [new])]
+    return [
+        (change.place, change.change, change.level, change.concerns)
+        for change in between([old], [new])
+    ]
 
 
 def test_nothing_changed_if_nothing_changed() -> None:
@@ -59,7 +66,9 @@ def test_a_tool_that_is_gone_breaks_its_callers_and_a_new_one_nobody() -> None:
 def test_another_order_is_a_patch() -> None:
     one, other = tool("one"), tool("other")
     found = between([one, other], [other, one])
-    assert [(change.tool, change.change, change.level) for change in found] == [("", "tools-reordered", "patch")]
+    assert [(change.tool, change.change, change.level) for change in found] == [
+        ("", "tools-reordered", "patch")
+    ]
     assert not between([tool(a=INTEGER, b=STRING)], [tool(b=STRING, a=INTEGER)])
 
 
@@ -88,26 +97,62 @@ def others(schema: Any, **members: Any) -> dict[str, Any]:
         (tool(), tool(a=INTEGER), ("arguments.a", "member-added", "minor")),
         (tool(a=INTEGER), tool(), ("arguments.a", "member-removed", "unknown")),
         (tool(b=data(a=INTEGER)), tool(b=data()), ("arguments.b.a", "member-removed", "unknown")),
-        (tool(a=INTEGER, closed=True), tool(closed=True), ("arguments.a", "member-removed", "major")),
+        (
+            tool(a=INTEGER, closed=True),
+            tool(closed=True),
+            ("arguments.a", "member-removed", "major"),
+        ),
         (tool(a=INTEGER), tool(a_=INTEGER), ("arguments.a", "member-required", "major")),
         (tool(a_=INTEGER), tool(a=INTEGER), ("arguments.a", "member-optional", "minor")),
         (tool(a=NUMBER), tool(a=INTEGER), ("arguments.a", "narrowed", "major")),
         (tool(a=INTEGER), tool(a=NUMBER), ("arguments.a", "widened", "minor")),
         (tool(a=INTEGER), tool(a=STRING), ("arguments.a", "changed", "major")),
-        (tool(a={"enum": ["x", "y"]}), tool(a={"enum": ["x"]}), ("arguments.a", "narrowed", "major")),
-        (tool(a={"enum": ["x"]}), tool(a={"enum": ["y", "x"]}), ("arguments.a", "widened", "minor")),
+        (
+            tool(a={"enum": ["x", "y"]}),
+            tool(a={"enum": ["x"]}),
+            ("arguments.a", "narrowed", "major"),
+        ),
+        (
+            tool(a={"enum": ["x"]}),
+            tool(a={"enum": ["y", "x"]}),
+            ("arguments.a", "widened", "minor"),
+        ),
         (tool(a={**STRING, "pattern": "^a{3}$"}), tool(a={**STRING, "pattern": "^a{3,4}$"}), None),
         (tool(a={**STRING, "format": "date"}), tool(a={**STRING, "format": "uri"}), None),
         (tool(a=STRING), tool(a={**STRING, "format": "uri"}), None),
         (tool(a=NULLABLE), tool(a=STRING), ("arguments.a", "narrowed", "major")),
-        (tool(a=NULLABLE), tool(a={"anyOf": [INTEGER, {"type": "null"}]}), ("arguments.a", "changed", "major")),
-        (tool(a=INTEGER), tool(a={**INTEGER, "default": 1}), ("arguments.a", "default-changed", "minor")),
-        (tool(a=INTEGER), tool(a={**INTEGER, "description": "A."}), ("arguments.a", "text-changed", "patch")),
+        (
+            tool(a=NULLABLE),
+            tool(a={"anyOf": [INTEGER, {"type": "null"}]}),
+            ("arguments.a", "changed", "major"),
+        ),
+        (
+            tool(a=INTEGER),
+            tool(a={**INTEGER, "default": 1}),
+            ("arguments.a", "default-changed", "minor"),
+        ),
+        (
+            tool(a=INTEGER),
+            tool(a={**INTEGER, "description": "A."}),
+            ("arguments.a", "text-changed", "patch"),
+        ),
         (tool(a=INTEGER), tool(a=INTEGER, closed=True), ("arguments", "narrowed", "major")),
         (tool(a=INTEGER, closed=True), tool(a=INTEGER), ("arguments", "widened", "minor")),
-        (tool(a=data(x=INTEGER)), tool(a=data(x=INTEGER, closed=True)), ("arguments.a", "narrowed", "major")),
-        (tool(a=data(x=INTEGER)), tool(a=others(STRING, x=INTEGER)), ("arguments.a", "narrowed", "major")),
-        (tool(a=data(x=INTEGER, closed=True)), tool(a=data(x=INTEGER)), ("arguments.a", "widened", "minor")),
+        (
+            tool(a=data(x=INTEGER)),
+            tool(a=data(x=INTEGER, closed=True)),
+            ("arguments.a", "narrowed", "major"),
+        ),
+        (
+            tool(a=data(x=INTEGER)),
+            tool(a=others(STRING, x=INTEGER)),
+            ("arguments.a", "narrowed", "major"),
+        ),
+        (
+            tool(a=data(x=INTEGER, closed=True)),
+            tool(a=data(x=INTEGER)),
+            ("arguments.a", "widened", "minor"),
+        ),
         (
             tool(a={"type": "array", "items": data(b=data(x=INTEGER))}),
             tool(a={"type": "array", "items": data(b=data(x=INTEGER, closed=True))}),
@@ -133,7 +178,11 @@ def others(schema: Any, **members: Any) -> dict[str, Any]:
         (tool(a=MAP), tool(a={**MAP, "maxProperties": 500}), ("arguments.a", "narrowed", "major")),
         (tool(a=INTEGER), tool(a={**INTEGER, **SAFE}), ("arguments.a", "narrowed", "minor")),
         (tool(a={**INTEGER, **SAFE}), tool(a=INTEGER), ("arguments.a", "widened", "minor")),
-        (tool(a=INTEGER), tool(a={**INTEGER, "maximum": 2**53 - 2}), ("arguments.a", "narrowed", "major")),
+        (
+            tool(a=INTEGER),
+            tool(a={**INTEGER, "maximum": 2**53 - 2}),
+            ("arguments.a", "narrowed", "major"),
+        ),
         (tool(a=NUMBER), tool(a={**NUMBER, **SAFE}), ("arguments.a", "narrowed", "major")),
         (
             tool(a={"type": "array", "items": data(count=NUMBER)}),
@@ -172,9 +221,14 @@ def test_a_schema_that_contains_itself_is_told_once() -> None:
     def tree(value: Any) -> Any:
         node = {**data(value_=value), "properties": {"value": value}}
         node["properties"]["children"] = {"type": "array", "items": {"$ref": "#/$defs/Node"}}
-        return {"name": "t", "inputSchema": {**data(root={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}}}
+        return {
+            "name": "t",
+            "inputSchema": {**data(root={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}},
+        }
 
-    assert told(tree(NUMBER), tree(INTEGER)) == [("arguments.root.value", "narrowed", "major", "callers")]
+    assert told(tree(NUMBER), tree(INTEGER)) == [
+        ("arguments.root.value", "narrowed", "major", "callers")
+    ]
 
 
 def test_a_part_that_no_argument_can_have_breaks_nobody() -> None:
@@ -215,7 +269,9 @@ def test_each_change_of_several_is_told() -> None:
         (data(x={**STRING, "pattern": "^a{3}$"}), data(x={**STRING, "pattern": "^a{3,4}$"}), None),
     ],
 )
-def test_results_may_be_less_but_not_more_than_readers_were_told(old: Any, new: Any, expected: Any) -> None:
+def test_results_may_be_less_but_not_more_than_readers_were_told(
+    old: Any, new: Any, expected: Any
+) -> None:
     place, kind, level = expected or ("result.x", "undecided", "unknown")
     assert told(tool(output=old), tool(output=new)) == [(place, kind, level, "readers")]
 
@@ -233,7 +289,11 @@ def hinted(**hints: bool) -> dict[str, Any]:
         (hinted(readOnlyHint=True), hinted(), [("readOnlyHint", "major")]),
         (hinted(), hinted(readOnlyHint=True), [("readOnlyHint", "minor")]),
         (hinted(destructiveHint=False), hinted(), [("destructiveHint", "major")]),
-        (hinted(destructiveHint=False), hinted(destructiveHint=True), [("destructiveHint", "major")]),
+        (
+            hinted(destructiveHint=False),
+            hinted(destructiveHint=True),
+            [("destructiveHint", "major")],
+        ),
         (hinted(idempotentHint=True), hinted(idempotentHint=False), [("idempotentHint", "major")]),
         (hinted(openWorldHint=False), hinted(), [("openWorldHint", "major")]),
         (hinted(openWorldHint=True), hinted(), []),
@@ -241,8 +301,12 @@ def hinted(**hints: bool) -> dict[str, Any]:
         (tool(), hinted(destructiveHint=False), [("destructiveHint", "minor")]),
     ],
 )
-def test_who_approves_by_hints_hears_of_what_asks_for_more_care(old: Any, new: Any, expected: Any) -> None:
-    assert told(old, new) == [(f"annotations.{hint}", "hint-changed", level, "approval") for hint, level in expected]
+def test_who_approves_by_hints_hears_of_what_asks_for_more_care(
+    old: Any, new: Any, expected: Any
+) -> None:
+    assert told(old, new) == [
+        (f"annotations.{hint}", "hint-changed", level, "approval") for hint, level in expected
+    ]
 
 
 @pytest.mark.parametrize(
@@ -255,12 +319,21 @@ def test_who_approves_by_hints_hears_of_what_asks_for_more_care(old: Any, new: A
     ],
 )
 def test_who_calls_hears_whether_calls_have_to_be_tasks(old: Any, new: Any, level: str) -> None:
-    one, other = ({**tool(), "execution": {"taskSupport": support} if support else {}} for support in (old, new))
+    one, other = (
+        {**tool(), "execution": {"taskSupport": support} if support else {}}
+        for support in (old, new)
+    )
     assert told(one, other) == [("execution.taskSupport", "tasks-changed", level, "callers")]
 
 
 def test_words_and_pictures_are_patches() -> None:
-    new = {**tool(), "title": "T", "description": "D", "icons": [{"src": "x"}], "annotations": {"title": "T"}}
+    new = {
+        **tool(),
+        "title": "T",
+        "description": "D",
+        "icons": [{"src": "x"}],
+        "annotations": {"title": "T"},
+    }
     assert {(place, level) for place, _, level, _ in told(tool(), new)} == {
         (place, "patch") for place in ("title", "description", "icons", "annotations.title")
     }
@@ -279,14 +352,20 @@ def test_many_changes_of_one_tool_end_with_their_number() -> None:
     old = tool(**{f"m{number}": STRING for number in range(250)})
     found = between([old], [tool(**{f"m{number}": {"type": "integer"} for number in range(250)})])
     assert [change.change for change in found] == [*["changed"] * 100, "more-changes"]
-    assert (found[-1].level, found[-1].concerns, found[-1].text) == ("major", "callers", "and 150 more")
+    assert (found[-1].level, found[-1].concerns, found[-1].text) == (
+        "major",
+        "callers",
+        "and 150 more",
+    )
     assert found[-1].count == 150
 
 
 @pytest.mark.slow
 def test_what_is_found_before_the_steps_are_spent_is_reported() -> None:
     names = [f"m{number}" for number in range(MAX_STEPS)]
-    new = tool(first={"type": "integer"}, **{name: {"type": "string", "maxLength": 1} for name in names})
+    new = tool(
+        first={"type": "integer"}, **{name: {"type": "string", "maxLength": 1} for name in names}
+    )
     found = between([tool(first=STRING, **dict.fromkeys(names, STRING))], [new])
     assert verdict(found) in ("unknown", "major")
     assert "arguments.first" in [change.place for change in found]
@@ -305,13 +384,21 @@ def test_no_list_differs_from_itself(entries: list[Any]) -> None:
 
 @settings(max_examples=examples(80))
 @given(pairs())
-def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: tuple[Any, Any]) -> None:
-    """A schema that takes all that was described has no breaking difference from it, and one that does not has one."""
+def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(
+    pair: tuple[Any, Any],
+) -> None:
+    """A schema that takes all that was described has no breaking difference from it, and one that
+    does not has one.
+    """
     old, new = pair
     found = between([{"name": "t", "inputSchema": old}], [{"name": "t", "inputSchema": new}])
     answers = {takes_all(new, old).answer, takes_all(new, old, is_described=True).answer}
     if answers == {"yes"}:
-        refused = [change for change in found if change.change != "member-removed" or change.level == "major"]
+        refused = [
+            change
+            for change in found
+            if change.change != "member-removed" or change.level == "major"
+        ]
         assert verdict(refused) in ("none", "patch", "minor")
     if answers == {"no"}:
         assert verdict(found) in ("major", "unknown")
@@ -321,7 +408,9 @@ def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: 
 
 @settings(max_examples=examples(150))
 @given(pairs())
-def test_nothing_is_said_to_have_changed_only_if_no_value_tells_the_schemas_apart(pair: tuple[Any, Any]) -> None:
+def test_nothing_is_said_to_have_changed_only_if_no_value_tells_the_schemas_apart(
+    pair: tuple[Any, Any],
+) -> None:
     old, new = pair
     for member in ("inputSchema", "outputSchema"):
         blank = {"name": "t", "inputSchema": {"type": "object"}}

@@ -84,7 +84,9 @@ def test_return_data_becomes_the_output_schema_and_comes_back() -> None:
 
 
 def test_what_is_returned_without_a_name_is_passed_over() -> None:
-    assert "outputSchema" not in lagent.to_entry({**BOLD, "return_data": [{"description": "bold text"}]})
+    assert "outputSchema" not in lagent.to_entry(
+        {**BOLD, "return_data": [{"description": "bold text"}]}
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,10 @@ def test_types_are_read_in_any_case(written_as: str, meant: str) -> None:
 @pytest.mark.parametrize("name", ["Array", "LIST", "array", "List"])
 def test_an_array_has_items_for_the_clients_that_insist_on_them(name: str) -> None:
     assert parameter(type=name) == {"type": "array", "items": {}}
-    assert parameter(type=name, items={"type": "STRING"}) == {"type": "array", "items": {"type": "string"}}
+    assert parameter(type=name, items={"type": "STRING"}) == {
+        "type": "array",
+        "items": {"type": "string"},
+    }
 
 
 @pytest.mark.parametrize("words", [{}, {"type": "ANY"}, {"type": "Waypoint"}, {"type": ""}])
@@ -133,7 +138,10 @@ def test_words_of_json_schema_in_a_parameter_are_kept_and_others_are_not() -> No
 
 
 def test_a_toolkit_becomes_a_tool_for_each_of_its_apis() -> None:
-    assert [entry["name"] for entry in lagent.to_entries(EMPHASIS)] == ["PhraseEmphasis.bold", "PhraseEmphasis.italic"]
+    assert [entry["name"] for entry in lagent.to_entries(EMPHASIS)] == [
+        "PhraseEmphasis.bold",
+        "PhraseEmphasis.italic",
+    ]
     assert lagent.to_entries(BOLD) == [lagent.to_entry(BOLD)]
     with pytest.raises(Malformed, match="toolkit"):
         lagent.to_entry(EMPHASIS)
@@ -160,7 +168,10 @@ def test_a_toolkit_becomes_a_tool_for_each_of_its_apis() -> None:
         ({**BOLD, "$defs": []}, "$defs"),
         ({"name": "kit", "api_list": None}, "api_list"),
         ({"name": "", "api_list": [BOLD]}, "name"),
-        ({"name": "kit", "api_list": [BOLD, {**BOLD, "parameters": [{}]}]}, "api_list[1].parameters[0].name"),
+        (
+            {"name": "kit", "api_list": [BOLD, {**BOLD, "parameters": [{}]}]},
+            "api_list[1].parameters[0].name",
+        ),
         ({"name": "kit", "api_list": [BOLD, BOLD]}, "api_list[1].name"),
     ],
 )
@@ -178,10 +189,16 @@ def test_what_is_malformed_is_named_with_its_place(description: Any, where: str)
         ({"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": None}, {"type": "BOOLEAN"}),
         ({"type": ["string", "null"], "enum": ["a", None]}, {"type": "STRING", "enum": ["a"]}),
         ({"type": "array", "items": {}}, {"type": "Array"}),
-        ({"type": "array", "items": {"type": "integer"}}, {"type": "Array", "items": {"type": "integer"}}),
+        (
+            {"type": "array", "items": {"type": "integer"}},
+            {"type": "Array", "items": {"type": "integer"}},
+        ),
         ({}, {"type": "ANY"}),
         ({"type": "null"}, {"type": "ANY"}),
-        ({"type": ["string", "integer"]}, {"type": "ANY", "anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        (
+            {"type": ["string", "integer"]},
+            {"type": "ANY", "anyOf": [{"type": "string"}, {"type": "integer"}]},
+        ),
         ({"$ref": "#/nowhere"}, {"type": "ANY", "$ref": "#/nowhere"}),
     ],
 )
@@ -193,15 +210,21 @@ def test_a_schema_gets_the_nearest_type_and_words_for_what_that_does_not_say(
 
 def test_the_type_is_found_behind_references_and_circles_end() -> None:
     definitions = {"A": {"$ref": "#/$defs/B"}, "B": {"type": "object"}, "C": {"$ref": "#/$defs/C"}}
-    assert written({"$ref": "#/$defs/A"}, **{"$defs": definitions}) == {"type": "OBJECT", "$ref": "#/$defs/A"}
+    assert written({"$ref": "#/$defs/A"}, **{"$defs": definitions}) == {
+        "type": "OBJECT",
+        "$ref": "#/$defs/A",
+    }
     assert written({"$ref": "#/$defs/C"}, **{"$defs": definitions})["type"] == "ANY"
 
 
-# --- for any input ----------------------------------------------------------------------------------------------------
+# --- for any input --------------------------------------------------------------------------------
 
 BY_HAND = st.lists(
     st.fixed_dictionaries(
-        {"name": NAMES.filter(bool), "type": st.sampled_from(["STRING", "FLOAT", "BOOLEAN", "Array", "OBJECT", "ANY"])},
+        {
+            "name": NAMES.filter(bool),
+            "type": st.sampled_from(["STRING", "FLOAT", "BOOLEAN", "Array", "OBJECT", "ANY"]),
+        },
         optional={"enum": st.lists(TEXTS, min_size=1)},
     ).flatmap(lambda item: TEXTS.map(lambda said: {**item, "description": said})),
     unique_by=lambda item: item["name"],
@@ -212,7 +235,9 @@ BY_HAND = st.lists(
             "name": NAMES.filter(bool),
             "description": TEXTS,
             "parameters": st.just(parameters),
-            "required": st.lists(st.sampled_from([item["name"] for item in parameters]), unique=True)
+            "required": st.lists(
+                st.sampled_from([item["name"] for item in parameters]), unique=True
+            )
             if parameters
             else st.just([]),
         }
@@ -234,9 +259,15 @@ def test_of_any_tool_the_names_and_what_is_required_come_back(entry: dict[str, A
     description = lagent.from_entry(entry)
     assert entry == given_as
     assert list(description)[:4] == ["name", "description", "parameters", "required"]
-    assert [item["name"] for item in description["parameters"]] == list(entry["inputSchema"]["properties"])
+    assert [item["name"] for item in description["parameters"]] == list(
+        entry["inputSchema"]["properties"]
+    )
     named = [item for item in description["parameters"] if item["name"]]
     required = [name for name in description["required"] if name]
-    back = lagent.to_entry({**description, "parameters": named, "required": required, "return_data": []})
+    back = lagent.to_entry(
+        {**description, "parameters": named, "required": required, "return_data": []}
+    )
     assert back["name"] == entry["name"]
-    assert back["inputSchema"].get("required", []) == [name for name in entry["inputSchema"]["required"] if name]
+    assert back["inputSchema"].get("required", []) == [
+        name for name in entry["inputSchema"]["required"] if name
+    ]

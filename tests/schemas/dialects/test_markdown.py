@@ -1,4 +1,6 @@
-"""Pages of Markdown: readable, and read by a real parser as what they are meant to be, whatever a server says."""
+"""Pages of Markdown: readable, and read by a real parser as what they are meant to be, whatever a
+server says.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,23 @@ MEASURE = {
             "points": {
                 "type": "array",
                 "minItems": 2,
-                "items": {"type": "object", "properties": {"x": {"type": "number", "description": "a|b\n<i>"}}},
+                "items": {
+                    "type": "object",
+                    "properties": {"x": {"type": "number", "description": "a|b\n<i>"}},
+                },
                 "description": "Where to pass.",
             },
             "tree": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]},
         },
         "required": ["points"],
         "additionalProperties": {"type": "integer"},
-        "$defs": {"Tree": {"type": "object", "description": "A tree.", "properties": {"of": {"$ref": "#/$defs/Tree"}}}},
+        "$defs": {
+            "Tree": {
+                "type": "object",
+                "description": "A tree.",
+                "properties": {"of": {"$ref": "#/$defs/Tree"}},
+            }
+        },
     },
     "outputSchema": {
         "type": "object",
@@ -42,7 +53,10 @@ MEASURE = {
 
 
 def test_a_page_has_a_table_for_each_tool_and_each_definition() -> None:
-    ping = {"name": "ping", "outputSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
+    ping = {
+        "name": "ping",
+        "outputSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
+    }
     assert markdown.from_entries([MEASURE, ping], "My tools").splitlines() == [
         "# My tools",
         "",
@@ -89,9 +103,15 @@ def test_a_page_has_a_table_for_each_tool_and_each_definition() -> None:
         ({"type": "array", "items": {"enum": [1, 2]}}, "array of (`1` or `2`)"),
         ({"type": "array", "items": {"type": ["string", "null"]}}, "array of (string or null)"),
         ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, "array of string"),
-        ({"type": "array", "prefixItems": [{"type": "string"}]}, "array of string, then any number of any value"),
+        (
+            {"type": "array", "prefixItems": [{"type": "string"}]},
+            "array of string, then any number of any value",
+        ),
         ({"type": "object"}, "object"),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, "object of any names, each integer"),
+        (
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            "object of any names, each integer",
+        ),
         ({"const": "a|b`"}, "<code>&#34;a&#124;b&#96;&#34;</code>"),
         ({"enum": []}, "nothing"),
         ({"allOf": [{"type": "string"}, {"minLength": 1}]}, "string"),
@@ -102,7 +122,7 @@ def test_types_are_told_in_words(schema: Any, words: str) -> None:
     assert f"| `x` | {words} | no |  |  |" in page
 
 
-# --- for any input ----------------------------------------------------------------------------------------------------
+# --- for any input --------------------------------------------------------------------------------
 
 PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -122,22 +142,39 @@ def test_nothing_that_a_server_says_leaves_its_place(entries: list[dict[str, Any
     tokens = PARSER.parse(markdown.from_entries(entries))
     assert entries == given_as
 
-    html = [part.content for token in tokens for part in [token, *(token.children or [])] if "html" in part.type]
+    html = [
+        part.content
+        for token in tokens
+        for part in [token, *(token.children or [])]
+        if "html" in part.type
+    ]
     assert set(html) <= {"<br>", "<code>", "</code>"}
     assert not any(child.type == "image" for token in tokens for child in token.children or [])
 
-    places = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
+    places = [
+        place
+        for place, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0
+    ]
     assert [tokens[place].tag for place in places] == ["h1", *["h2"] * len(entries)]
     headings = [shown(tokens[place + 1]) for place in places[1:]]
-    assert [heading.strip() for heading in headings] == [printed(entry["name"]).strip() for entry in entries]
+    assert [heading.strip() for heading in headings] == [
+        printed(entry["name"]).strip() for entry in entries
+    ]
 
     for entry, start, end in zip(entries, places[1:], [*places[2:], len(tokens)], strict=False):
         section = tokens[start:end]
         rows = [
-            place for place, token in enumerate(section) if token.type == "tr_open" and section[place + 1].tag == "td"
+            place
+            for place, token in enumerate(section)
+            if token.type == "tr_open" and section[place + 1].tag == "td"
         ]
         cells = [[shown(section[place + 2 + 3 * column]) for column in range(5)] for place in rows]
         names = [cell[0].strip() for cell in cells]
-        members = [name for name, schema in entry["inputSchema"]["properties"].items() if schema is not False]
+        members = [
+            name
+            for name, schema in entry["inputSchema"]["properties"].items()
+            if schema is not False
+        ]
         assert all(printed(name).strip() in names for name in members)
         assert all(cell[2] in ("yes", "no") for cell in cells)

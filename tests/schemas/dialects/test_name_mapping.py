@@ -23,7 +23,23 @@ TAKES = {
 LONG = "x" * 70
 SETS = st.lists(
     NAMES
-    | st.sampled_from(["a.b", "a/b", "a_b", "a b", "a_b_", "1a", "_1a", LONG, LONG + ".", "ﬁ", "fi", "é", "e\u0301"]),
+    | st.sampled_from(
+        [
+            "a.b",
+            "a/b",
+            "a_b",
+            "a b",
+            "a_b_",
+            "1a",
+            "_1a",
+            LONG,
+            LONG + ".",
+            "ﬁ",
+            "fi",
+            "é",
+            "e\u0301",
+        ]
+    ),
     unique=True,
     max_size=8,
 )
@@ -65,7 +81,14 @@ def test_long_names_that_begin_alike_stay_apart() -> None:
 
 @pytest.mark.parametrize(
     ("name", "called"),
-    [("class", "class_"), ("1st", "_1st"), ("ﬁnd", "find"), ("加法", "加法"), ("a-b", "a_b"), ("", "_")],
+    [
+        ("class", "class_"),
+        ("1st", "_1st"),
+        ("ﬁnd", "find"),
+        ("加法", "加法"),
+        ("a-b", "a_b"),
+        ("", "_"),
+    ],
 )
 def test_python_gets_identifiers_that_it_reads_as_they_are_written(name: str, called: str) -> None:
     assert Names([name], "python").theirs == {name: called}
@@ -77,16 +100,24 @@ def test_an_unknown_dialect_is_refused_with_those_that_there_are() -> None:
 
 
 @given(SETS, DIALECTS)
-def test_any_names_are_called_what_the_dialect_takes_and_lead_back(given_names: list[str], dialect: str) -> None:
+def test_any_names_are_called_what_the_dialect_takes_and_lead_back(
+    given_names: list[str], dialect: str
+) -> None:
     names = Names(given_names, dialect)
     assert list(names.theirs) == given_names
     assert [names.ours[names.theirs[name]] for name in given_names] == given_names
     assert all(TAKES[dialect](called) for called in names.ours)
-    assert all(names.theirs[name] == name for name in given_names if TAKES[dialect](name) and dialect != "typescript")
+    assert all(
+        names.theirs[name] == name
+        for name in given_names
+        if TAKES[dialect](name) and dialect != "typescript"
+    )
 
 
 @given(SETS.flatmap(lambda names: st.tuples(st.just(names), st.permutations(names))), DIALECTS)
-def test_the_order_of_names_does_not_matter(orders: tuple[list[str], list[str]], dialect: str) -> None:
+def test_the_order_of_names_does_not_matter(
+    orders: tuple[list[str], list[str]], dialect: str
+) -> None:
     one, other = orders
     assert Names(one, dialect).theirs == Names(other, dialect).theirs
 
@@ -103,7 +134,9 @@ def test_a_name_that_is_added_changes_another_only_if_it_would_have_taken_it(
 
 
 @given(SETS, DIALECTS)
-def test_a_name_made_to_look_like_a_digest_takes_nobodys_place(given_names: list[str], dialect: str) -> None:
+def test_a_name_made_to_look_like_a_digest_takes_nobodys_place(
+    given_names: list[str], dialect: str
+) -> None:
     traps = [*given_names, *Names(given_names, dialect).ours]
     names = Names(traps, dialect)
     assert len(names.ours) == len(set(traps))

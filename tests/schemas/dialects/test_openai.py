@@ -19,7 +19,10 @@ ADD = {
     "description": "Add two numbers.",
     "inputSchema": {
         "type": "object",
-        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1, "description": "what to add"}},
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": "integer", "default": 1, "description": "what to add"},
+        },
         "required": ["a"],
         "additionalProperties": False,
     },
@@ -38,7 +41,10 @@ def test_a_tool_without_parameters_says_that_it_has_none() -> None:
         "name": "ping",
         "parameters": {"type": "object", "properties": {}},
     }
-    assert anthropic.from_entry({"name": "ping"}) == {"name": "ping", "input_schema": {"type": "object"}}
+    assert anthropic.from_entry({"name": "ping"}) == {
+        "name": "ping",
+        "input_schema": {"type": "object"},
+    }
 
 
 def test_a_tool_of_anthropic_has_an_input_schema() -> None:
@@ -52,7 +58,11 @@ def test_a_tool_of_anthropic_has_an_input_schema() -> None:
 @given(ENTRIES.filter(lambda entry: entry["name"]))
 def test_any_tool_comes_back(entry: dict[str, Any]) -> None:
     given_as = copy.deepcopy(entry)
-    expected = {key: value for key, value in entry.items() if key in ("name", "description", "inputSchema") and value}
+    expected = {
+        key: value
+        for key, value in entry.items()
+        if key in ("name", "description", "inputSchema") and value
+    }
     assert openai.to_entry(openai.from_entry(entry)) == expected
     assert openai.to_entry(openai.from_entry(entry, flat=True)) == expected
     assert openai.to_entry(openai.from_entry(entry)["function"]) == expected
@@ -65,14 +75,22 @@ def test_any_tool_comes_back(entry: dict[str, Any]) -> None:
 
 
 def test_anthropic_gets_names_of_parameters_that_it_takes_and_they_lead_back() -> None:
-    schema = {"type": "object", "properties": {"filter[id]": {}, "a.b": {}}, "required": ["filter[id]"]}
+    schema = {
+        "type": "object",
+        "properties": {"filter[id]": {}, "a.b": {}},
+        "required": ["filter[id]"],
+    }
     entry = {"name": "find", "inputSchema": schema}
     assert anthropic.from_entry(entry)["input_schema"] == {
         "type": "object",
         "properties": {"filter_id_": {}, "a.b": {}},
         "required": ["filter_id_"],
     }
-    assert anthropic.arguments({"filter_id_": 1, "a.b": 2, "c": 3}, entry) == {"filter[id]": 1, "a.b": 2, "c": 3}
+    assert anthropic.arguments({"filter_id_": 1, "a.b": 2, "c": 3}, entry) == {
+        "filter[id]": 1,
+        "a.b": 2,
+        "c": 3,
+    }
     assert schema["required"] == ["filter[id]"]
 
 
@@ -85,19 +103,24 @@ def test_anthropic_gets_names_of_parameters_that_it_takes_and_they_lead_back() -
         ({"type": "function", "function": "add"}, "function"),
         ({"type": "function", "function": {}}, "function.name"),
         ({"type": "function", "function": {"name": "add", "parameters": []}}, None),
-        ({"type": "function", "function": {"name": "add", "parameters": "none"}}, "function.parameters"),
+        (
+            {"type": "function", "function": {"name": "add", "parameters": "none"}},
+            "function.parameters",
+        ),
     ],
 )
 def test_what_is_no_function_is_refused_with_its_place(tool: Any, where: str | None) -> None:
     if where is None:
-        assert openai.to_entry(tool)["inputSchema"] == {"type": "object"}  # written by languages whose {} is []
+        assert openai.to_entry(tool)["inputSchema"] == {
+            "type": "object"
+        }  # written by languages whose {} is []
         return
     with pytest.raises(Malformed) as caught:
         openai.to_entry(tool)
     assert caught.value.where == where
 
 
-# --- strict -----------------------------------------------------------------------------------------------------------
+# --- strict ---------------------------------------------------------------------------------------
 
 
 def member(schema: Any, *, required: bool = True, **root: Any) -> Any:
@@ -138,7 +161,10 @@ def test_a_strict_function_wants_everything_and_says_what_null_means() -> None:
         ({"type": "string", "format": "date"}, {"type": "string", "format": "date"}),
         ({"type": "string", "format": "uri"}, {"type": "string", "description": '(format: "uri")'}),
         ({"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^a"}),
-        ({"type": "string", "pattern": "(?=a)"}, {"type": "string", "description": '(pattern: "(?=a)")'}),
+        (
+            {"type": "string", "pattern": "(?=a)"},
+            {"type": "string", "description": '(pattern: "(?=a)")'},
+        ),
         (
             {"type": "string", "minLength": 1, "description": "a name"},
             {"type": "string", "description": "a name (minLength: 1)"},
@@ -148,17 +174,31 @@ def test_a_strict_function_wants_everything_and_says_what_null_means() -> None:
             {"enum": ["a", 1, None]},
             {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer", "enum": [1]}, NULL]},
         ),
-        ({"type": ["string", "null"], "enum": ["a", None]}, {"anyOf": [{"type": "string", "enum": ["a"]}, NULL]}),
+        (
+            {"type": ["string", "null"], "enum": ["a", None]},
+            {"anyOf": [{"type": "string", "enum": ["a"]}, NULL]},
+        ),
         ({"type": "string", "enum": ["a", None]}, {"type": "string", "enum": ["a"]}),
         (
             {"type": ["string", "integer"], "minimum": 1, "description": "which"},
-            {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1}], "description": "which"},
+            {
+                "anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1}],
+                "description": "which",
+            },
         ),
         ({"oneOf": [{"type": "string"}, {"anyOf": [NULL]}]}, {"anyOf": [{"type": "string"}, NULL]}),
-        ({"allOf": [{"type": "string"}], "description": "it"}, {"type": "string", "description": "it"}),
+        (
+            {"allOf": [{"type": "string"}], "description": "it"},
+            {"type": "string", "description": "it"},
+        ),
         (
             {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
-            {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "(uniqueItems: true)"},
+            {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "description": "(uniqueItems: true)",
+            },
         ),
         (
             {"type": "array", "prefixItems": [{"type": "string"}, NULL]},
@@ -180,7 +220,12 @@ def test_a_strict_function_wants_everything_and_says_what_null_means() -> None:
         ),
         (
             {"type": "object", "oneOf": [{"properties": {"y": NULL}, "required": ["y"]}]},
-            {"type": "object", "properties": {"y": NULL}, "required": ["y"], "additionalProperties": False},
+            {
+                "type": "object",
+                "properties": {"y": NULL},
+                "required": ["y"],
+                "additionalProperties": False,
+            },
         ),
     ],
 )
@@ -191,10 +236,17 @@ def test_what_strict_mode_cannot_enforce_is_said_in_words(schema: Any, expected:
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "string"}, {"anyOf": [{"type": "string"}, NULL], "description": "(null to leave it out)"}),
+        (
+            {"type": "string"},
+            {"anyOf": [{"type": "string"}, NULL], "description": "(null to leave it out)"},
+        ),
         ({"type": ["string", "null"], "default": None}, {"anyOf": [{"type": "string"}, NULL]}),
         (
-            {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "which", "default": 1},
+            {
+                "anyOf": [{"type": "string"}, {"type": "integer"}],
+                "description": "which",
+                "default": 1,
+            },
             {
                 "anyOf": [{"type": "string"}, {"type": "integer"}, NULL],
                 "description": "which (null for the default: 1)",
@@ -210,7 +262,10 @@ def test_definitions_are_strict_too_and_nothing_stands_beside_a_reference() -> N
     tree = {"type": "object", "properties": {"of": {"$ref": "#/definitions/Tree"}}}
     schema = {
         "type": "object",
-        "properties": {"a": {"$ref": "#/definitions/Tree", "description": "it"}, "b": {"$ref": "#/definitions/Tree"}},
+        "properties": {
+            "a": {"$ref": "#/definitions/Tree", "description": "it"},
+            "b": {"$ref": "#/definitions/Tree"},
+        },
         "required": ["a", "b"],
         "definitions": {"Tree": tree, "Unused": {}},
     }
@@ -226,7 +281,10 @@ def test_definitions_are_strict_too_and_nothing_stands_beside_a_reference() -> N
             "Tree": {
                 "type": "object",
                 "properties": {
-                    "of": {"anyOf": [{"$ref": "#/$defs/Tree"}, NULL], "description": "(null to leave it out)"}
+                    "of": {
+                        "anyOf": [{"$ref": "#/$defs/Tree"}, NULL],
+                        "description": "(null to leave it out)",
+                    }
                 },
                 "required": ["of"],
                 "additionalProperties": False,
@@ -245,9 +303,15 @@ def test_definitions_are_strict_too_and_nothing_stands_beside_a_reference() -> N
         ({"type": "array", "items": {}}, "properties.x.items"),
         ({"type": "object"}, "properties.x"),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, "properties.x"),
-        ({"type": "object", "properties": {"y": NULL}, "additionalProperties": True}, "properties.x"),
+        (
+            {"type": "object", "properties": {"y": NULL}, "additionalProperties": True},
+            "properties.x",
+        ),
         ({"allOf": [{"type": "string"}, {"pattern": "a"}]}, "properties.x.allOf"),
-        ({"allOf": [{"type": "object", "properties": {"y": NULL}}], "properties": {"z": NULL}}, "properties.x.allOf"),
+        (
+            {"allOf": [{"type": "object", "properties": {"y": NULL}}], "properties": {"z": NULL}},
+            "properties.x.allOf",
+        ),
         ({"anyOf": [NULL, {}]}, "properties.x.anyOf[1]"),
         ({"enum": [{"a": 1}]}, "properties.x"),
         ({"type": "string", "enum": [1]}, "properties.x"),
@@ -258,7 +322,10 @@ def test_definitions_are_strict_too_and_nothing_stands_beside_a_reference() -> N
     ],
 )
 def test_what_has_no_strict_form_is_refused_with_its_place(schema: Any, where: str) -> None:
-    definitions = {"Circle": {"$ref": "#/$defs/Circle"}, "Deep": {"type": "object", "properties": {"y": {}}}}
+    definitions = {
+        "Circle": {"$ref": "#/$defs/Circle"},
+        "Deep": {"type": "object", "properties": {"y": {}}},
+    }
     with pytest.raises(NotStrict) as caught:
         member(schema, **{"$defs": definitions})
     assert caught.value.where == where

@@ -1,4 +1,6 @@
-"""Python stubs: what is written is Python whatever a server says, and what people write is read without running it."""
+"""Python stubs: what is written is Python whatever a server says, and what people write is read
+without running it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ MEASURE = {
             "via": {"anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}]},
             "filter[id]": {"type": "integer"},
             "tree": {"$ref": "#/$defs/Tree"},
-            "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "maxItems": 2},
+            "pair": {
+                "type": "array",
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "maxItems": 2,
+            },
         },
         "required": ["points"],
         "additionalProperties": {"type": "integer"},
@@ -38,7 +44,10 @@ MEASURE = {
             "Point": {
                 "type": "object",
                 "description": "A point.",
-                "properties": {"x": {"type": "number", "description": "in metres", "minimum": 0}, "y": {}},
+                "properties": {
+                    "x": {"type": "number", "description": "in metres", "minimum": 0},
+                    "y": {},
+                },
                 "required": ["x"],
             },
             "Tree": {
@@ -109,9 +118,14 @@ def test_a_type_is_written_once_however_many_tools_have_it() -> None:
     other = {"type": "object", "properties": {"x": {"type": "string"}}}
 
     def tool(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"name": name, "inputSchema": {"properties": {"at": {"$ref": "#/$defs/P"}}, "$defs": {"P": schema}}}
+        return {
+            "name": name,
+            "inputSchema": {"properties": {"at": {"$ref": "#/$defs/P"}}, "$defs": {"P": schema}},
+        }
 
-    stubs = python.from_entries([tool("one", point), tool("two", copy.deepcopy(point)), tool("three", other)])
+    stubs = python.from_entries(
+        [tool("one", point), tool("two", copy.deepcopy(point)), tool("three", other)]
+    )
     assert [line for line in stubs.splitlines() if line.startswith(("class", "def"))] == [
         "class P(TypedDict):",
         "def one(at: P = ...): ...",
@@ -136,7 +150,15 @@ def test_a_type_is_written_once_however_many_tools_have_it() -> None:
         ({"type": "array", "prefixItems": [{"type": "string"}]}, "tuple[str, *tuple[Any, ...]]"),
         ({"type": "array", "items": [{"type": "string"}], "additionalItems": False}, "tuple[str]"),
         ({"type": "array", "prefixItems": [], "items": False}, "tuple[()]"),
-        ({"type": "object", "anyOf": [{"required": ["a"]}], "properties": {"a": {}}, "title": "the thing"}, "TheThing"),
+        (
+            {
+                "type": "object",
+                "anyOf": [{"required": ["a"]}],
+                "properties": {"a": {}},
+                "title": "the thing",
+            },
+            "TheThing",
+        ),
         ({"type": ["object", "null"], "properties": {"a": {}}}, "X | None"),
         ({"$ref": "#/$defs/Json"}, "Json"),
         ({"$ref": "#/$defs/Circle"}, "Circle"),
@@ -146,10 +168,15 @@ def test_a_type_is_written_once_however_many_tools_have_it() -> None:
 )
 def test_types(schema: dict[str, Any], annotation: str | None) -> None:
     definitions = {
-        "Json": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/Json"}}]},
+        "Json": {
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/Json"}}]
+        },
         "Circle": {"$ref": "#/$defs/Circle"},
     }
-    entry = {"name": "f", "inputSchema": {"properties": {"x": schema}, "required": ["x"], "$defs": definitions}}
+    entry = {
+        "name": "f",
+        "inputSchema": {"properties": {"x": schema}, "required": ["x"], "$defs": definitions},
+    }
     stub = python.from_entry(entry)
     expected = annotation or """Literal[1, True, None, "a", '\\'"\\n', 1.5, [1], {"a": None}]"""
     assert stub.endswith(f"def f(x: {expected}): ...")
@@ -159,8 +186,14 @@ def test_types(schema: dict[str, Any], annotation: str | None) -> None:
 
 def test_a_definition_of_one_kind_in_a_list_has_one_name() -> None:
     node = {"type": ["object"], "properties": {"next": {"$ref": "#/$defs/Node"}}}
-    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}}
-    assert python.from_entry(entry).splitlines()[:2] == ["class Node(TypedDict):", "    next: NotRequired[Node]"]
+    entry = {
+        "name": "f",
+        "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}},
+    }
+    assert python.from_entry(entry).splitlines()[:2] == [
+        "class Node(TypedDict):",
+        "    next: NotRequired[Node]",
+    ]
 
 
 def test_objects_that_are_said_in_parts_are_put_together() -> None:
@@ -177,7 +210,10 @@ def test_objects_that_are_said_in_parts_are_put_together() -> None:
 def test_an_object_may_be_a_part_of_its_own_member() -> None:
     member = {"allOf": [{"$ref": "#/$defs/Node"}, {"properties": {"weight": {"type": "number"}}}]}
     node = {"type": "object", "properties": {"child": member}}
-    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}}
+    entry = {
+        "name": "f",
+        "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}},
+    }
     assert python.from_entry(entry).splitlines() == [
         "class Child(TypedDict):",
         "    child: NotRequired[Node]",
@@ -205,14 +241,21 @@ def test_a_member_has_the_description_of_its_only_part(schema: dict[str, Any]) -
 
 
 def test_arguments_that_are_said_in_parts_are_put_together() -> None:
-    one = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+    one = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "required": ["a", "b"],
+    }
     other = {"properties": {"b": {"type": "integer"}, "c": {}}, "required": ["b"]}
-    for word, expected in (("anyOf", "b: int, a: int = ..., c: Any = ..."), ("allOf", "a: int, b: int, c: Any = ...")):
+    for word, expected in (
+        ("anyOf", "b: int, a: int = ..., c: Any = ..."),
+        ("allOf", "a: int, b: int, c: Any = ..."),
+    ):
         schema = {"type": "object", word: [{"$ref": "#/$defs/One"}, other], "$defs": {"One": one}}
         assert python.from_entry({"name": "f", "inputSchema": schema}) == f"def f({expected}): ..."
 
 
-# --- for any input ----------------------------------------------------------------------------------------------------
+# --- for any input --------------------------------------------------------------------------------
 
 
 def cleaned(text: str) -> str:
@@ -220,14 +263,20 @@ def cleaned(text: str) -> str:
 
 
 @given(st.lists(ENTRIES, max_size=2, unique_by=lambda entry: entry["name"]))
-def test_any_tools_are_valid_python_that_says_what_they_say_and_can_be_read(entries: list[dict[str, Any]]) -> None:
+def test_any_tools_are_valid_python_that_says_what_they_say_and_can_be_read(
+    entries: list[dict[str, Any]],
+) -> None:
     given_as = copy.deepcopy(entries)
     stubs = python.from_entries(entries)
     assert entries == given_as
     functions = [node for node in ast.parse(stubs).body if isinstance(node, ast.FunctionDef)]
     called = Names([entry["name"] for entry in entries], "python")
-    assert [called.ours[function.name] for function in functions] == [entry["name"] for entry in entries]
-    compile(stubs, "stubs", "exec")  # sees what parsing does not, such as a parameter that is there twice
+    assert [called.ours[function.name] for function in functions] == [
+        entry["name"] for entry in entries
+    ]
+    compile(
+        stubs, "stubs", "exec"
+    )  # sees what parsing does not, such as a parameter that is there twice
     for entry, function in zip(entries, functions, strict=True):
         said = ast.get_docstring(function) or ""
         assert said.startswith(cleaned(entry.get("description", "")))
@@ -236,4 +285,6 @@ def test_any_tools_are_valid_python_that_says_what_they_say_and_can_be_read(entr
                 assert line in said
         arguments = function.args
         assert len(arguments.args) == len(entry["inputSchema"]["properties"])
-        assert len(arguments.args) - len(arguments.defaults) == len(set(entry["inputSchema"]["required"]))
+        assert len(arguments.args) - len(arguments.defaults) == len(
+            set(entry["inputSchema"]["required"])
+        )

@@ -1,4 +1,6 @@
-"""TypeScript declarations, as they read. That they compile is asked of the compiler itself, among the interop tests."""
+"""TypeScript declarations, as they read. That they compile is asked of the compiler itself, among
+the interop tests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ TREE = {
         "type": "object",
         "properties": {
             "tree": {"$ref": "#/$defs/Tree"},
-            "kind": {"enum": ["oak", "elm", None], "default": "oak", "description": "which */ kind"},
+            "kind": {
+                "enum": ["oak", "elm", None],
+                "default": "oak",
+                "description": "which */ kind",
+            },
             "filter[id]": {"type": "integer", "minimum": 1},
         },
         "required": ["tree"],
@@ -31,7 +37,11 @@ TREE = {
             }
         },
     },
-    "outputSchema": {"type": "object", "properties": {"result": {"type": "boolean"}}, "required": ["result"]},
+    "outputSchema": {
+        "type": "object",
+        "properties": {"result": {"type": "boolean"}},
+        "required": ["result"],
+    },
 }
 
 
@@ -61,9 +71,10 @@ def test_a_tool_that_says_little_takes_a_line() -> None:
         {"name": "ping", "inputSchema": {"type": "object"}},
         {"name": "delete", "inputSchema": {"properties": {"id": {}}}},
     ]
-    assert typescript.from_entries(tools) == (
-        "export declare function ping(): Promise<unknown>;\n\n"
-        '/** Tool "delete". */\nexport declare function delete_(args?: { id?: unknown }): Promise<unknown>;'
+    assert (
+        typescript.from_entries(tools)
+        == 'export declare function ping(): Promise<unknown>;\n\n/** Tool "delete". */\nexport'
+        " declare function delete_(args?: { id?: unknown }): Promise<unknown>;"
     )
 
 
@@ -75,7 +86,10 @@ def test_a_tool_that_says_little_takes_a_line() -> None:
         ({"type": "object", "additionalProperties": {"type": "string"}}, "Record<string, string>"),
         ({"$ref": "#/$defs/Json"}, "Json"),
         ({"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "{ a?: unknown; b?: unknown }"),
-        ({"type": "array", "prefixItems": [{}], "items": {"enum": [1, 2]}}, "[unknown, ...(1 | 2)[]]"),
+        (
+            {"type": "array", "prefixItems": [{}], "items": {"enum": [1, 2]}},
+            "[unknown, ...(1 | 2)[]]",
+        ),
         ({"const": {"a": [1, {}]}}, '{ "a": [1, Record<string, never>] }'),
         (False, "never"),
     ],
@@ -84,11 +98,21 @@ def test_types(schema: Any, expected: str) -> None:
     definitions = {
         "A": {"type": "object", "properties": {"a": {}}},
         "B": {"type": "object", "properties": {"b": {}}},
-        "Json": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/Json"}}]},
+        "Json": {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/Json"}},
+            ]
+        },
     }
-    entry = {"name": "f", "inputSchema": {"properties": {"x": {"items": schema}}, "$defs": definitions}}
+    entry = {
+        "name": "f",
+        "inputSchema": {"properties": {"x": {"items": schema}}, "$defs": definitions},
+    }
     *types, function = typescript.from_entry(entry).split("\n\n")
-    written = function.removeprefix("export declare function f(args?: { x?: ").removesuffix("[] }): Promise<unknown>;")
+    written = function.removeprefix("export declare function f(args?: { x?: ").removesuffix(
+        "[] }): Promise<unknown>;"
+    )
     assert written in (expected, f"({expected})")
     if expected == "Json":
         assert types == ["export type Json = string | { [key: string]: Json };"]
@@ -96,8 +120,19 @@ def test_types(schema: Any, expected: str) -> None:
 
 def test_no_definition_consists_of_itself() -> None:
     one = {"anyOf": [{"$ref": "#/$defs/B"}, {"type": "string"}]}
-    other = {"anyOf": [{"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}}, {"$ref": "#/$defs/A"}]}
-    entry = {"name": "f", "inputSchema": {"properties": {"b": {"$ref": "#/$defs/B"}}, "$defs": {"A": one, "B": other}}}
+    other = {
+        "anyOf": [
+            {"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}},
+            {"$ref": "#/$defs/A"},
+        ]
+    }
+    entry = {
+        "name": "f",
+        "inputSchema": {
+            "properties": {"b": {"$ref": "#/$defs/B"}},
+            "$defs": {"A": one, "B": other},
+        },
+    }
     assert typescript.from_entry(entry).split("\n\n")[:2] == [
         "export type A = unknown;",
         "export type B = { x?: A } | A;",
@@ -108,9 +143,16 @@ def test_objects_with_parts_that_double_at_each_level_are_read() -> None:
     definitions: dict[str, Any] = {name: {"properties": {name: {}}} for name in ("L0", "K0")}
     for level in range(1, 40):
         parts = {"allOf": [{"$ref": f"#/$defs/L{level - 1}"}, {"$ref": f"#/$defs/K{level - 1}"}]}
-        definitions |= {f"{letter}{level}": {**parts, "properties": {f"{letter}{level}": {}}} for letter in "LK"}
-    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/L39"}}, "$defs": definitions}}
-    assert typescript.from_entry(entry).endswith("export declare function f(args?: { x?: L39 }): Promise<unknown>;")
+        definitions |= {
+            f"{letter}{level}": {**parts, "properties": {f"{letter}{level}": {}}} for letter in "LK"
+        }
+    entry = {
+        "name": "f",
+        "inputSchema": {"properties": {"x": {"$ref": "#/$defs/L39"}}, "$defs": definitions},
+    }
+    assert typescript.from_entry(entry).endswith(
+        "export declare function f(args?: { x?: L39 }): Promise<unknown>;"
+    )
 
 
 def test_nothing_in_a_comment_speaks_to_the_compiler() -> None:

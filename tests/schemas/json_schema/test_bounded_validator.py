@@ -27,12 +27,32 @@ LONG = "a" * 40 + "b"
 DRAFTS = (Draft7Validator, Draft201909Validator, Draft202012Validator)
 
 _WORDS = st.sampled_from(
-    [*ONE, *LISTS, *NAMED, "type", "enum", "const", "required", "minLength", "minimum", "uniqueItems", "pattern"]
+    [
+        *ONE,
+        *LISTS,
+        *NAMED,
+        "type",
+        "enum",
+        "const",
+        "required",
+        "minLength",
+        "minimum",
+        "uniqueItems",
+        "pattern",
+    ]
 )
-_LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-1, 2), st.just(1.0), st.sampled_from(["string", "a", "x"]))
+_LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-1, 2),
+    st.just(1.0),
+    st.sampled_from(["string", "a", "x"]),
+)
 JSON = st.recursive(
     _LEAVES,
-    lambda inner: st.one_of(st.dictionaries(_WORDS | st.just("a"), inner, max_size=3), st.lists(inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.dictionaries(_WORDS | st.just("a"), inner, max_size=3), st.lists(inner, max_size=3)
+    ),
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(_WORDS, JSON, max_size=4)
@@ -94,13 +114,16 @@ def test_a_pattern_that_backtracks_is_judged() -> None:
 def test_a_part_that_names_another_dialect_is_counted_too() -> None:
     schema = tool("doubling")["inputSchema"]
     schema["$defs"] = {
-        name: {"$schema": "http://json-schema.org/draft-07/schema#", **inner} for name, inner in schema["$defs"].items()
+        name: {"$schema": "http://json-schema.org/draft-07/schema#", **inner}
+        for name, inner in schema["$defs"].items()
     }
     assert "steps" in refusal(schema, {})
 
 
 def test_unevaluated_members_are_counted_too() -> None:
-    assert "steps" in refusal({**tool("doubling")["inputSchema"], "unevaluatedProperties": False}, {"a": "b"})
+    assert "steps" in refusal(
+        {**tool("doubling")["inputSchema"], "unevaluatedProperties": False}, {"a": "b"}
+    )
     evil = {"type": "object", "patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False}
     assert "unevaluatedProperties" in refusal(evil, {LONG: 1})
 
@@ -110,12 +133,16 @@ def test_the_text_of_errors_is_counted_too() -> None:
     assert "steps" in refusal(branches, "a" * 100_000)
 
 
-@pytest.mark.parametrize("items", [[1, 1.0], [{"a": [1]}, {"a": [1.0]}], [None, None], ["a", "b", "a"]])
+@pytest.mark.parametrize(
+    "items", [[1, 1.0], [{"a": [1]}, {"a": [1.0]}], [None, None], ["a", "b", "a"]]
+)
 def test_equal_items_are_found(items: list[Any]) -> None:
     assert not SchemaValidator({"uniqueItems": True}).is_valid(items)
 
 
-@pytest.mark.parametrize("items", [[1, True], [0, False], ["1", 1], [None, "null"], [[], {}], [["a"], "a"]])
+@pytest.mark.parametrize(
+    "items", [[1, True], [0, False], ["1", 1], [None, "null"], [[], {}], [["a"], "a"]]
+)
 def test_items_that_differ_in_kind_are_not_equal(items: list[Any]) -> None:
     assert SchemaValidator({"uniqueItems": True}).is_valid(items)
 
@@ -138,5 +165,8 @@ def test_what_is_well_formed_at_a_glance_is_so_by_every_metaschema(schema: dict[
 
 @given(OBJECTS)
 def test_faults_of_a_schema_are_those_of_its_metaschema(schema: dict[str, Any]) -> None:
-    expected = {error.message for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)}
+    expected = {
+        error.message
+        for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
+    }
     assert {error.message for error in faults_of_schema(schema)} == expected

@@ -1,4 +1,6 @@
-"""Readings of values that do not fit: which texts are JSON, which nulls are left out, and what is left alone."""
+"""Readings of values that do not fit: which texts are JSON, which nulls are left out, and what is
+left alone.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,20 @@ BOOLEAN = {"type": "boolean"}
 TEXT = {"type": "string"}
 NULL = {"type": "null"}
 INTEGERS = {"type": "array", "items": INTEGER}
-POINT = {"type": "object", "properties": {"x": INTEGER, "name": TEXT}, "additionalProperties": False}
+POINT = {
+    "type": "object",
+    "properties": {"x": INTEGER, "name": TEXT},
+    "additionalProperties": False,
+}
 TREE: dict[str, Any] = {
     "$ref": "#/$defs/Tree",
     "$defs": {
         "Tree": {
             "type": "object",
-            "properties": {"n": INTEGER, "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+            "properties": {
+                "n": INTEGER,
+                "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            },
             "additionalProperties": False,
         }
     },
@@ -33,7 +42,12 @@ TREE: dict[str, Any] = {
 
 def tagged(kind: str, **members: Any) -> dict[str, Any]:
     properties = {"kind": {"const": kind}, **members}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 SHAPE = {"anyOf": [tagged("circle", radius=NUMBER), tagged("square", side=NUMBER)]}
@@ -71,7 +85,11 @@ def read(value: Any, schema: Any) -> Any:
         (POINT, '{"x": "1", "name": "2"}', {"x": 1, "name": "2"}),
         (POINT, {"x": "1", "name": "2"}, {"x": 1, "name": "2"}),
         ({"type": "object", "additionalProperties": INTEGER}, {"a": "1"}, {"a": 1}),
-        ({"type": "object", "patternProperties": {"^a": INTEGER}}, {"a": "1", "b": "1"}, {"a": 1, "b": "1"}),
+        (
+            {"type": "object", "patternProperties": {"^a": INTEGER}},
+            {"a": "1", "b": "1"},
+            {"a": 1, "b": "1"},
+        ),
         ({"type": "array", "prefixItems": [INTEGER, TEXT]}, '["1", "1"]', [1, "1"]),
         ({"enum": [1, 2]}, "1", 1),
         ({"const": True}, "true", True),
@@ -87,7 +105,9 @@ def read(value: Any, schema: Any) -> Any:
         ({"anyOf": [POINT, {"anyOf": [INTEGER, BOOLEAN]}]}, "5", 5),
     ],
 )
-def test_json_in_a_string_is_read_where_no_string_fits(schema: dict[str, Any], sent: Any, meant: Any) -> None:
+def test_json_in_a_string_is_read_where_no_string_fits(
+    schema: dict[str, Any], sent: Any, meant: Any
+) -> None:
     found = read(sent, schema)
     assert (found, type(found)) == (meant, type(meant))
 
@@ -95,10 +115,32 @@ def test_json_in_a_string_is_read_where_no_string_fits(schema: dict[str, Any], s
 @pytest.mark.parametrize(
     ("schema", "sent"),
     [
-        *((INTEGER, text) for text in ("05", "+5", "1,5", "5.5", "", " ", "five", "0x5", "5_0", "\u0665", "\xa05")),
-        *((INTEGER, text) for text in ("NaN", "Infinity", "-Infinity", "1e400", "true", '"5"', "5 5", "5,", "null")),
-        *((INTEGER, text) for text in ("5.00000000000000000001", "9007199254740993.0", "1e-400", "1" * 5000)),
-        *((NUMBER, text) for text in ("NaN", "Infinity", "1e400", "1e-400", "1e-99999999999999999999")),
+        *(
+            (INTEGER, text)
+            for text in ("05", "+5", "1,5", "5.5", "", " ", "five", "0x5", "5_0", "\u0665", "\xa05")
+        ),
+        *(
+            (INTEGER, text)
+            for text in (
+                "NaN",
+                "Infinity",
+                "-Infinity",
+                "1e400",
+                "true",
+                '"5"',
+                "5 5",
+                "5,",
+                "null",
+            )
+        ),
+        *(
+            (INTEGER, text)
+            for text in ("5.00000000000000000001", "9007199254740993.0", "1e-400", "1" * 5000)
+        ),
+        *(
+            (NUMBER, text)
+            for text in ("NaN", "Infinity", "1e400", "1e-400", "1e-99999999999999999999")
+        ),
         *((BOOLEAN, text) for text in ("True", "yes", "1", "on", "truetrue")),
         (NULL, "None"),
         (INTEGERS, "1"),
@@ -137,7 +179,12 @@ def test_a_union_whose_members_would_be_read_differently_is_left_alone() -> None
 
 
 def tagged_by(**members: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -152,7 +199,11 @@ def tagged_by(**members: Any) -> dict[str, Any]:
         ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": INTEGER}}, {"a": None}, {}),
         ({"type": "array", "items": POINT}, [{"x": None}, {"x": 1, "name": None}], [{}, {"x": 1}]),
         ({"properties": {"p": POINT}}, '{"p": "{\\"x\\": null}"}', {"p": {}}),
-        ({"anyOf": [tagged("a"), {**POINT, "required": ["name"]}]}, {"name": "n", "x": None}, {"name": "n"}),
+        (
+            {"anyOf": [tagged("a"), {**POINT, "required": ["name"]}]},
+            {"name": "n", "x": None},
+            {"name": "n"},
+        ),
         (
             {"properties": {"properties": {"properties": {"properties": INTEGER}}}},
             {"properties": {"properties": None}},
@@ -160,7 +211,9 @@ def tagged_by(**members: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_null_is_left_out_where_an_optional_member_takes_none(schema: Any, sent: Any, meant: Any) -> None:
+def test_null_is_left_out_where_an_optional_member_takes_none(
+    schema: Any, sent: Any, meant: Any
+) -> None:
     assert read(sent, {"type": "object", **schema} if "properties" in schema else schema) == meant
 
 
@@ -170,7 +223,10 @@ def test_null_is_left_out_where_an_optional_member_takes_none(schema: Any, sent:
         ({"properties": {"a": INTEGER}, "required": ["a"]}, {"a": None}),
         ({"properties": {"a": {"anyOf": [INTEGER, NULL]}}}, {"a": None}),
         ({"additionalProperties": INTEGER}, {"a": None}),
-        ({"properties": {"properties": {"additionalProperties": INTEGER}}}, {"properties": {"properties": None}}),
+        (
+            {"properties": {"properties": {"additionalProperties": INTEGER}}},
+            {"properties": {"properties": None}},
+        ),
         ({"patternProperties": {"a": INTEGER}}, {"a": None}),
         ({"properties": {"a": INTEGER}, "additionalProperties": False}, {"b": None}),
         ({"items": INTEGER}, [None]),
@@ -197,7 +253,9 @@ def test_what_was_sent_is_not_changed(sent: Any) -> None:
 
 
 def test_a_reading_tells_what_it_changed_in_one_short_line() -> None:
-    errors = SchemaValidator({"properties": {"a": {**INTEGERS, "maxItems": 999}, "b": INTEGER}}).errors
+    errors = SchemaValidator(
+        {"properties": {"a": {**INTEGERS, "maxItems": 999}, "b": INTEGER}}
+    ).errors
     sent = {"a": json.dumps(["1"] * 20), "b": None}
     *_, told = (reading.told("arguments") for reading in readings(sent, errors(sent), errors))
     assert told.startswith('arguments.a: "[\\"1\\", \\"1\\", ')
@@ -217,7 +275,8 @@ def test_more_levels_of_quotes_than_anyone_sends_are_given_up() -> None:
 
 
 VALUES = st.recursive(
-    st.integers() | st.booleans() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.integers() | st.booleans() | st.none(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 WIDE: dict[str, Any] = {
     "anyOf": [

@@ -14,15 +14,32 @@ from toolwire_schemas.lint.vendors import MAX_TOOLS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 WORDS = st.sampled_from(
-    ["type", "properties", "required", "enum", "items", "anyOf", "$ref", "$defs", "pattern", "format", "not", "$schema"]
+    [
+        "type",
+        "properties",
+        "required",
+        "enum",
+        "items",
+        "anyOf",
+        "$ref",
+        "$defs",
+        "pattern",
+        "format",
+        "not",
+        "$schema",
+    ]
 )
 SCHEMAS = st.recursive(
     JSON | st.sampled_from(["object", "array", "#/$defs/x", "("]),
-    lambda inner: st.dictionaries(WORDS | st.text(max_size=2), inner | st.lists(inner, max_size=2), max_size=4),
+    lambda inner: st.dictionaries(
+        WORDS | st.text(max_size=2), inner | st.lists(inner, max_size=2), max_size=4
+    ),
     max_leaves=8,
 )
 MEMBERS = st.sampled_from(
@@ -80,19 +97,35 @@ def test_a_plain_tool_is_fine_everywhere() -> None:
         (tool(outputSchema=None), "outputSchema", "error"),
         (tool(annotations={"readOnlyHint": "yes"}), "annotations.readOnlyHint", "error"),
         (tool(annotations={"title": None}), "annotations.title", "error"),
-        (tool(icons=[{"src": "https://example.com/", "sizes": "48x48"}]), "icons[0].sizes", "error"),
+        (
+            tool(icons=[{"src": "https://example.com/", "sizes": "48x48"}]),
+            "icons[0].sizes",
+            "error",
+        ),
         (tool(icons=["https://example.com/"]), "icons[0]", "error"),
         ({"name": "add", "description": "Adds."}, "inputSchema", "error"),
-        (tool(inputSchema={"type": "object", "oneOf": [{"type": "object"}]}), "inputSchema.oneOf", "error"),
+        (
+            tool(inputSchema={"type": "object", "oneOf": [{"type": "object"}]}),
+            "inputSchema.oneOf",
+            "error",
+        ),
         (tool(inputSchema={"type": "object", "required": None}), "inputSchema.required", "error"),
         (tool(outputSchema={"type": "object", "$ref": "#/$defs/Gone"}), "outputSchema", "error"),
         (with_parameter({"type": "int"}), "inputSchema.properties.x.type", "error"),
         (with_parameter({"type": "array"}), "inputSchema.properties.x", "error"),
         (with_parameter({"$ref": "#/$defs/Gone"}), "inputSchema.properties.x", "error"),
-        (with_parameter({"type": "string", "pattern": "(?P<a>b)"}), "inputSchema.properties.x.pattern", "error"),
+        (
+            with_parameter({"type": "string", "pattern": "(?P<a>b)"}),
+            "inputSchema.properties.x.pattern",
+            "error",
+        ),
         (with_parameter(True), "inputSchema.properties.x", "error"),
         (with_parameter({"type": ["string", "null"]}), "inputSchema.properties.x", "warning"),
-        (with_parameter({"type": "string"}, name="filter[x]"), "inputSchema.properties.filter[x]", "error"),
+        (
+            with_parameter({"type": "string"}, name="filter[x]"),
+            "inputSchema.properties.filter[x]",
+            "error",
+        ),
         (with_parameter({"type": "string", "enum": []}), "inputSchema.properties.x", "warning"),
         (tool(inputSchema={"type": "object", "required": ["gone"]}), "inputSchema", "warning"),
         (tool(description="Adds.", _meta={"x": "y" * 10_000}), "", "warning"),
@@ -123,15 +156,30 @@ def test_a_finding_says_whom_it_concerns(entry: Any, where: str, concerns: str) 
 
 
 def test_what_matters_in_a_strict_mode_only_is_one_note() -> None:
-    schema = {"type": "object", "properties": {"x": {"type": "string", "description": "X."}, "y": {"type": "string"}}}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"type": "string", "description": "X."}, "y": {"type": "string"}},
+    }
     (silent, strict) = audit([tool(inputSchema=schema)])
-    assert (silent.severity, "y" in silent.problem, "x" in silent.problem.split()[-1]) == ("note", True, False)
+    assert (silent.severity, "y" in silent.problem, "x" in silent.problem.split()[-1]) == (
+        "note",
+        True,
+        False,
+    )
     assert (strict.severity, strict.concerns) == ("note", "OpenAI's strict mode")
 
 
 def test_references_that_recur_are_a_note_and_not_followed() -> None:
-    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}, "additionalProperties": False}
-    schema = {"type": "object", "properties": {"node": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
+    node = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#/$defs/Node"}},
+        "additionalProperties": False,
+    }
+    schema = {
+        "type": "object",
+        "properties": {"node": {"$ref": "#/$defs/Node"}},
+        "$defs": {"Node": node},
+    }
     assert found([tool(inputSchema=schema)]) == []
 
 
@@ -172,8 +220,16 @@ def test_anything_a_server_may_send_is_judged(entries: list[Any]) -> None:
 
 def test_a_finding_in_words_says_what_it_is_about() -> None:
     def first_words(tools: list[Any], severity: Severity) -> set[str]:
-        return {str(finding).partition(":")[0] for finding in audit(tools) if finding.severity == severity}
+        return {
+            str(finding).partition(":")[0]
+            for finding in audit(tools)
+            if finding.severity == severity
+        }
 
-    many = [{"name": f"t{number}", "inputSchema": {"type": "object"}} for number in range(MAX_TOOLS + 1)]
+    many = [
+        {"name": f"t{number}", "inputSchema": {"type": "object"}} for number in range(MAX_TOOLS + 1)
+    ]
     assert "all tools" in first_words(many, "warning")
-    assert first_words([{"name": "", "inputSchema": {"type": "object"}}], "error") == {"tool '#1', name"}
+    assert first_words([{"name": "", "inputSchema": {"type": "object"}}], "error") == {
+        "tool '#1', name"
+    }

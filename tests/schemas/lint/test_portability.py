@@ -51,10 +51,16 @@ def test_names(name: str, severities: list[str]) -> None:
         (with_property(True), [("inputSchema.properties.x", "error")]),
         (with_property({}), [("inputSchema.properties.x", "note")]),
         (with_property({"type": ["string", "null"]}), [("inputSchema.properties.x", "warning")]),
-        (with_property({"type": "array", "items": False}), [("inputSchema.properties.x.items", "error")]),
+        (
+            with_property({"type": "array", "items": False}),
+            [("inputSchema.properties.x.items", "error")],
+        ),
         (with_property({"$ref": "https://example.com/"}), [("inputSchema.properties.x", "error")]),
         (with_property({"$ref": "#/$defs/X"}), []),
-        (with_property({"type": "string", "pattern": "(?P<a>b)"}), [("inputSchema.properties.x.pattern", "error")]),
+        (
+            with_property({"type": "string", "pattern": "(?P<a>b)"}),
+            [("inputSchema.properties.x.pattern", "error")],
+        ),
         (with_property({"type": "string", "pattern": "^a$"}), []),
         (
             with_property({"anyOf": [{"type": "string", "pattern": "\\Aa"}]}),

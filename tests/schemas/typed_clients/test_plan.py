@@ -1,4 +1,6 @@
-"""The plan of a client: names that are unique and lead back, types for every reference, circles, bounded work."""
+"""The plan of a client: names that are unique and lead back, types for every reference, circles,
+bounded work.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def parts_of(shape: Shape) -> list[Shape]:
         case UnionShape(parts=inner):
             pass
         case ArrayShape(first=first, rest=rest) | ObjectShape(members=first, rest=rest):
-            inner = [getattr(each, "shape", each) for each in first] + ([] if rest is None else [rest])
+            inner = [getattr(each, "shape", each) for each in first] + (
+                [] if rest is None else [rest]
+            )
         case _:
             inner = []
     return [shape, *(part for each in inner for part in parts_of(each))]
@@ -92,10 +96,20 @@ def test_conventions() -> None:
     ]
 
 
-@given(st.lists(st.text(max_size=8) | st.sampled_from(["a-b", "a_b", "aB", "AB", "-", "_", "client"]), max_size=8))
+@given(
+    st.lists(
+        st.text(max_size=8) | st.sampled_from(["a-b", "a_b", "aB", "AB", "-", "_", "client"]),
+        max_size=8,
+    )
+)
 @settings(max_examples=examples(200))
 def test_names_are_unique_and_the_tools_own_names_are_kept(names: list[str]) -> None:
-    made = read(*(entry(name, {"type": "object", "properties": {other: {} for other in names}}) for name in names))
+    made = read(
+        *(
+            entry(name, {"type": "object", "properties": {other: {} for other in names}})
+            for name in names
+        )
+    )
     assert [each.wire_name for each in made.functions] == sorted({name for name in names if name})
     assert len({each.name for each in made.functions}) == len(made.functions)
     for function in made.functions:
@@ -109,18 +123,32 @@ def test_a_tool_more_changes_no_name_of_another() -> None:
     def names(*tools: str) -> dict[str, str]:
         return {each.wire_name: each.name for each in read(*map(entry, tools)).functions}
 
-    assert names("get-user", "add").items() <= names("get-user", "add", "remove", "get-users").items()
+    assert (
+        names("get-user", "add").items() <= names("get-user", "add", "remove", "get-users").items()
+    )
     assert names("get-user", "get_user")["get-user"].startswith("GetUser_")
 
 
 def test_the_order_of_the_list_changes_nothing() -> None:
-    tools = [entry(name, wrapped({"enum": [name, "x"]}), wrapped({"title": "A", "enum": [name]})) for name in "cab"]
+    tools = [
+        entry(name, wrapped({"enum": [name, "x"]}), wrapped({"title": "A", "enum": [name]}))
+        for name in "cab"
+    ]
     assert read(*tools) == read(*reversed(tools))
 
 
 def test_malformed_entries_are_left_out_and_the_first_of_a_name_counts() -> None:
-    made = read(entry("a", description="first"), None, {"name": 1}, {}, "x", entry("a", description="second"))
-    assert [(each.wire_name, each.docs) for each in made.functions] == [("a", ["first", "", 'Tool "a".'])]
+    made = read(
+        entry("a", description="first"),
+        None,
+        {"name": 1},
+        {},
+        "x",
+        entry("a", description="second"),
+    )
+    assert [(each.wire_name, each.docs) for each in made.functions] == [
+        ("a", ["first", "", 'Tool "a".'])
+    ]
 
 
 # Types
@@ -128,7 +156,9 @@ def test_malformed_entries_are_left_out_and_the_first_of_a_name_counts() -> None
 
 @given(st.lists(ENTRIES, max_size=4))
 @settings(max_examples=examples(300))
-def test_every_reference_has_a_type_and_what_needs_a_name_has_one(entries: list[dict[str, Any]]) -> None:
+def test_every_reference_has_a_type_and_what_needs_a_name_has_one(
+    entries: list[dict[str, Any]],
+) -> None:
     made = read(*entries)
     names = [each.name for each in made.types]
     assert len(set(names)) == len(names)
@@ -136,7 +166,10 @@ def test_every_reference_has_a_type_and_what_needs_a_name_has_one(entries: list[
     shapes = [*(each.result for each in made.functions if each.result)]
     inner = [
         each
-        for whole in [*(each.shape for each in made.types), *(each.arguments for each in made.functions)]
+        for whole in [
+            *(each.shape for each in made.types),
+            *(each.arguments for each in made.functions),
+        ]
         for each in parts_of(whole)[1:]
     ]
     for shape in [*inner, *(part for each in shapes for part in parts_of(each))]:
@@ -160,14 +193,36 @@ def test_every_reference_has_a_type_and_what_needs_a_name_has_one(entries: list[
 
 def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
     mode = {"enum": ["fast", "slow", None]}
-    either = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}
-    made = read(entry("run", {"type": "object", "properties": {"mode": mode, "either": either}, "required": ["mode"]}))
+    either = {
+        "anyOf": [
+            {"type": "string"},
+            {"type": "array", "items": {"type": "integer"}},
+            {"type": "null"},
+        ]
+    }
+    made = read(
+        entry(
+            "run",
+            {
+                "type": "object",
+                "properties": {"mode": mode, "either": either},
+                "required": ["mode"],
+            },
+        )
+    )
     assert made.types == [
         Definition("Mode", ValuesShape(["fast", "slow"]), ""),
-        Definition("Either", UnionShape([ScalarShape("string"), ArrayShape([], ScalarShape("integer"))]), ""),
+        Definition(
+            "Either",
+            UnionShape([ScalarShape("string"), ArrayShape([], ScalarShape("integer"))]),
+            "",
+        ),
         Definition("RunArguments", made.functions[0].arguments, 'The arguments of the tool "run".'),
     ]
-    assert [(field.name, field.shape, field.is_required) for field in made.fields(made.functions[0].arguments)] == [
+    assert [
+        (field.name, field.shape, field.is_required)
+        for field in made.fields(made.functions[0].arguments)
+    ] == [
         ("Mode", UnionShape([ReferenceShape("Mode"), ScalarShape("null")]), True),
         ("Either", UnionShape([ReferenceShape("Either"), ScalarShape("null")]), False),
     ]
@@ -189,7 +244,9 @@ def test_types_that_want_one_name_are_called_after_what_they_are_within() -> Non
     assert names(*two, exact_types=False) == ["Mode", "Where", "Mode2", "Where2"]
     assert names(*two) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
     assert names(tool("a", "x"), tool("b", "x")) == ["Mode", "Where"]
-    assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == ["CClient"]
+    assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == [
+        "CClient"
+    ]
 
 
 def test_alternatives_are_called_after_the_constant_that_distinguishes_them() -> None:
@@ -198,13 +255,17 @@ def test_alternatives_are_called_after_the_constant_that_distinguishes_them() ->
         for kind in ({"const": "circle"}, {"enum": ["square"]})
     ]
     naming = structs.replace(STRICT, names_unions=False, names_arguments=False, exact_types=True)
-    made = read(entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming)
+    made = read(
+        entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming
+    )
     assert [each.name for each in made.types] == ["ShapeCircle", "ShapeSquare"]
 
 
 def test_a_result_is_wrapped_only_if_result_is_its_only_member() -> None:
     whole = {"type": "object", "properties": {"result": {}, "more": {}}, "required": ["result"]}
-    made = read(entry("a", result=wrapped({"type": "integer"})), entry("b", result=whole), entry("c"))
+    made = read(
+        entry("a", result=wrapped({"type": "integer"})), entry("b", result=whole), entry("c")
+    )
     assert [(each.is_wrapped, each.result) for each in made.functions] == [
         (True, ScalarShape("integer")),
         (False, ReferenceShape("BResult")),
@@ -213,10 +274,19 @@ def test_a_result_is_wrapped_only_if_result_is_its_only_member() -> None:
 
 
 def test_the_types_of_a_circle_are_known() -> None:
-    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "end": {"$ref": "#/$defs/End"}}}
+    node = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#/$defs/Node"}, "end": {"$ref": "#/$defs/End"}},
+    }
     pair = {"type": "object", "properties": {"other": {"$ref": "#/$defs/Twin"}}}
-    twin = {"type": "object", "properties": {"other": {"anyOf": [{"$ref": "#/$defs/Pair"}, {"type": "null"}]}}}
-    tree = {"type": "object", "properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}
+    twin = {
+        "type": "object",
+        "properties": {"other": {"anyOf": [{"$ref": "#/$defs/Pair"}, {"type": "null"}]}},
+    }
+    tree = {
+        "type": "object",
+        "properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+    }
     end = {"type": "object", "properties": {"x": {}}}
     definitions = {"Node": node, "End": end, "Pair": pair, "Twin": twin, "Tree": tree}
     members = {name.lower(): {"$ref": f"#/$defs/{name}"} for name in definitions}
@@ -235,10 +305,17 @@ def test_the_types_of_a_circle_are_known() -> None:
 @settings(max_examples=examples(5))
 def test_a_long_circle_is_found_whole(size: int) -> None:
     definitions = {
-        f"N{number}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/N{(number + 1) % size}"}}}
+        f"N{number}": {
+            "type": "object",
+            "properties": {"next": {"$ref": f"#/$defs/N{(number + 1) % size}"}},
+        }
         for number in range(size)
     }
-    start = {"type": "object", "properties": {"first": {"$ref": "#/$defs/N0"}}, "$defs": definitions}
+    start = {
+        "type": "object",
+        "properties": {"first": {"$ref": "#/$defs/N0"}},
+        "$defs": definitions,
+    }
     circles = read(entry("get", start)).circles()
     assert circles.pop("GetArguments") == frozenset()
     assert len(circles) == size
@@ -251,22 +328,36 @@ def test_a_long_circle_is_found_whole(size: int) -> None:
 @pytest.mark.parametrize("language", offered())
 @given(entries=st.lists(ENTRIES | JSON, max_size=4))
 @settings(max_examples=examples(100))
-def test_any_list_of_tools_has_a_client_that_can_be_written(language: str, entries: list[Any]) -> None:
+def test_any_list_of_tools_has_a_client_that_can_be_written(
+    language: str, entries: list[Any]
+) -> None:
     text = generate(language, entries, command=["server", "'\"*/"], head=["*/ ]] \"\"\" '''"])
     text.encode("utf-8")
-    assert text == generate(language, entries, command=["server", "'\"*/"], head=["*/ ]] \"\"\" '''"])
+    assert text == generate(
+        language, entries, command=["server", "'\"*/"], head=["*/ ]] \"\"\" '''"]
+    )
 
 
 def wide() -> list[Any]:
     """Five thousand objects with the same name."""
-    members = {f"m{number}": {"type": "object", "properties": {f"x{number}": {}}} for number in range(5000)}
-    return [entry("wide", {"type": "object", "properties": {**members, "same": {"title": "M", **members["m1"]}}})]
+    members = {
+        f"m{number}": {"type": "object", "properties": {f"x{number}": {}}} for number in range(5000)
+    }
+    return [
+        entry(
+            "wide",
+            {"type": "object", "properties": {**members, "same": {"title": "M", **members["m1"]}}},
+        )
+    ]
 
 
 def nested() -> list[Any]:
     schema: Any = {"type": "string"}
     for _ in range(400):
-        schema = {"type": "object", "properties": {"a": schema, "b": {"anyOf": [schema, {"type": "null"}]}}}
+        schema = {
+            "type": "object",
+            "properties": {"a": schema, "b": {"anyOf": [schema, {"type": "null"}]}},
+        }
         if len(json.dumps(schema)) > 100_000:
             break
     return [entry("nested", {"type": "object", "properties": {"x": schema}}, wrapped(schema))]
@@ -275,11 +366,19 @@ def nested() -> list[Any]:
 def doubling() -> list[Any]:
     """Each definition has two references to the next: 2^100 paths."""
     definitions: dict[str, Any] = {
-        f"D{number}": {"allOf": [{"$ref": f"#/$defs/D{number + 1}"}] * 2, "properties": {f"p{number}": {}}}
+        f"D{number}": {
+            "allOf": [{"$ref": f"#/$defs/D{number + 1}"}] * 2,
+            "properties": {f"p{number}": {}},
+        }
         for number in range(100)
     }
     definitions["D100"] = {"type": "object", "properties": {"x": {}}}
-    return [entry("doubling", {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": definitions})]
+    return [
+        entry(
+            "doubling",
+            {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": definitions},
+        )
+    ]
 
 
 def many() -> list[Any]:
@@ -304,14 +403,21 @@ def test_a_hostile_list_costs_bounded_work(language: str, make: Any) -> None:
 
 
 def test_the_wheel_has_the_runtime_of_each_language() -> None:
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"][
+        "targets"
+    ]["wheel"]
     expected = {}
     for language in offered():
         if runtime(language):
-            [path] = [each for each in build["force-include"] if each.startswith(f"clients/{language}/")]
+            [path] = [
+                each for each in build["force-include"] if each.startswith(f"clients/{language}/")
+            ]
             assert (ROOT / path).read_text("utf-8") == runtime(language)
             expected[path] = path.replace("clients/", "toolwire_schemas/typed_clients/runtimes/")
-    assert build["force-include"] == {**expected, "clients/toolwire_pytest.py": "toolwire_pytest.py"}
+    assert build["force-include"] == {
+        **expected,
+        "clients/toolwire_pytest.py": "toolwire_pytest.py",
+    }
 
 
 def test_languages_are_offered_in_one_order() -> None:

@@ -1,4 +1,6 @@
-"""A client in Python: whatever a server says stays in its literals, and types take the values of their schemas."""
+"""A client in Python: whatever a server says stays in its literals, and types take the values of
+their schemas.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ def hints_of(text: str, method: str = "mirror") -> dict[str, Any]:
         patch.setitem(sys.modules, "made", made)  # where names in types are looked up
         exec(compile(other, "made.py", "exec"), vars(made))
         hints = get_type_hints(getattr(made.Tools, method), include_extras=True)
-        return {name: hint if name == "on_progress" else TypeAdapter(hint) for name, hint in hints.items()}
+        return {
+            name: hint if name == "on_progress" else TypeAdapter(hint)
+            for name, hint in hints.items()
+        }
 
 
 def check_structure(text: str) -> None:
@@ -49,21 +54,34 @@ def check_structure(text: str) -> None:
         match node:
             case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom() | ast.ClassDef():
                 pass
-            case ast.AnnAssign(annotation=ast.Name(id="TypeAlias"), value=ast.Constant(value=str())):
+            case ast.AnnAssign(
+                annotation=ast.Name(id="TypeAlias"), value=ast.Constant(value=str())
+            ):
                 pass
-            case ast.Assign(value=ast.List()) | ast.Assign(value=ast.Call(func=ast.Name(id="TypedDict"))):
+            case (
+                ast.Assign(value=ast.List())
+                | ast.Assign(value=ast.Call(func=ast.Name(id="TypedDict")))
+            ):
                 pass
             case _:
                 raise AssertionError(ast.unparse(node))
     for node in ast.walk(tree):
         assert not isinstance(node, ast.Call) or ast.unparse(node.func) in CALLED
-        assert not isinstance(node, ast.Lambda | ast.JoinedStr | ast.For | ast.While | ast.If | ast.Import)
+        assert not isinstance(
+            node, ast.Lambda | ast.JoinedStr | ast.For | ast.While | ast.If | ast.Import
+        )
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            said = [each for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)]
+            said = [
+                each
+                for each in node.body
+                if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+            ]
             assert len(node.body) - len(said) == 1
     literal = lines_within_literals(tree)
     for number, line in enumerate(text.split("\n"), 1):
-        assert not line.lstrip().startswith("#") or line.lstrip().startswith("#:") or number in literal
+        assert (
+            not line.lstrip().startswith("#") or line.lstrip().startswith("#:") or number in literal
+        )
 
 
 def lines_within_literals(tree: ast.AST) -> set[int]:
@@ -96,7 +114,12 @@ def test_whatever_a_server_says_stays_a_text(entries: list[Any], head: list[str]
     ],
 )
 def test_a_text_that_would_break_out(text: str) -> None:
-    schema = {"type": "object", "title": text, "description": text, "properties": {text: {"description": text}}}
+    schema = {
+        "type": "object",
+        "title": text,
+        "description": text,
+        "properties": {text: {"description": text}},
+    }
     entry = {
         "name": text,
         "title": text,
@@ -117,12 +140,16 @@ def test_a_type_takes_whatever_its_schema_takes(sample: Sample) -> None:
         try:
             assert hint.validate_python(sample.value, strict=True) == sample.value
         except ValidationError as error:
-            raise AssertionError(f"{hint} does not take {sample.value!r} of {sample.schema!r}") from error
+            raise AssertionError(
+                f"{hint} does not take {sample.value!r} of {sample.schema!r}"
+            ) from error
 
 
 def test_types_refuse_what_their_schema_refuses() -> None:
     point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
-    hint = hints_of(client(mirror({"type": "array", "items": {"anyOf": [{"enum": ["m"]}, point]}})))["return"]
+    hint = hints_of(
+        client(mirror({"type": "array", "items": {"anyOf": [{"enum": ["m"]}, point]}}))
+    )["return"]
     hint.validate_python(["m", {"x": 1.5}], strict=True)
     for wrong in ("m", ["km"], [{}], [{"x": "1"}], [None]):
         with pytest.raises(ValidationError):
@@ -138,9 +165,19 @@ def test_recursive_types_refer_to_themselves() -> None:
 
 
 def test_names_that_python_cannot_have_are_replaced_and_sent_as_they_are() -> None:
-    properties = {"class": {}, "a-b": {}, "self": {}, "more": {}, "__secret": {}, "timeout_seconds": {}}
+    properties = {
+        "class": {},
+        "a-b": {},
+        "self": {},
+        "more": {},
+        "__secret": {},
+        "timeout_seconds": {},
+    }
     text = client(
-        {"name": "list", "inputSchema": {"properties": properties, "additionalProperties": {"type": "integer"}}}
+        {
+            "name": "list",
+            "inputSchema": {"properties": properties, "additionalProperties": {"type": "integer"}},
+        }
     )
     assert "def list_(" in text
     assert "**more: int" in text

@@ -12,7 +12,11 @@ from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
@@ -48,7 +52,9 @@ def test_plain_data_nested_too_deeply_is_refused_without_orjson_too(depth: int) 
 
 
 @pytest.mark.usefixtures("without_orjson")
-@pytest.mark.parametrize("value", [math.nan, [math.inf], {"a": -math.inf}, [10**codec.MAX_DIGITS], object()])
+@pytest.mark.parametrize(
+    "value", [math.nan, [math.inf], {"a": -math.inf}, [10**codec.MAX_DIGITS], object()]
+)
 def test_what_is_no_json_is_refused_without_orjson_too(value: object) -> None:
     with pytest.raises(EncodingError):
         encode_plain(value)
@@ -70,7 +76,9 @@ def test_integers_of_any_size_are_exact(number: int) -> None:
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("depth", [0, 1, 2])
 @pytest.mark.parametrize("beside", [None, 2**70])
-def test_what_is_no_json_number_is_refused_with_its_place(number: float, depth: int, beside: object) -> None:
+def test_what_is_no_json_number_is_refused_with_its_place(
+    number: float, depth: int, beside: object
+) -> None:
     value: object = number
     path = ""
     for _ in range(depth):
@@ -79,7 +87,10 @@ def test_what_is_no_json_number_is_refused_with_its_place(number: float, depth: 
     with pytest.raises(EncodingError) as refusal:
         encode(value)
 
-    assert str(refusal.value) == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
+    assert (
+        str(refusal.value)
+        == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
+    )
 
 
 @given(st.text(st.characters(categories=None) | st.characters(categories=["Cs"])))
@@ -110,17 +121,26 @@ def test_the_longest_integers_are_exact_in_both_directions(number: int) -> None:
     assert decode(encode([number])) == [number]
 
 
-@pytest.mark.parametrize("number", [LARGEST + 1, LEAST - 1, 10**1_000_000], ids=["larger", "less", "huge"])
+@pytest.mark.parametrize(
+    "number", [LARGEST + 1, LEAST - 1, 10**1_000_000], ids=["larger", "less", "huge"]
+)
 def test_a_longer_integer_is_refused_with_the_limit_and_the_remedy(number: int) -> None:
     with pytest.raises(EncodingError) as refusal:
         encode({"a": [number]})
 
-    assert str(refusal.value) == "a[0] has more than 4,300 digits, the limit for integers; send it as text"
+    assert (
+        str(refusal.value)
+        == "a[0] has more than 4,300 digits, the limit for integers; send it as text"
+    )
 
 
-@pytest.mark.parametrize("text", [b"9" * 4301, b"-" + b"9" * 4300, b"9" * 10_000_000], ids=["larger", "less", "huge"])
+@pytest.mark.parametrize(
+    "text", [b"9" * 4301, b"-" + b"9" * 4300, b"9" * 10_000_000], ids=["larger", "less", "huge"]
+)
 def test_a_longer_integer_is_not_read_and_the_error_names_the_limit(text: bytes) -> None:
-    with pytest.raises(DecodingError, match=r"^an integer has more than 4,300 digits, the limit for integers"):
+    with pytest.raises(
+        DecodingError, match=r"^an integer has more than 4,300 digits, the limit for integers"
+    ):
         decode(b'{"a":' + text + b"}" if len(text) < 5000 else text)
 
 
@@ -168,7 +188,10 @@ def test_half_of_a_surrogate_pair_is_called_that(text: str) -> None:
     for whole, place in [(text, 1), (f'{{"ä": {text}}}', 7)]:
         with pytest.raises(DecodingError) as refusal:
             decode(whole.encode())
-        assert str(refusal.value) == f"an escaped surrogate without the other half of its pair (character {place})"
+        assert (
+            str(refusal.value)
+            == f"an escaped surrogate without the other half of its pair (character {place})"
+        )
 
 
 def test_bytes_that_are_no_text_are_not_called_surrogates() -> None:

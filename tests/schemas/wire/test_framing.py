@@ -84,7 +84,10 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
     [
         (header(5, GOOD) + header(8, GOOD), "out of frame: expected a Content-Length header"),
         (header(9, GOOD) + header(8, GOOD), "announced 9 bytes, but the next header came after 8"),
-        (header(500, GOOD) + header(8, GOOD), "announced 500 bytes, but the next header came after 8"),
+        (
+            header(500, GOOD) + header(8, GOOD),
+            "announced 500 bytes, but the next header came after 8",
+        ),
         (header(10**17, GOOD) + header(8, GOOD), "but the next header came after 8"),
         (b"Content-Type: x\r\n\r\n" + GOOD + header(8, GOOD), "without a Content-Length"),
         (b"Content-Length: many\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
@@ -92,10 +95,16 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
         (header(8, GOOD) + b"noise\n" + header(8, GOOD), "out of frame"),
         (b"Content-X: " + b"y" * 9000 + b"\r\n\r\n" + header(8, GOOD), "a header of more than"),
         (b"Content-Length: 5\r\nX: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
-        (b"Content-Length: 5\r\n" * 1000 + b"X: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
+        (
+            b"Content-Length: 5\r\n" * 1000 + b"X: " + b"y" * 9000 + header(8, GOOD),
+            "a header of more than",
+        ),
         (b"Content-" + b"9" * 9000 + b'"' + header(8, GOOD), "a header of more than"),
         (header(8, GOOD) + b"noise" + header(8, GOOD), "without a Content-Length"),
-        (b"Content-Length:" + b" " * 70 + b"8\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
+        (
+            b"Content-Length:" + b" " * 70 + b"8\r\n\r\n" + GOOD + header(8, GOOD),
+            "whole number of bytes",
+        ),
         (header(3000, b"z" * 3000) + header(8, GOOD), "a message of 3000 bytes; the limit is 2000"),
     ],
 )
@@ -108,7 +117,9 @@ def test_after_a_fault_in_the_headers_the_next_message_is_served(data: bytes, to
 
 
 def test_a_message_cut_off_by_the_end_is_a_fault() -> None:
-    assert frames_of(header(9, GOOD)) == [Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)]
+    assert frames_of(header(9, GOOD)) == [
+        Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)
+    ]
 
 
 @pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
@@ -141,9 +152,21 @@ def test_an_oversize_line_is_not_kept_in_memory() -> None:
 
 PIECES = st.lists(
     st.one_of(
-        st.sampled_from([GOOD, b'{"a":"Content-Length: 3"}', b"Content-Length: 3\r\n", b"\r\n\r\n", b"x" * 2500]),
-        st.sampled_from([header(8, GOOD), header(3, GOOD), header(12, GOOD), header(30, GOOD), header(4000, GOOD)]),
-        st.sampled_from([b"\n", b"\r\n", b"C", b"Content", b"\xef\xbb\xbf", b"content-length: 2\n\n{}"]),
+        st.sampled_from(
+            [GOOD, b'{"a":"Content-Length: 3"}', b"Content-Length: 3\r\n", b"\r\n\r\n", b"x" * 2500]
+        ),
+        st.sampled_from(
+            [
+                header(8, GOOD),
+                header(3, GOOD),
+                header(12, GOOD),
+                header(30, GOOD),
+                header(4000, GOOD),
+            ]
+        ),
+        st.sampled_from(
+            [b"\n", b"\r\n", b"C", b"Content", b"\xef\xbb\xbf", b"content-length: 2\n\n{}"]
+        ),
         st.binary(max_size=20),
     ),
     max_size=8,
@@ -203,7 +226,9 @@ def assert_few_steps(data: bytes, chunk: int) -> None:
 
 
 @given(start=st.sampled_from([b"", b"{", header(8, GOOD)]), pieces=PIECES, cuts=st.data())
-def test_frames_do_not_depend_on_how_the_stream_is_cut(start: bytes, pieces: list[bytes], cuts: st.DataObject) -> None:
+def test_frames_do_not_depend_on_how_the_stream_is_cut(
+    start: bytes, pieces: list[bytes], cuts: st.DataObject
+) -> None:
     data = start + b"".join(pieces)
     chosen = cuts.draw(st.lists(st.integers(0, len(data)), max_size=10))
 

@@ -1,4 +1,6 @@
-"""The options of `toolwire ask` that reach the model's endpoint, and its limits, against a stand-in for an endpoint."""
+"""The options of `toolwire ask` that reach the model's endpoint, and its limits, against a stand-in
+for an endpoint.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ from typing import Any
 import pytest
 from support.agent_scripts import act, final
 from support.command_line import CommandLine, Done
-from support.model_endpoint import Exchange, Fault, StandIn, answered, endless, refused, silent, silent_midway
+from support.model_endpoint import (
+    Exchange,
+    Fault,
+    StandIn,
+    answered,
+    endless,
+    refused,
+    silent,
+    silent_midway,
+)
 from support.terminal import SECONDS, command
 from toolwire_client.agent import load
 from toolwire_client.agent.events import Started
@@ -58,7 +69,9 @@ def test_settings_of_requests_are_given_as_options(command_line: CommandLine, fo
     with StandIn(final("done")) as server:
         assert command_line(*words(server, *given), cwd=folder, **KEY).stdout == "done\n"
     (request,) = server.requests
-    sent = {name: request.body[name] for name in ("temperature", "top_p", "n", "max_completion_tokens")}
+    sent = {
+        name: request.body[name] for name in ("temperature", "top_p", "n", "max_completion_tokens")
+    }
     assert sent == {"temperature": 0, "top_p": 0.5, "n": 1, "max_completion_tokens": 99}
 
 
@@ -82,17 +95,24 @@ def test_the_size_of_the_context_is_an_option(command_line: CommandLine, folder:
         (["--extra-body", "top_p=1"], "--extra-body takes a JSON object ("),
         (["--extra-body", "[1]"], "--extra-body takes a JSON object such as"),
         (["--start-timeout", "soon"], "--start-timeout takes a number of seconds"),
-        (["--model", "arithmetic", "--temperature", "1"], "'arithmetic' has no endpoint, so it takes no temperature"),
+        (
+            ["--model", "arithmetic", "--temperature", "1"],
+            "'arithmetic' has no endpoint, so it takes no temperature",
+        ),
     ],
 )
-def test_a_wrong_setting_is_one_sentence(command_line: CommandLine, folder: Path, given: list[str], told: str) -> None:
+def test_a_wrong_setting_is_one_sentence(
+    command_line: CommandLine, folder: Path, given: list[str], told: str
+) -> None:
     done = command_line("ask", "go", "--model", "openai:m", *given, cwd=folder, **KEY)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert told in done.stderr
 
 
 @pytest.mark.process
-def test_results_are_cut_to_the_limit_of_the_command_line(command_line: CommandLine, folder: Path) -> None:
+def test_results_are_cut_to_the_limit_of_the_command_line(
+    command_line: CommandLine, folder: Path
+) -> None:
     with StandIn(script(act("big"), final("done"))) as server:
         given = ["--tools", "tools.py", "--result-limit", "100"]
         assert command_line(*words(server, *given), cwd=folder, **KEY).returncode == 0
@@ -100,7 +120,9 @@ def test_results_are_cut_to_the_limit_of_the_command_line(command_line: CommandL
     assert (len(result["result"]), "5000 characters" in result["note"]) == (99, True)
 
 
-def test_a_reply_that_was_cut_is_kept_by_its_beginning(command_line: CommandLine, folder: Path) -> None:
+def test_a_reply_that_was_cut_is_kept_by_its_beginning(
+    command_line: CommandLine, folder: Path
+) -> None:
     cut = ModelReply(text=final("w" * 5000)[:-3], finish_reason="length")
     with StandIn(final("done")) as server:
         server.then(answered(cut))
@@ -111,14 +133,19 @@ def test_a_reply_that_was_cut_is_kept_by_its_beginning(command_line: CommandLine
 
 
 @pytest.mark.process
-def test_a_context_that_is_exceeded_halves_the_longest_result(command_line: CommandLine, folder: Path) -> None:
+def test_a_context_that_is_exceeded_halves_the_longest_result(
+    command_line: CommandLine, folder: Path
+) -> None:
     fault = refused(400, body={"error": {"message": "too long", "code": "context_length_exceeded"}})
 
     def rule(body: dict[str, Any]) -> Fault | None:
         return fault if "x" * 3000 in str(body["messages"]) else None
 
     with StandIn(script(act("big"), final("done")), rule=rule) as server:
-        assert command_line(*words(server, "--tools", "tools.py"), cwd=folder, **KEY).stdout == "done\n"
+        assert (
+            command_line(*words(server, "--tools", "tools.py"), cwd=folder, **KEY).stdout
+            == "done\n"
+        )
     assert len(server.requests) == 3
 
 
@@ -127,10 +154,14 @@ def test_turns_and_tokens_have_limits(command_line: CommandLine, folder: Path) -
     for limit, status in ((("--max-turns", "2"), "turn_limit"), (("--max-tokens", "30"), "budget")):
         with StandIn(act("big")) as server:
             done = command_line(*words(server, "--tools", "tools.py", *limit), cwd=folder, **KEY)
-        assert (done.returncode, f"  {status}: " in done.stderr, len(server.requests)) == (1, True, 3)
+        assert (done.returncode, f"  {status}: " in done.stderr, len(server.requests)) == (
+            1,
+            True,
+            3,
+        )
 
 
-# --- time -------------------------------------------------------------------------------------------------------------
+# --- time -----------------------------------------------------------------------------------------
 
 
 def trickles(exchange: Exchange) -> None:
@@ -157,9 +188,12 @@ def run(folder: Path, *given: str) -> Done:
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "fault", [silent, silent_midway, trickles, endless, refused(503, "busy", **{"retry-after": "99"})]
+    "fault",
+    [silent, silent_midway, trickles, endless, refused(503, "busy", **{"retry-after": "99"})],
 )
-def test_a_run_ends_by_its_time_limit_whatever_the_endpoint_does(folder: Path, fault: Fault) -> None:
+def test_a_run_ends_by_its_time_limit_whatever_the_endpoint_does(
+    folder: Path, fault: Fault
+) -> None:
     with StandIn(final("done"), rule=lambda body: fault) as server:
         done = run(folder, *words(server, "--timeout", "3", "--transcript", "run.jsonl"))
     assert (done.returncode, done.stdout) == (1, "")
@@ -168,7 +202,11 @@ def test_a_run_ends_by_its_time_limit_whatever_the_endpoint_does(folder: Path, f
 
 @pytest.mark.process
 def test_a_call_without_end_leaves_time_for_the_final_answer(folder: Path) -> None:
-    for limit in ("6", "24", "50"):  # which includes the server's start, however slow the machine is
+    for limit in (
+        "6",
+        "24",
+        "50",
+    ):  # which includes the server's start, however slow the machine is
         with StandIn(script(act("wait"), final("It takes too long."))) as server:
             done = run(folder, *words(server, "--tools", "tools.py", "--timeout", limit))
         if server.requests:
@@ -177,8 +215,12 @@ def test_a_call_without_end_leaves_time_for_the_final_answer(folder: Path) -> No
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("given", [("--start-timeout", "0.5"), ("--timeout", "0.5", "--start-timeout", "99")])
-def test_a_mute_server_is_not_waited_for_longer_than_allowed(folder: Path, given: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "given", [("--start-timeout", "0.5"), ("--timeout", "0.5", "--start-timeout", "99")]
+)
+def test_a_mute_server_is_not_waited_for_longer_than_allowed(
+    folder: Path, given: tuple[str, ...]
+) -> None:
     with StandIn(final("done")) as server:
         done = run(folder, *words(server, "--server", shlex.join(MUTE), *given))
     assert (done.returncode, done.stdout, server.requests) == (1, "", [])
@@ -188,7 +230,9 @@ def test_a_mute_server_is_not_waited_for_longer_than_allowed(folder: Path, given
 
 @pytest.mark.process
 def test_a_mute_server_of_a_config_file_is_left_out(folder: Path) -> None:
-    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"mute": {"command": MUTE[0], "args": MUTE[1:]}}}))
+    (folder / "servers.json").write_text(
+        json.dumps({"mcpServers": {"mute": {"command": MUTE[0], "args": MUTE[1:]}}})
+    )
     with StandIn(final("done")) as server:
         done = run(folder, *words(server, "--config", "servers.json", "--start-timeout", "0.5"))
     assert (done.returncode, done.stdout) == (0, "done\n")

@@ -37,7 +37,10 @@ def test_each_language_writes_one_file_and_finds_it_current(
     assert command_line("client", language, "tools.py").stdout == text
     checked = command_line("client", language, "tools.py", "-o", "made", "--check")
     assert (checked.returncode, checked.stdout) == (0, "made is up to date.\n")
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["made", "tools.py"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
+        "made",
+        "tools.py",
+    ]
 
 
 def test_a_client_that_is_not_current_is_reported_and_kept(
@@ -49,7 +52,9 @@ def test_a_client_that_is_not_current_is_reported_and_kept(
     checked = command_line("client", "python", "tools.py", "-o", "made.py", "--check")
     assert checked.returncode == 1
     assert "made.py is not up to date; leave out --check to write it. Line " in checked.stdout
-    assert '-         """Add two whole numbers.\n+         """Add 2 whole numbers.' in checked.stdout
+    assert (
+        '-         """Add two whole numbers.\n+         """Add 2 whole numbers.' in checked.stdout
+    )
     assert (tmp_path / "made.py").read_text("utf-8") == before
     assert command_line("client", "python", "tools.py", "-o", "made.py").returncode == 0
     assert command_line("client", "python", "tools.py", "-o", "made.py", "--check").returncode == 0
@@ -61,7 +66,9 @@ def test_a_file_that_is_missing_is_not_current(command_line: CommandLine, tools:
     assert checked.stdout == "made.py does not exist; leave out --check to write it.\n"
 
 
-def test_the_order_of_the_tools_changes_nothing(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+def test_the_order_of_the_tools_changes_nothing(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
     more = "\n\ndef subtract(a: int) -> int:\n    return -a\n"
     tools.write_text(TOOLS + more)
     command_line("client", "python", "tools.py", "-o", "made.py")
@@ -69,7 +76,9 @@ def test_the_order_of_the_tools_changes_nothing(command_line: CommandLine, tools
     assert command_line("client", "python", "tools.py", "-o", "made.py", "--check").returncode == 0
 
 
-def test_any_server_has_a_client_that_starts_it_by_default(command_line: CommandLine, tools: Path) -> None:
+def test_any_server_has_a_client_that_starts_it_by_default(
+    command_line: CommandLine, tools: Path
+) -> None:
     serve = [sys.executable, "-P", "-m", "toolwire", "serve", "tools.py"]
     done = command_line("client", "python", "--", *serve)
     assert done.returncode == 0
@@ -77,7 +86,9 @@ def test_any_server_has_a_client_that_starts_it_by_default(command_line: Command
     assert '"-P", "-m", "toolwire", "serve", "tools.py"]' in done.stdout
 
 
-def test_the_tools_that_are_left_out_are_left_out_of_the_command_too(command_line: CommandLine, tools: Path) -> None:
+def test_the_tools_that_are_left_out_are_left_out_of_the_command_too(
+    command_line: CommandLine, tools: Path
+) -> None:
     tools.write_text(TOOLS + "\n\ndef subtract(a: int) -> int:\n    return -a\n")
     done = command_line("client", "python", "tools.py", "--exclude", "sub*")
     assert "def add" in done.stdout
@@ -85,7 +96,9 @@ def test_the_tools_that_are_left_out_are_left_out_of_the_command_too(command_lin
     assert 'COMMAND = ["toolwire", "serve", "--exclude=sub*", "tools.py"]' in done.stdout
 
 
-def test_a_file_that_is_not_ours_is_never_overwritten(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_ours_is_never_overwritten(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
     by_hand = "from toolwire import tool_api\n"
     (tmp_path / "main.py").write_text(by_hand)
     for language in offered():
@@ -95,8 +108,13 @@ def test_a_file_that_is_not_ours_is_never_overwritten(command_line: CommandLine,
         assert (tmp_path / "main.py").read_text() == by_hand
 
 
-def test_a_client_gets_a_folder_of_its_own(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
-    assert command_line("client", "go", "tools.py", "-o", "made/tools.go").stdout == "Wrote made/tools.go.\n"
+def test_a_client_gets_a_folder_of_its_own(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
+    assert (
+        command_line("client", "go", "tools.py", "-o", "made/tools.go").stdout
+        == "Wrote made/tools.go.\n"
+    )
     assert (tmp_path / "made" / "tools.go").is_file()
 
 
@@ -108,13 +126,21 @@ def test_a_client_gets_a_folder_of_its_own(command_line: CommandLine, tools: Pat
         (["python"], "name a target"),
         (["python", "tools.py", "--check"], "--check goes with -o FILE"),
         (["python", "tools.py", "--runtime", "embed"], "has no runtime"),
-        (["python", "tools.py", "--runtime", "other"], "--runtime takes one of embed, import, only"),
-        (["python", "tools.py", "-o", "no/such/folder.py"], "cannot be written: there is no folder no/such"),
+        (
+            ["python", "tools.py", "--runtime", "other"],
+            "--runtime takes one of embed, import, only",
+        ),
+        (
+            ["python", "tools.py", "-o", "no/such/folder.py"],
+            "cannot be written: there is no folder no/such",
+        ),
         (["python", "tools.py", "-o", "."], "is no file"),
         (["python", "tools.py", "-o", "/dev/full"], "is no file"),
     ],
 )
-def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words: list[str], said: str) -> None:
+def test_a_mistake_is_one_sentence(
+    command_line: CommandLine, tools: Path, words: list[str], said: str
+) -> None:
     done = command_line("client", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -122,10 +148,15 @@ def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words
 
 
 @pytest.mark.parametrize("language", [language for language in offered() if language != "python"])
-def test_the_runtime_can_be_had_alone(command_line: CommandLine, tools: Path, tmp_path: Path, language: str) -> None:
+def test_the_runtime_can_be_had_alone(
+    command_line: CommandLine, tools: Path, tmp_path: Path, language: str
+) -> None:
     alone = command_line("client", language, "--runtime", "only", "-o", "runtime")
     assert (alone.returncode, alone.stdout) == (0, "Wrote runtime.\n")
-    assert command_line("client", language, "--runtime", "only", "-o", "runtime", "--check").returncode == 0
+    assert (
+        command_line("client", language, "--runtime", "only", "-o", "runtime", "--check").returncode
+        == 0
+    )
     without = command_line("client", language, "tools.py", "--runtime", "import")
     whole = command_line("client", language, "tools.py")
     assert len(without.stdout) < len(whole.stdout)

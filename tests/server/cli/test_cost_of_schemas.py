@@ -1,4 +1,6 @@
-"""A hundred times the schema takes a hundred times the work, by whichever command, and not ten thousand times."""
+"""A hundred times the schema takes a hundred times the work, by whichever command, and not ten
+thousand times.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,29 @@ class Calls:
         if self.replies == 1:
             return '{"thought": "", "type": "ACTION", "tool": "t", "params": {"a": "%s"}}' % ("a" * 40 + "b")
         return '{"thought": "", "type": "FINAL_ANSWER", "ok": true, "result": "It is done."}'
+"""  # noqa: E501
+LIKE_OTHERS = {
+    "list --as anthropic",
+    "list --as lagent",
+    "list --as typescript",
+    "list --as markdown",
+}
+"""Commands of which another one reads the schema in the same way; 5 MB take each of them some
+twenty seconds.
 """
-LIKE_OTHERS = {"list --as anthropic", "list --as lagent", "list --as typescript", "list --as markdown"}
-"""Commands of which another one reads the schema in the same way; 5 MB take each of them some twenty seconds."""
-CHECK = ["check", "--only", "tools/*", "--only", "calls/*", "--fuzz", "3", "--seed", "1", "--jobs", "1"]
+CHECK = [
+    "check",
+    "--only",
+    "tools/*",
+    "--only",
+    "calls/*",
+    "--fuzz",
+    "3",
+    "--seed",
+    "1",
+    "--jobs",
+    "1",
+]
 
 COMMANDS: dict[str, list[str]] = {
     "list": ["list"],
@@ -59,11 +80,15 @@ class Work(NamedTuple):
 
 
 LITTLE = Work(1_000_000, 0.1)
-"""What grows to no more than this is not looked at: a budget of steps may end expensive work at any size."""
+"""What grows to no more than this is not looked at: a budget of steps may end expensive work at any
+size.
+"""
 
 
 def work_of(function: Callable[[], object]) -> Work:
-    """Return the work of *function*, which is the same however busy the machine is; children do not count."""
+    """Return the work of *function*, which is the same however busy the machine is; children do not
+    count.
+    """
     calls = 0
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -88,7 +113,8 @@ def work_of(function: Callable[[], object]) -> Work:
 
 
 def profile(count: Callable[[Any, str, Any], None] | None) -> None:
-    """As `sys.setprofile`, which CPython 3.11 refuses at the moment at which another thread calls it.
+    """As `sys.setprofile`, which CPython 3.11 refuses at the moment at which another thread calls
+    it.
 
     `threading.setprofile` lets that refusal end the thread.
     """
@@ -100,7 +126,9 @@ def profile(count: Callable[[Any, str, Any], None] | None) -> None:
 
 
 def words_of(command: str, kind: str, times: int) -> list[str]:
-    """The command line about a server with such a schema, or about two lists in the working folder."""
+    """The command line about a server with such a schema, or about two lists in the working
+    folder.
+    """
     if command == "diff":
         for name, size in (("old", times), ("new", times + 1)):
             Path(f"{name}.json").write_text(json.dumps(entries(kind, size)))
@@ -114,11 +142,16 @@ def folder(tmp_path: Path, own_imports: None) -> Path:
     return tmp_path
 
 
-# Every command with a schema of everything and with many tools; every kind with the commands that judge values, read
-# types and check limits, which are the three ways into a schema.
+# Every command with a schema of everything and with many tools; every kind with the commands that
+# judge values, read types and check limits, which are the three ways into a schema.
 GROWTH = [
     *((command, kind) for command in (*COMMANDS, "diff") for kind in ("mixed", "tools")),
-    *((command, kind) for command in ("call", "list --as python", "list --lint") for kind in KINDS if kind != "mixed"),
+    *(
+        (command, kind)
+        for command in ("call", "list --as python", "list --lint")
+        for kind in KINDS
+        if kind != "mixed"
+    ),
     *((command, kind) for command in ("list --strict", "diff") for kind in ("union", "wide")),
 ]
 # `check --fuzz` calls each tool, so a thousand tools take minutes.
@@ -126,7 +159,9 @@ GROWTH.remove(("check", "tools"))
 
 
 @pytest.mark.parametrize(("command", "kind"), sorted(set(GROWTH)))
-def test_ten_times_the_schema_takes_about_ten_times_the_work(command: str, kind: str, folder: Path) -> None:
+def test_ten_times_the_schema_takes_about_ten_times_the_work(
+    command: str, kind: str, folder: Path
+) -> None:
     main(words_of(command, "wide", 1))  # imports what it needs
     works = []
     for times in (1, 10, 100):
@@ -134,19 +169,36 @@ def test_ten_times_the_schema_takes_about_ten_times_the_work(command: str, kind:
         works.append(work_of(lambda words=words: main(words)))
     for before, after in pairwise(works):
         assert after.calls <= 15 * max(before.calls, LITTLE.calls), works
-        # Loops that call nothing, and those within C, show only here; a quadratic one takes a hundred times as long.
+        # Loops that call nothing, and those within C, show only here; a quadratic one takes a
+        # hundred times as long.
         assert after.seconds <= 30 * max(before.seconds, LITTLE.seconds), works
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX limits processor time")
-@pytest.mark.parametrize("command", [*(command for command in COMMANDS if command not in LIKE_OTHERS), "diff"])
-def test_a_schema_of_five_megabytes_is_done_within_the_time_limit(command: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "command", [*(command for command in COMMANDS if command not in LIKE_OTHERS), "diff"]
+)
+def test_a_schema_of_five_megabytes_is_done_within_the_time_limit(
+    command: str, folder: Path
+) -> None:
     assert len(json.dumps(entries("mixed", FIVE_MEGABYTES)[0]["inputSchema"])) > 5_000_000
     words = words_of(command, "mixed", FIVE_MEGABYTES)
     words[1:1] = ["--timeout", str(SECONDS)]
-    # The limit is one of processor time, so that a busy machine changes nothing: beyond it, the process is killed.
-    limited = ["sh", "-c", f'ulimit -t {SECONDS} && exec "$@"', "sh", sys.executable, "-m", "toolwire", *words]
-    done = subprocess.run(limited, capture_output=True, text=True, timeout=5 * SECONDS, check=False, input="")
+    # The limit is one of processor time, so that a busy machine changes nothing: beyond it, the
+    # process is killed.
+    limited = [
+        "sh",
+        "-c",
+        f'ulimit -t {SECONDS} && exec "$@"',
+        "sh",
+        sys.executable,
+        "-m",
+        "toolwire",
+        *words,
+    ]
+    done = subprocess.run(
+        limited, capture_output=True, text=True, timeout=5 * SECONDS, check=False, input=""
+    )
     assert done.returncode in (0, 1)
     assert done.stdout or done.stderr
     assert "Traceback" not in done.stderr

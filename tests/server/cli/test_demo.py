@@ -51,5 +51,7 @@ def test_the_example_file_shows_the_range() -> None:
     tools = {tool.name: tool for tool in load([EXAMPLE])}
     assert tools["tell_story"].is_async
     assert not tools["add"].is_async
-    assert tools["count_words"].describe()["outputSchema"]["properties"]["words"] == {"type": "integer"}
+    assert tools["count_words"].describe()["outputSchema"]["properties"]["words"] == {
+        "type": "integer"
+    }
     assert {"find_primes", "draw_square", "Notes_write", "Notes_read"} < set(tools)

@@ -72,7 +72,9 @@ def test_lagent_gets_its_descriptions(command_line: CommandLine, folder: Path, f
 @pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
 @pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-def test_apis_take_the_names_of_the_tools(command_line: CommandLine, folder: Path, dialect: str, form: str) -> None:
+def test_apis_take_the_names_of_the_tools(
+    command_line: CommandLine, folder: Path, dialect: str, form: str
+) -> None:
     tools, notes = as_json(command_line, "--as", dialect, form=form)
     functions = [tool.get("function", tool) for tool in tools]
     assert [function["name"] for function in functions] == ["paint", "Notes_add"]
@@ -80,7 +82,9 @@ def test_apis_take_the_names_of_the_tools(command_line: CommandLine, folder: Pat
 
 
 @pytest.mark.process
-def test_a_name_that_an_api_refuses_is_changed_with_a_note(command_line: CommandLine, folder: Path) -> None:
+def test_a_name_that_an_api_refuses_is_changed_with_a_note(
+    command_line: CommandLine, folder: Path
+) -> None:
     command = [sys.executable, "-P", "-m", "toolwire", "serve", "--separator", ".", "tools.py"]
     done = command_line("list", "--as", "openai", "--", *command)
     assert [tool["function"]["name"] for tool in json.loads(done.stdout)] == ["paint", "Notes_add"]
@@ -128,7 +132,13 @@ def test_people_get_a_page(command_line: CommandLine, folder: Path, form: str) -
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--as", "latin"], "--as takes one of lagent, openai, anthropic, python, typescript, markdown, not 'latin'"),
+        (
+            ["--as", "latin"],
+            (
+                "--as takes one of lagent, openai, anthropic, python, typescript, markdown, not"
+                " 'latin'"
+            ),
+        ),
         (["--as", "python", "--json"], "--as and --json contradict each other: leave one out"),
         (["--lint", "--as", "python"], "--as and --lint contradict each other: leave one out"),
         (["--strict"], "--strict goes with --as openai"),
@@ -143,7 +153,10 @@ def test_what_does_not_go_together_is_refused(
 
 
 def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_hears_of_it() -> None:
-    entry = {"name": "find", "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}}}
+    entry = {
+        "name": "find",
+        "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}},
+    }
     (tool,), notes = in_dialect([entry], "anthropic")
     assert list(tool["input_schema"]["properties"]) == ["filter_id_"]
     assert notes == ["find: 'filter[id]' is called 'filter_id_' there"]

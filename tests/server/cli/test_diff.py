@@ -1,4 +1,6 @@
-"""`toolwire diff`: saved lists, targets and real servers are compared; what is printed, and with which status."""
+"""`toolwire diff`: saved lists, targets and real servers are compared; what is printed, and with
+which status.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def search(query: str, language: str, limit: int = 10, order: Literal["new", "ol
 def remember(text: str) -> int:
     """Remember."""
     return 1
-'''
+'''  # noqa: E501
 # What changed, and of which level.
 CHANGES = {
     ("forget", "", "tool-removed", "major"),
@@ -88,7 +90,9 @@ def entry(**properties: Any) -> dict[str, Any]:
 
 
 @pytest.mark.process
-def test_a_saved_list_is_compared_with_a_target(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_list_is_compared_with_a_target(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = Run(capsys, "old.json", "new.py")
     assert (run.status, run.err) == (1, "")
     assert run.out.splitlines()[:2] == [
@@ -108,7 +112,10 @@ def test_two_servers_are_compared_as_json_that_is_as_published(
     run = Run(capsys, *commands, "--json")
     report = json.loads(run.out)
     validator("tool-changes").validate(report)
-    found = {(change["tool"], change["place"], change["change"], change["level"]) for change in report["changes"]}
+    found = {
+        (change["tool"], change["place"], change["change"], change["level"])
+        for change in report["changes"]
+    }
     assert (run.status, report["verdict"], found) == (1, "major", CHANGES)
     assert report["old"] == {"name": commands[0], "kind": "command", "tools": 2}
 
@@ -133,7 +140,9 @@ def test_of_many_changes_every_report_ends_with_their_number(
 
 
 @pytest.mark.process
-def test_nothing_breaks_if_nothing_changed(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_breaks_if_nothing_changed(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = Run(capsys, "old.json", "old.py")
     assert (run.status, run.out.splitlines()[-1]) == (0, "none: nothing changed.")
 
@@ -151,9 +160,14 @@ def test_a_list_may_be_saved_in_any_form_and_come_from_standard_input(
     inside: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrap: Any
 ) -> None:
     saved = wrap(json.loads((inside / "old.json").read_text()))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + json.dumps(saved).encode())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + json.dumps(saved).encode()))
+    )
     run = Run(capsys, "-", "old.json")
-    assert (run.status, run.out.splitlines()[0]) == (0, "old: standard input, a saved list with 2 tools")
+    assert (run.status, run.out.splitlines()[0]) == (
+        0,
+        "old: standard input, a saved list with 2 tools",
+    )
 
 
 NUMBER, INTEGER = entry(a={"type": "number"}), entry(a={"type": "integer"})
@@ -177,7 +191,12 @@ TITLED = {**NUMBER, "title": "T"}
     ],
 )
 def test_the_status_tells_whether_it_is_as_grave_as_was_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: Any, new: Any, options: list[str], status: int
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    old: Any,
+    new: Any,
+    options: list[str],
+    status: int,
 ) -> None:
     paths = tmp_path / "old.json", tmp_path / "new.json"
     for path, tool in zip(paths, (old, new), strict=True):
@@ -197,14 +216,20 @@ def test_markdown_is_a_list_in_which_nothing_of_a_tool_is_markup(
     (tmp_path / "new.json").write_text("[]")
     hostile = {**entry(), "name": "`</code>`\n# Heading"}
     run = Run(capsys, save(tmp_path, [hostile]), str(tmp_path / "new.json"), "--markdown", "-")
-    assert run.out == (
-        "**major**: 1 change breaks users.\n\n### Breaking\n\n- `` `</code>` # Heading ``: `removed` (who calls it)\n"
+    assert (
+        run.out
+        == "**major**: 1 change breaks users.\n\n### Breaking\n\n- `` `</code>` # Heading ``:"
+        " `removed` (who calls it)\n"
     )
 
 
-def test_what_steers_a_terminal_does_not_reach_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_steers_a_terminal_does_not_reach_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = Run(
-        capsys, save(tmp_path, [{**entry(), "name": "\x1b[2J"}]), save(tmp_path, [{**entry(), "name": "\x1b[2J"}])
+        capsys,
+        save(tmp_path, [{**entry(), "name": "\x1b[2J"}]),
+        save(tmp_path, [{**entry(), "name": "\x1b[2J"}]),
     )
     assert run.status == 0
     (tmp_path / "none.json").write_text("[]")
@@ -220,9 +245,15 @@ def test_what_steers_a_terminal_does_not_reach_it(tmp_path: Path, capsys: pytest
         (["old.json", "npx", "server"], "put quotes round a command of several words"),
         (["-", "-"], "only one of the lists can come from standard input"),
         (["old.json", "none.json"], "cannot open none.json: No such file or directory"),
-        (["old.json", "old.py", "--html", "no/such.html"], "--html no/such.html: there is no folder no"),
+        (
+            ["old.json", "old.py", "--html", "no/such.html"],
+            "--html no/such.html: there is no folder no",
+        ),
         (["old.json", "no_such_module"], "'no_such_module'"),
-        (["old.json", f"{shlex.quote(sys.executable)} -c pass"], "the server ended with exit status 0"),
+        (
+            ["old.json", f"{shlex.quote(sys.executable)} -c pass"],
+            "the server ended with exit status 0",
+        ),
         (["old.json", "no-such-program at all"], "no-such-program"),
         (["old.json", "server 'unfinished"], "no closing quotation"),
     ],

@@ -19,9 +19,11 @@ from toolwire.cli.commands.list import in_dialect
 pytestmark = pytest.mark.process
 
 SECONDS = 100
-"""For what takes up to 20 on an idle machine where it ends at all: a hundred of these schemas' siblings took hours.
+"""For what takes up to 20 on an idle machine where it ends at all: a hundred of these schemas'
+siblings took hours.
 
-Processor time where that can be limited, so that a busy machine changes nothing; by the clock, four times as long."""
+Processor time where that can be limited, so that a busy machine changes nothing; by the clock, four
+times as long."""
 
 SERVER = str(SUPPORT / "expensive_schemas.py")
 SILENT = "import sys; list(sys.stdin)"
@@ -40,7 +42,7 @@ class Calls:
 class Silent:
     async def chat(self, messages):
         await anyio.sleep_forever()
-"""
+"""  # noqa: E501
 
 COMMANDS = {
     "list": ["list", "--as", "openai", "--strict"],
@@ -62,13 +64,21 @@ def toolwire(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     if os.name == "posix":
         command = ["sh", "-c", f'ulimit -t {SECONDS} && exec "$@"', "sh", *command]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=4 * SECONDS, check=False, input=""
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=4 * SECONDS,
+        check=False,
+        input="",
     )
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_ends_whatever_schemas_a_server_has(command: str, kind: str, folder: Path) -> None:
+def test_a_command_ends_whatever_schemas_a_server_has(
+    command: str, kind: str, folder: Path
+) -> None:
     done = toolwire(folder, *COMMANDS[command], "--", sys.executable, SERVER, kind, "1")
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
@@ -84,8 +94,12 @@ def test_a_command_ends_however_large_a_schema_is(command: str, kind: str, folde
 
 @pytest.mark.parametrize("times", [1, 10, 100])
 @pytest.mark.parametrize("kind", SCHEMAS)
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "lagent", "python", "typescript", "markdown"])
-def test_every_dialect_is_written_whatever_schemas_there_are(dialect: str, kind: str, times: int) -> None:
+@pytest.mark.parametrize(
+    "dialect", ["openai", "anthropic", "lagent", "python", "typescript", "markdown"]
+)
+def test_every_dialect_is_written_whatever_schemas_there_are(
+    dialect: str, kind: str, times: int
+) -> None:
     tools, _ = in_dialect([tool(kind, times)], dialect, strict=dialect == "openai")
     assert tools
 
@@ -107,7 +121,9 @@ def test_an_over_expensive_schema_is_named_and_its_arguments_are_sent(folder: Pa
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", [*COMMANDS, "diff"])
-def test_a_signal_ends_a_command_that_judges_without_end(command: str, number: signal.Signals, folder: Path) -> None:
+def test_a_signal_ends_a_command_that_judges_without_end(
+    command: str, number: signal.Signals, folder: Path
+) -> None:
     kind = {"list": "doubling-below", "lint": "unclear", "call": "unclear"}.get(command, "doubling")
     words = [*COMMANDS.get(command, ()), "--", sys.executable, SERVER, kind, "1"]
     if command == "call":
@@ -117,10 +133,13 @@ def test_a_signal_ends_a_command_that_judges_without_end(command: str, number: s
             (folder / f"{name}.json").write_text(json.dumps([tool("doubling-below", times)]))
         words = ["diff", "old.json", "new.json"]
     program = [sys.executable, str(SUPPORT / "endless_judging.py"), *words]
-    process = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     assert process.stdout is not None
     try:
-        # The driver writes this from within a step, which then never ends; so whatever ends the process is the signal.
+        # The driver writes this from within a step, which then never ends; so whatever ends the
+        # process is the signal.
         assert b"it judges without end\n" in iter(process.stdout.readline, b"")
         process.send_signal(number)
         assert process.wait(SECONDS) in (-number, 128 + number)

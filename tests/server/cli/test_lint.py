@@ -41,7 +41,9 @@ def test_what_steers_a_terminal_does_not_reach_it(capsys: pytest.CaptureFixture[
     assert "\x1b" not in lint(capsys, *BAD, "warnings")[1]
 
 
-def test_json_has_every_finding_with_its_place_remedy_and_whom_it_concerns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_finding_with_its_place_remedy_and_whom_it_concerns(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     status, told = lint(capsys, "--json", *BAD, "errors")
     findings = json.loads(told)
     assert status == 1

@@ -30,7 +30,12 @@ PROMPTS_TABLE = ["prompt  arguments  what it is for", "plan    day?"]
         ([TOOL], [], [], ["add()"]),
         ([TOOL], [RESOURCE], [], ["add()", "", "1 resource (--resources)"]),
         ([TOOL], [], [PROMPT, PROMPT], ["add()", "", "2 prompts (--prompts)"]),
-        ([TOOL], [RESOURCE], [PROMPT], ["add()", "", "1 resource (--resources), 1 prompt (--prompts)"]),
+        (
+            [TOOL],
+            [RESOURCE],
+            [PROMPT],
+            ["add()", "", "1 resource (--resources), 1 prompt (--prompts)"],
+        ),
         ([], [RESOURCE, TEMPLATE], [], RESOURCES_TABLE),
         ([], [], [PROMPT], PROMPTS_TABLE),
         ([], [RESOURCE, TEMPLATE], [PROMPT], [*RESOURCES_TABLE, "", *PROMPTS_TABLE]),
@@ -91,7 +96,7 @@ for line in sys.stdin:
         answer["error"] = {"code": -32601, "message": "no"}
     if "id" in message:
         print(json.dumps(answer), flush=True)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.process
@@ -121,8 +126,15 @@ def test_the_tools_are_listed_if_the_server_lists_nothing_else(command_line: Com
 )
 def test_texts_are_shown_as_what_they_are_in_python(schema: dict[str, Any], shown: str) -> None:
     text = {"type": "string", **schema}
-    properties = {"a": text, "b": {"type": "array", "items": text}, "c": {"anyOf": [text, {"type": "null"}]}}
-    tool = {"name": "put", "inputSchema": {"type": "object", "properties": properties, "required": ["a", "b", "c"]}}
+    properties = {
+        "a": text,
+        "b": {"type": "array", "items": text},
+        "c": {"anyOf": [text, {"type": "null"}]},
+    }
+    tool = {
+        "name": "put",
+        "inputSchema": {"type": "object", "properties": properties, "required": ["a", "b", "c"]},
+    }
     assert " ".join(signature(tool)) == f"(a: {shown}, b: list[{shown}], c: {shown} | None)"
     assert "def put(a: str, b: list[str], c: str | None)" in from_entry(tool)  # a model sends texts
 
@@ -139,23 +151,26 @@ def put(data: bytes, when: datetime, where: list[Path], day: date | None = None,
 
 def look(key: UUID, here: Annotated[datetime, msgspec.Meta(tz=True)]) -> datetime:
     return here
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.process
 def test_types_that_no_schema_tells_apart_are_shown_and_not_sent(command_line: CommandLine) -> None:
     command_line.folder.joinpath("tools.py").write_text(TEXTS)
     lines = " ".join(command_line("list", "tools.py").stdout.split())
-    assert lines == (
-        "put(data: bytes, when: datetime, where: list[Path], day: date | None = None, took: timedelta | None = None)"
-        " -> Path look(key: UUID, here: datetime) -> datetime"
+    assert (
+        lines
+        == "put(data: bytes, when: datetime, where: list[Path], day: date | None = None, took:"
+        " timedelta | None = None) -> Path look(key: UUID, here: datetime) -> datetime"
     )
     assert "x-toolwire-type" not in command_line("list", "tools.py", "--json").stdout
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", [["list"], ["call", "x"], ["check"]], ids=lambda words: words[0])
-def test_a_program_that_repeats_what_it_gets_is_no_server(command_line: CommandLine, words: list[str]) -> None:
+def test_a_program_that_repeats_what_it_gets_is_no_server(
+    command_line: CommandLine, words: list[str]
+) -> None:
     done = command_line(*words, "--", "cat")
     assert done.returncode == 1
     assert "repeats what it gets, as `cat` does: it is no MCP server" in done.stdout + done.stderr

@@ -33,7 +33,9 @@ def tools(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_lock_is_written_once_and_then_compared(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+def test_a_lock_is_written_once_and_then_compared(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
     first = command_line("lock", "tools.lock.json", "tools.py")
     assert (first.returncode, first.stdout) == (0, "Locked 1 tool in tools.lock.json.\n")
     text = (tmp_path / "tools.lock.json").read_text()
@@ -44,7 +46,9 @@ def test_a_lock_is_written_once_and_then_compared(command_line: CommandLine, too
     assert [path.name for path in tmp_path.glob("*.new")] == []
 
 
-def test_changes_are_shown_and_need_update(command_line: CommandLine, tools: Path, tmp_path: Path) -> None:
+def test_changes_are_shown_and_need_update(
+    command_line: CommandLine, tools: Path, tmp_path: Path
+) -> None:
     lock = tmp_path / "tools.lock.json"
     command_line("lock", lock.name, "tools.py")
     before = lock.read_text()
@@ -59,15 +63,22 @@ def test_changes_are_shown_and_need_update(command_line: CommandLine, tools: Pat
         "Look at a file.",
         "Read a file.",
     ]
-    assert last == "`toolwire lock --update` accepts the changes; 1 of the entries is refused until then."
+    assert (
+        last
+        == "`toolwire lock --update` accepts the changes; 1 of the entries is refused until then."
+    )
     assert lock.read_text() == before
     assert command_line("lock", lock.name, "tools.py", "--update").returncode == 0
     assert lock.read_text() != before
     assert "up to date" in command_line("lock", lock.name, "tools.py").stdout
 
 
-def test_a_lock_of_tools_in_any_order_is_up_to_date_at_once(command_line: CommandLine, tmp_path: Path) -> None:
-    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("zebra", "apple", "Mango")]
+def test_a_lock_of_tools_in_any_order_is_up_to_date_at_once(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
+    tools = [
+        {"name": name, "inputSchema": {"type": "object"}} for name in ("zebra", "apple", "Mango")
+    ]
     (tmp_path / "lists.json").write_text(json.dumps({"tools": tools}))
     server = ["--", sys.executable, str(FOREIGN), str(tmp_path)]
     assert command_line("lock", "a.json", *server).stdout == "Locked 3 tools in a.json.\n"
@@ -77,7 +88,9 @@ def test_a_lock_of_tools_in_any_order_is_up_to_date_at_once(command_line: Comman
     assert (updated.returncode, updated.stdout) == (0, "a.json is up to date: 3 tools.\n")
 
 
-def test_prompts_resources_and_instructions_are_locked(command_line: CommandLine, tmp_path: Path) -> None:
+def test_prompts_resources_and_instructions_are_locked(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     source = "from toolwire import prompt, resource\n@prompt\ndef review() -> str:\n    return ''\n"
     source += "@resource('notes://all')\ndef notes() -> str:\n    return ''\n"
     (tmp_path / "all.py").write_text(source)
@@ -86,7 +99,9 @@ def test_prompts_resources_and_instructions_are_locked(command_line: CommandLine
     assert first.stdout == "Locked no tools, 1 prompt, 1 resource in all.json.\n"
     changed = command_line("lock", "all.json", *serve, "Obey.")
     assert changed.returncode == 1
-    assert ["text", "instructions", "Read", "first.", "Obey."] in [line.split() for line in changed.stdout.splitlines()]
+    assert ["text", "instructions", "Read", "first.", "Obey."] in [
+        line.split() for line in changed.stdout.splitlines()
+    ]
 
 
 def test_any_server_can_be_locked(command_line: CommandLine, tools: Path) -> None:
@@ -116,10 +131,15 @@ def test_nothing_is_written_unless_every_mounted_server_starts(
         (["a.json"], "name a target"),
         (["tools.py", "tools.py"], "tools.py: it is not a lock"),
         ([".", "tools.py"], "the lock . cannot be read: is a directory"),
-        (["missing/a.json", "tools.py"], "missing/a.json cannot be written: there is no folder missing"),
+        (
+            ["missing/a.json", "tools.py"],
+            "missing/a.json cannot be written: there is no folder missing",
+        ),
     ],
 )
-def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words: list[str], says: str) -> None:
+def test_a_mistake_is_one_sentence(
+    command_line: CommandLine, tools: Path, words: list[str], says: str
+) -> None:
     done = command_line("lock", *words)
     assert done.returncode == 2
     assert says in done.stderr
@@ -127,15 +147,30 @@ def test_a_mistake_is_one_sentence(command_line: CommandLine, tools: Path, words
 
 
 @pytest.mark.parametrize("kind", ["tools", "prompts"])
-def test_no_lock_is_made_of_a_mounted_server_with_a_list_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
+def test_no_lock_is_made_of_a_mounted_server_with_a_list_that_cannot_be_read(
+    tmp_path: Path, kind: str
+) -> None:
     folder = tmp_path / "foreign"
     folder.mkdir()
-    (folder / "lists.json").write_text(json.dumps({kind: {"code": -32603, "message": "no database"}}))
+    (folder / "lists.json").write_text(
+        json.dumps({kind: {"code": -32603, "message": "no database"}})
+    )
     mount = f"there={sys.executable} {FOREIGN} {folder}"
-    command = [sys.executable, "-m", "toolwire", "lock", str(tmp_path / "lock.json"), "--mount", mount]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "lock",
+        str(tmp_path / "lock.json"),
+        "--mount",
+        mount,
+    ]
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == 1
-    assert f"is not written: the list of {kind} of the mounted server there cannot be read: no database" in done.stderr
+    assert (
+        f"is not written: the list of {kind} of the mounted server there cannot be read: no"
+        " database" in done.stderr
+    )
     assert not (tmp_path / "lock.json").exists()

@@ -119,7 +119,10 @@ def test_any_server_can_be_listed_and_called(command_line: CommandLine, folder: 
 def test_a_file_whose_tools_run_on_an_engine_gets_it_from_each_command(
     command_line: CommandLine, tmp_path: Path, words: list[str], part: str
 ) -> None:
-    source = "from toolwire import tool_api\n\n@tool_api(runs_in='there')\ndef one() -> int:\n    return 1\n"
+    source = (
+        "from toolwire import tool_api\n\n@tool_api(runs_in='there')\ndef one() -> int:\n   "
+        " return 1\n"
+    )
     (tmp_path / "tools.py").write_text(source)
 
     without = command_line(*words, cwd=tmp_path)
@@ -161,15 +164,24 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
     done = command_line("call", "tools.py", "add", "a=1", "-o", "sum", cwd=folder)
     assert (done.returncode, done.stdout, "nothing was saved" in done.stderr) == (0, "3\n", True)
     done = command_line("call", "tools.py", "picture", "-o", "no/p.png", cwd=folder)
-    assert (done.returncode, done.stderr) == (2, "toolwire: cannot open no/p.png: No such file or directory\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "toolwire: cannot open no/p.png: No such file or directory\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["call", "tools.py", "add", "--a", "3"], "arguments of the tool are given as a=VALUE"),
-        (["list", "--with", "x"], "list has no option --with: that is one of serve; a server's command, with"),
-        (["replay", "--html", "x"], "replay has no option --html: that is one of ask, chat, transcript, check"),
+        (
+            ["list", "--with", "x"],
+            "list has no option --with: that is one of serve; a server's command, with",
+        ),
+        (
+            ["replay", "--html", "x"],
+            "replay has no option --html: that is one of ask, chat, transcript, check",
+        ),
         (["call"], "name a target, or a server's command"),
         (["call", "--"], "command is missing"),
         (["list"], "a target"),
@@ -180,13 +192,22 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["serve"], "serve tools.py"),
         (["serve", "tools.py", "--log-level", "loud"], "debug, info"),
         (["demo", "x"], "no arguments"),
-        (["serve", "tools.py", "--transport", "http"], "over standard input and output, and nothing else"),
+        (
+            ["serve", "tools.py", "--transport", "http"],
+            "over standard input and output, and nothing else",
+        ),
         (["lst"], "did you mean 'list'"),
         (["run", "server.py:mcp", "--transport", "stdio"], "write `toolwire serve server.py:mcp`"),
         (["mcp", "run", "my server.py"], "write `toolwire serve 'my server.py'`"),
         (["fastmcp", "dev", "inspector", "server.py"], "write `toolwire serve --reload server.py`"),
-        (["fastmcp", "install", "cursor", "server.py"], "write `toolwire config cursor server.py --write`"),
-        (["mcp", "install", "server.py"], "write `toolwire config claude-desktop server.py --write`"),
+        (
+            ["fastmcp", "install", "cursor", "server.py"],
+            "write `toolwire config cursor server.py --write`",
+        ),
+        (
+            ["mcp", "install", "server.py"],
+            "write `toolwire config claude-desktop server.py --write`",
+        ),
         (["fastmcp", "list", "server.py"], "write `toolwire list server.py`"),
         (["install", "--name", "x", "s.py"], "write `toolwire config claude-desktop s.py --write`"),
         (["ls"], "write `toolwire list tools.py`"),
@@ -198,7 +219,10 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["init"], "write functions to a file, then `toolwire serve tools.py`"),
         (["npx", "-y", "some-server", "a b"], "as in `toolwire list -- npx -y some-server 'a b'`"),
         (["version"], "write `toolwire --version`"),
-        (["ask", "what", "is it?", "tools.py", "Files"], '`ask "what is it?" --tools tools.py --tools Files`'),
+        (
+            ["ask", "what", "is it?", "tools.py", "Files"],
+            '`ask "what is it?" --tools tools.py --tools Files`',
+        ),
         (["tools.py"], "toolwire serve tools.py"),
         (["--verbose"], "after a command"),
         ([], "toolwire --help"),
@@ -228,8 +252,16 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
-        (["call", "Files", "write", "path=a", "--set", "Files.writable=true"], 1, "arguments.content: is missing"),
-        (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
+        (
+            ["call", "Files", "write", "path=a", "--set", "Files.writable=true"],
+            1,
+            "arguments.content: is missing",
+        ),
+        (
+            ["call", "Files", "Files.edit", "path=a"],
+            2,
+            "writing needs a setting: --set Files.writable=true",
+        ),
         (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
         (["call", "Files.write", "path=a"], 2, "write a tool of the bundled Files as Files:write"),
     ],
@@ -246,9 +278,16 @@ def test_a_mistake_that_a_server_notices_is_one_sentence_with_its_remedy(
 
 
 @pytest.mark.process
-def test_a_call_without_an_answer_ends_at_its_timeout(command_line: CommandLine, folder: Path) -> None:
+def test_a_call_without_an_answer_ends_at_its_timeout(
+    command_line: CommandLine, folder: Path
+) -> None:
     (folder / "running").touch()
-    for limit in ("1", "4", "16", "50"):  # which includes the server's start, however slow the machine is
+    for limit in (
+        "1",
+        "4",
+        "16",
+        "50",
+    ):  # which includes the server's start, however slow the machine is
         done = command_line("call", "tools.py", "wait", "--timeout", limit, cwd=folder)
         if (folder / "running").read_text():
             break
@@ -257,7 +296,9 @@ def test_a_call_without_an_answer_ends_at_its_timeout(command_line: CommandLine,
 
 
 @pytest.mark.process
-def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(command_line: CommandLine, tmp_path: Path) -> None:
+def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "docs").mkdir()
     (tmp_path / "inner" / "tools.py").write_text(TOOLS)
@@ -268,7 +309,9 @@ def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(command_line: Com
     assert done.stderr.endswith("; to serve its subfolders, name them as targets: inner\n")
 
 
-def test_a_command_that_starts_no_server_says_nothing_of_one(command_line: CommandLine, folder: Path) -> None:
+def test_a_command_that_starts_no_server_says_nothing_of_one(
+    command_line: CommandLine, folder: Path
+) -> None:
     done = command_line("serve", "sh", "-y", cwd=folder)
     assert (done.returncode, "after --" in done.stderr) == (2, False)
 
@@ -295,7 +338,9 @@ def check_traceback(status: int, stderr: str) -> None:
     assert stderr.splitlines()[0] == "Traceback (most recent call last):"
     assert stderr.count("nonsense()") == 1
     assert "cli.py" not in stderr
-    assert stderr.splitlines()[-1].startswith("toolwire: broken.py cannot be loaded: AttributeError")
+    assert stderr.splitlines()[-1].startswith(
+        "toolwire: broken.py cannot be loaded: AttributeError"
+    )
 
 
 @pytest.mark.process
@@ -308,17 +353,27 @@ def test_a_server_with_a_wrong_setting_does_not_start(folder: Path) -> None:
 @pytest.mark.process
 def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) -> None:
     for name in ("random", "types", "enum", "asyncio", "json", "select"):
-        (folder / f"{name}.py").write_text("import random\ndef dice() -> int: return random.randint(1, 6)")
+        (folder / f"{name}.py").write_text(
+            "import random\ndef dice() -> int: return random.randint(1, 6)"
+        )
     done = run("call", "random.py", "dice", cwd=folder, program=["-P", "-m", "toolwire"])
     assert (done.returncode, done.stdout.strip() in set("123456"), done.stderr) == (0, True, "")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)])
-def test_help_fits_the_terminal_and_shows_examples(command_line: CommandLine, folder: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)]
+)
+def test_help_fits_the_terminal_and_shows_examples(
+    command_line: CommandLine, folder: Path, words: list[str]
+) -> None:
     done = command_line(*words, cwd=folder, COLUMNS="70")
     assert (done.returncode, done.stderr) == (0, "")
     assert "toolwire" in done.stdout
-    usage = [line for line in done.stdout.splitlines() if not line.lstrip().startswith(("toolwire", "usage"))]
+    usage = [
+        line
+        for line in done.stdout.splitlines()
+        if not line.lstrip().startswith(("toolwire", "usage"))
+    ]
     assert max(map(len, usage)) <= 80
 
 
@@ -330,8 +385,26 @@ def test_the_version_is_told(folder: Path) -> None:
 @pytest.mark.process
 def test_serve_passes_its_options_on(folder: Path) -> None:
     options = [
-        *("--name", "mine", "--instructions", "Be kind.", "--include", "[ae]*", "--exclude", "echo"),
-        *("--timeout", "20", "--page-size", "1", "--max-message-bytes", "1MiB", "--max-result-bytes", "1MiB"),
+        *(
+            "--name",
+            "mine",
+            "--instructions",
+            "Be kind.",
+            "--include",
+            "[ae]*",
+            "--exclude",
+            "echo",
+        ),
+        *(
+            "--timeout",
+            "20",
+            "--page-size",
+            "1",
+            "--max-message-bytes",
+            "1MiB",
+            "--max-result-bytes",
+            "1MiB",
+        ),
         *("--max-workers", "2", "--grace", "0.1", "--separator", "_"),
         *("--strict-arguments", "--mask-errors", "--log-json"),
     ]
@@ -427,30 +500,44 @@ def test_progress_is_a_bar_on_a_terminal(folder: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="this system has no device that is always full"
+)
 def test_output_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
     command = [sys.executable, "-m", "toolwire", "list", "tools.py"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, cwd=folder, stdout=full, stderr=-1, text=True, timeout=SECONDS)
+        done = subprocess.run(
+            command, cwd=folder, stdout=full, stderr=-1, text=True, timeout=SECONDS
+        )
     told = "toolwire: the output cannot be written: no space is left on the device\n"
     assert (done.returncode, done.stderr) == (1, told)
     closed = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *command], cwd=folder, stderr=-1, text=True, timeout=SECONDS
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command],
+        cwd=folder,
+        stderr=-1,
+        text=True,
+        timeout=SECONDS,
     )
     told = "toolwire: standard output is closed; start it with one, such as > /dev/null\n"
     assert (closed.returncode, closed.stderr) == (2, told)
 
 
 @pytest.mark.process
-def test_colour_is_left_out_if_that_is_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_is_left_out_if_that_is_wanted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[1m" in on_a_terminal("list", "tools.py", cwd=folder)
     assert "\x1b" not in on_a_terminal("list", "tools.py", cwd=folder, NO_COLOR="1")
 
 
 def imported_by_serving(folder: Path, *options: str) -> set[str]:
-    (folder / "spy.py").write_text("import sys\ndef modules() -> list[str]: return sorted(sys.modules)")
-    with connect([sys.executable, "-m", "toolwire", "serve", "spy.py", *options], cwd=folder) as client:
+    (folder / "spy.py").write_text(
+        "import sys\ndef modules() -> list[str]: return sorted(sys.modules)"
+    )
+    with connect(
+        [sys.executable, "-m", "toolwire", "serve", "spy.py", *options], cwd=folder
+    ) as client:
         structured: Any = client.call_tool("modules").structured
     return set(structured["result"])
 
@@ -458,7 +545,16 @@ def imported_by_serving(folder: Path, *options: str) -> set[str]:
 @pytest.mark.process
 def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path) -> None:
     loaded = imported_by_serving(folder)
-    unwanted = {"argparse", "gettext", "shutil", "difflib", "traceback", "subprocess", "toolwire_client", "fnmatch"}
+    unwanted = {
+        "argparse",
+        "gettext",
+        "shutil",
+        "difflib",
+        "traceback",
+        "subprocess",
+        "toolwire_client",
+        "fnmatch",
+    }
     unwanted |= {"importlib.metadata", "json.tool", "logging"}
     unwanted |= {f"toolwire.{name}" for name in ("output", "show", "usage", "values")}
     assert loaded & unwanted == set()
@@ -467,7 +563,9 @@ def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path)
 @pytest.mark.process
 def test_serving_imports_no_other_command(folder: Path) -> None:
     loaded = imported_by_serving(folder)
-    assert {name for name in loaded if name.startswith("toolwire.cli.commands.")} == {"toolwire.cli.commands.serve"}
+    assert {name for name in loaded if name.startswith("toolwire.cli.commands.")} == {
+        "toolwire.cli.commands.serve"
+    }
 
 
 def test_each_command_is_a_file_of_its_name() -> None:

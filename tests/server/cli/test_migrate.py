@@ -20,13 +20,22 @@ TOOLS = "toolwire_tools.lagent"
     ("before", "after"),
     [
         ("from lagent import tool_api\n", f"from {TOOLS} import tool_api\n"),
-        ("from lagent.actions.bing_browser import BingBrowser\n", f"from {TOOLS} import BingBrowser\n"),
-        ("from lagent import tool_api as api  # why\n", f"from {TOOLS} import tool_api as api  # why\n"),
+        (
+            "from lagent.actions.bing_browser import BingBrowser\n",
+            f"from {TOOLS} import BingBrowser\n",
+        ),
+        (
+            "from lagent import tool_api as api  # why\n",
+            f"from {TOOLS} import tool_api as api  # why\n",
+        ),
         ("from lagent.llms.openai import GPTAPI\n", "from toolwire_client.models import GPTAPI\n"),
         ("def f():\n\tfrom lagent import PPT\n", f"def f():\n\tfrom {TOOLS} import PPT\n"),
         ("from lagent import PPT; x = 1\r\n", f"from {TOOLS} import PPT; x = 1\r\n"),
         ("from groot.agent import ReAct\n", "from toolwire_client.groot import ReAct\n"),
-        ("from mas.agent.base.executor_base import Executor\n", "from toolwire_tools import Executor\n"),
+        (
+            "from mas.agent.base.executor_base import Executor\n",
+            "from toolwire_tools import Executor\n",
+        ),
         ("from .lagent import PPT\n", "from .lagent import PPT\n"),
         ("from lagents import PPT\n", "from lagents import PPT\n"),
         (
@@ -46,7 +55,10 @@ TOOLS = "toolwire_tools.lagent"
             f"# head\nfrom {TOOLS} import (\n    PPT,  # slides\n    ArxivSearch,\n)\n"
             "from lagent import (\n    ReAct,\n)\n",
         ),
-        ("from lagent import PPT, \\\n    ReAct\n", f"from {TOOLS} import PPT\nfrom lagent import ReAct\n"),
+        (
+            "from lagent import PPT, \\\n    ReAct\n",
+            f"from {TOOLS} import PPT\nfrom lagent import ReAct\n",
+        ),
         (
             "from lagent import GPTAPI, PPT; x = 1\n",
             f"from toolwire_client.models import GPTAPI; from {TOOLS} import PPT; x = 1\n",
@@ -60,9 +72,15 @@ def test_imports_change_and_everything_else_stays(before: str, after: str) -> No
 @pytest.mark.parametrize(
     ("statement", "remark"),
     [
-        ("from lagent.agents import ReWOO", "ReWOO stays in lagent.agents: use toolwire_client.Agent"),
+        (
+            "from lagent.agents import ReWOO",
+            "ReWOO stays in lagent.agents: use toolwire_client.Agent",
+        ),
         ("from lagent.actions import AsyncPPT", "AsyncPPT stays in lagent.actions: use PPT"),
-        ("from lagent.actions import PTT", "PTT stays in lagent.actions: no name 'PTT', did you mean 'PPT'?"),
+        (
+            "from lagent.actions import PTT",
+            "PTT stays in lagent.actions: no name 'PTT', did you mean 'PPT'?",
+        ),
         ("import os, lagent.actions as actions", "import lagent.actions stays: import its names"),
         ("from lagent.schema import *", "from lagent.schema import * stays: write the names"),
         ("from groot.action import Nope", "Nope stays in groot.action: no name 'Nope'"),
@@ -77,14 +95,23 @@ def test_what_cannot_be_changed_stays_with_a_remark(statement: str, remark: str)
 
 
 @given(
-    st.lists(st.sampled_from(["PPT", "GPTAPI", "ReAct", "tool_api", "Nonsense"]), min_size=1, unique=True), st.data()
+    st.lists(
+        st.sampled_from(["PPT", "GPTAPI", "ReAct", "tool_api", "Nonsense"]), min_size=1, unique=True
+    ),
+    st.data(),
 )
-def test_any_mix_of_names_stays_valid_python_with_every_name_once(names: list[str], data: st.DataObject) -> None:
+def test_any_mix_of_names_stays_valid_python_with_every_name_once(
+    names: list[str], data: st.DataObject
+) -> None:
     is_in_brackets = data.draw(st.booleans())
-    comma = data.draw(st.sampled_from([", ", ",\n    ", ",  # why\n    "])) if is_in_brackets else ", "
+    comma = (
+        data.draw(st.sampled_from([", ", ",\n    ", ",  # why\n    "])) if is_in_brackets else ", "
+    )
     end = data.draw(st.sampled_from(["", ",", ",\n", "\n"])) if is_in_brackets else ""
     listed = comma.join(names) + end
-    before = f"from lagent import ({listed})\n" if is_in_brackets else f"from lagent import {listed}\n"
+    before = (
+        f"from lagent import ({listed})\n" if is_in_brackets else f"from lagent import {listed}\n"
+    )
 
     after = migrate(before).text
 
@@ -122,7 +149,12 @@ NEW = f"from {TOOLS} import tool_api\n"
     ],
 )
 def test_files_are_written_on_request_and_the_status_says_what_is_left(
-    command_line: CommandLine, tmp_path: Path, options: list[str], text: str, status: int, written: str
+    command_line: CommandLine,
+    tmp_path: Path,
+    options: list[str],
+    text: str,
+    status: int,
+    written: str,
 ) -> None:
     file = tmp_path / "agent.py"
     file.write_text(text, "utf-8")

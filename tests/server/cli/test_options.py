@@ -24,7 +24,10 @@ def test_options_stand_anywhere_and_words_keep_their_order() -> None:
 
 
 def test_a_value_may_be_joined_by_an_equals_sign() -> None:
-    assert parse(["--name=a=b", "--page-size=3"], OPTIONS).options == {"name": "a=b", "page_size": 3}
+    assert parse(["--name=a=b", "--page-size=3"], OPTIONS).options == {
+        "name": "a=b",
+        "page_size": 3,
+    }
 
 
 def test_an_option_given_several_times_collects_or_the_last_one_counts() -> None:
@@ -33,13 +36,19 @@ def test_an_option_given_several_times_collects_or_the_last_one_counts() -> None
 
 
 def test_what_follows_two_dashes_is_left_alone() -> None:
-    assert parse(["x", "--", "npx", "-y", "--", "z"], OPTIONS) == Words({}, ["x"], ["npx", "-y", "--", "z"])
+    assert parse(["x", "--", "npx", "-y", "--", "z"], OPTIONS) == Words(
+        {}, ["x"], ["npx", "-y", "--", "z"]
+    )
     assert parse(["x", "--"], OPTIONS) == Words({}, ["x"], [])
     assert parse(["-"], OPTIONS) == Words({}, ["-"])
 
 
 def test_a_value_that_may_be_left_out_is_told_by_how_it_ends() -> None:
-    for words, value in ((["--write"], ""), (["--write=x"], "x"), (["--write", "a.json"], "a.json")):
+    for words, value in (
+        (["--write"], ""),
+        (["--write=x"], "x"),
+        (["--write", "a.json"], "a.json"),
+    ):
         assert parse(words, OPTIONS) == Words({"write": value}, [])
     assert parse(["--write", "a.py"], OPTIONS) == Words({"write": ""}, ["a.py"])
     assert parse(["--write", "--keep-going"], OPTIONS).options == {"write": "", "keep_going": True}
@@ -69,7 +78,12 @@ def test_a_mistake_is_named_with_its_remedy(words: list[str], told: str) -> None
 
 
 def test_sizes_have_units() -> None:
-    assert [size("5"), size("2KiB"), size("64 MiB"), size("1GiB")] == [5, 2048, 64 * 1024**2, 1024**3]
+    assert [size("5"), size("2KiB"), size("64 MiB"), size("1GiB")] == [
+        5,
+        2048,
+        64 * 1024**2,
+        1024**3,
+    ]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "MiB", "10 apples", "٣"])

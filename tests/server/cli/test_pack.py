@@ -1,4 +1,6 @@
-"""What `toolwire pack` puts into a bundle, and what it refuses. Whole bundles are in tests/interop/test_bundles.py."""
+"""What `toolwire pack` puts into a bundle, and what it refuses. Whole bundles are in
+tests/interop/test_bundles.py.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,12 @@ def packed(folder: Path, *targets: str, with_: tuple[str, ...] = ()) -> Contents
     return contents
 
 
-# --- which files ---------------------------------------------------------------------------------------------
+# --- which files ----------------------------------------------------------------------------------
 
 
-def test_a_file_brings_the_modules_next_to_it_that_it_imports_also_in_functions(tmp_path: Path) -> None:
+def test_a_file_brings_the_modules_next_to_it_that_it_imports_also_in_functions(
+    tmp_path: Path,
+) -> None:
     write(
         tmp_path,
         {
@@ -63,7 +67,14 @@ def test_a_file_brings_the_modules_next_to_it_that_it_imports_also_in_functions(
         },
     )
     contents = packed(tmp_path, "tools.py:f")
-    wanted = ["one.py", "three/__init__.py", "three/data.txt", "three/inner.py", "tools.py", "two.py"]
+    wanted = [
+        "one.py",
+        "three/__init__.py",
+        "three/data.txt",
+        "three/inner.py",
+        "tools.py",
+        "two.py",
+    ]
     assert sorted(contents.files) == [f"server/{name}" for name in wanted]
     assert contents.targets == ["server/tools.py:f"]
     assert contents.dependencies == []
@@ -72,7 +83,12 @@ def test_a_file_brings_the_modules_next_to_it_that_it_imports_also_in_functions(
 def test_a_file_of_a_package_brings_the_package(tmp_path: Path) -> None:
     write(
         tmp_path,
-        {"shop/__init__.py": "", "shop/tools.py": "from . import x", "shop/x.py": "import util", "util.py": ""},
+        {
+            "shop/__init__.py": "",
+            "shop/tools.py": "from . import x",
+            "shop/x.py": "import util",
+            "util.py": "",
+        },
     )
     contents = packed(tmp_path, "shop/tools.py")
     assert sorted(contents.files) == [
@@ -84,7 +100,13 @@ def test_a_file_of_a_package_brings_the_package(tmp_path: Path) -> None:
 def test_a_folder_is_packed_as_a_whole_but_no_environment_in_it(tmp_path: Path) -> None:
     write(
         tmp_path,
-        {"all/a.py": "", "all/b.csv": "", "all/venv/pyvenv.cfg": "", "all/venv/lib/x.py": "", "all/old.mcpb": ""},
+        {
+            "all/a.py": "",
+            "all/b.csv": "",
+            "all/venv/pyvenv.cfg": "",
+            "all/venv/lib/x.py": "",
+            "all/old.mcpb": "",
+        },
     )
     contents = packed(tmp_path, "all")
     assert sorted(contents.files) == ["server/all/a.py", "server/all/b.csv"]
@@ -114,14 +136,21 @@ def test_yaml_brings_the_files_that_its_commands_run_and_no_others(tmp_path: Pat
     write(tmp_path, files)
     contents = packed(tmp_path, "t.yaml")
     wanted = ["bin/run.sh", "help_work.py", "t.yaml", "work.py"]
-    assert (sorted(contents.files), contents.extras) == ([f"server/{name}" for name in wanted], {"yaml"})
+    assert (sorted(contents.files), contents.extras) == (
+        [f"server/{name}" for name in wanted],
+        {"yaml"},
+    )
 
 
 def test_a_script_for_the_shell_brings_the_files_that_are_words_of_it(tmp_path: Path) -> None:
     script = "./a.sh | sort; awk -f 'b.awk' && echo c.txt.bak"
     text = f"name: t\ndescription: d\nshell: true\nparameters: {{}}\ncommand: |\n  {script}\n"
     write(tmp_path, {"t.yaml": text, "a.sh": "", "b.awk": "", "c.txt": ""})
-    assert sorted(packed(tmp_path, "t.yaml").files) == ["server/a.sh", "server/b.awk", "server/t.yaml"]
+    assert sorted(packed(tmp_path, "t.yaml").files) == [
+        "server/a.sh",
+        "server/b.awk",
+        "server/t.yaml",
+    ]
 
 
 def test_a_function_of_yaml_brings_its_module(tmp_path: Path) -> None:
@@ -131,9 +160,19 @@ def test_a_function_of_yaml_brings_its_module(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".env", "id_rsa", "server.pem", "prod.env"])
-def test_a_private_file_that_a_command_runs_is_packed_only_if_it_is_named(tmp_path: Path, name: str) -> None:
-    write(tmp_path, {"t.yaml": f"name: t\ndescription: d\nparameters: {{}}\ncommand: [cat, {name}]\n", name: "secret"})
-    with pytest.raises(LoadError, match=rf"runs .*{name}, which is hidden or may be a key: pack it by --add"):
+def test_a_private_file_that_a_command_runs_is_packed_only_if_it_is_named(
+    tmp_path: Path, name: str
+) -> None:
+    write(
+        tmp_path,
+        {
+            "t.yaml": f"name: t\ndescription: d\nparameters: {{}}\ncommand: [cat, {name}]\n",
+            name: "secret",
+        },
+    )
+    with pytest.raises(
+        LoadError, match=rf"runs .*{name}, which is hidden or may be a key: pack it by --add"
+    ):
         packed(tmp_path, "t.yaml")
 
     contents = Contents()
@@ -145,25 +184,52 @@ def test_a_private_file_that_a_command_runs_is_packed_only_if_it_is_named(tmp_pa
 
 def test_yaml_that_runs_what_the_bundle_would_lack_is_refused(tmp_path: Path) -> None:
     text = "name: t\ndescription: d\nparameters: {}\ncommand: [ls]\n"
-    write(tmp_path, {"in/t.yaml": f"{text}cwd: data\n", "in/data/x": "", "in/u.yaml": "", "run.sh": ""})
-    with pytest.raises(LoadError, match=r"runs a command in .*data, which the bundle would lack: add it by --add"):
+    write(
+        tmp_path,
+        {"in/t.yaml": f"{text}cwd: data\n", "in/data/x": "", "in/u.yaml": "", "run.sh": ""},
+    )
+    with pytest.raises(
+        LoadError, match=r"runs a command in .*data, which the bundle would lack: add it by --add"
+    ):
         packed(tmp_path, "in/t.yaml")
     write(tmp_path, {"in/u.yaml": text.replace("[ls]", "[../run.sh]")})
     with pytest.raises(LoadError, match=r"run\.sh, which is not in its folder"):
         packed(tmp_path, "in/u.yaml")
 
 
-PRIVATE = (".env", ".git/config", ".netrc", "id_rsa", "id_ed25519.pub", "tls.key", "CA.PEM", "prod.env", "secrets.json")
+PRIVATE = (
+    ".env",
+    ".git/config",
+    ".netrc",
+    "id_rsa",
+    "id_ed25519.pub",
+    "tls.key",
+    "CA.PEM",
+    "prod.env",
+    "secrets.json",
+)
 
 
 def test_an_added_folder_is_packed_without_hidden_files_and_keys(tmp_path: Path) -> None:
     write(
-        tmp_path, {"tools.py": "", "data/x.csv": "", "data/secrets.py": "", **{f"data/{name}": "" for name in PRIVATE}}
+        tmp_path,
+        {
+            "tools.py": "",
+            "data/x.csv": "",
+            "data/secrets.py": "",
+            **{f"data/{name}": "" for name in PRIVATE},
+        },
     )
     contents = packed(tmp_path, "tools.py")
     contents.add_data(str(tmp_path / "data"), str(tmp_path))
-    assert sorted(contents.files) == ["server/data/secrets.py", "server/data/x.csv", "server/tools.py"]
-    left_out = {os.path.relpath(path, tmp_path / "data").split(os.sep)[0] for path in contents.left_out}
+    assert sorted(contents.files) == [
+        "server/data/secrets.py",
+        "server/data/x.csv",
+        "server/tools.py",
+    ]
+    left_out = {
+        os.path.relpath(path, tmp_path / "data").split(os.sep)[0] for path in contents.left_out
+    }
     assert left_out == {name.split("/")[0] for name in PRIVATE}
 
 
@@ -211,10 +277,14 @@ def test_data_is_packed_where_the_tools_find_it(tmp_path: Path) -> None:
     contents = packed(tmp_path, "tools.py")
     contents.add_data(str(tmp_path / "data"), str(tmp_path))
     contents.add_data(str(tmp_path.parent / "elsewhere.txt"), str(tmp_path))
-    assert sorted(contents.files) == ["server/data/x.csv", "server/elsewhere.txt", "server/tools.py"]
+    assert sorted(contents.files) == [
+        "server/data/x.csv",
+        "server/elsewhere.txt",
+        "server/tools.py",
+    ]
 
 
-# --- which packages ------------------------------------------------------------------------------------------
+# --- which packages -------------------------------------------------------------------------------
 
 
 def test_installed_packages_that_are_imported_are_asked_for(tmp_path: Path) -> None:
@@ -249,7 +319,9 @@ def test_the_script_block_and_with_say_which_packages_there_are(tmp_path: Path) 
         ("def (:\n", "line 1: "),
     ],
 )
-def test_a_file_that_would_not_work_elsewhere_is_refused(tmp_path: Path, source: str, told: str) -> None:
+def test_a_file_that_would_not_work_elsewhere_is_refused(
+    tmp_path: Path, source: str, told: str
+) -> None:
     write(tmp_path, {"tools.py": source})
     with pytest.raises(LoadError, match=told):
         packed(tmp_path, "tools.py")
@@ -272,7 +344,7 @@ def test_an_installed_module_is_a_package_and_one_of_this_folder_a_file(
         contents.add_target("no_such_module")
 
 
-# --- the texts -----------------------------------------------------------------------------------------------
+# --- the texts ------------------------------------------------------------------------------------
 
 
 def test_the_manifest_asks_its_user_for_the_variables() -> None:
@@ -302,12 +374,17 @@ def test_the_project_is_toml_whatever_a_requirement_has_in_it() -> None:
 
 def test_the_registry_gets_a_short_description_and_the_owner_s_name() -> None:
     about = texts.About(
-        **{**{name: getattr(ABOUT, name) for name in ABOUT.__struct_fields__}, "description": "x" * 101}
+        **{
+            **{name: getattr(ABOUT, name) for name in ABOUT.__struct_fields__},
+            "description": "x" * 101,
+        }
     )
     made = texts.registry_entry(about, URL, None)
     assert made["name"] == "io.github.jane/shop"
     assert made["description"] == "x" * 99 + "…"
-    assert made["packages"][0]["environmentVariables"] == [{"name": "API_KEY", "isRequired": True, "isSecret": True}]
+    assert made["packages"][0]["environmentVariables"] == [
+        {"name": "API_KEY", "isRequired": True, "isSecret": True}
+    ]
     assert texts.registry_entry(about, URL, "com.example/shop")["name"] == "com.example/shop"
     jsonschema.validate(made, REGISTRY_SCHEMA)
 
@@ -335,7 +412,9 @@ REGISTRY_SCHEMA = {
         (URL, "shop", "takes a name such as"),
     ],
 )
-def test_what_the_registry_would_refuse_is_refused_at_once(url: str, name: str | None, told: str) -> None:
+def test_what_the_registry_would_refuse_is_refused_at_once(
+    url: str, name: str | None, told: str
+) -> None:
     with pytest.raises(UsageError, match=told):
         texts.registry_entry(ABOUT, url, name)
 
@@ -354,23 +433,41 @@ def test_what_the_registry_would_refuse_is_refused_at_once(url: str, name: str |
         (["tools.py", "-o", "folder.mcpb"], "folder.mcpb cannot be written: it is a folder"),
         (["tools.py", "--env-file", ".env"], "--env-file names a file of this machine"),
         (["no_module"], "no module 'no_module' to pack"),
-        (["notes.txt", "--author", "me"], "notes.txt cannot be packed: its name must end in .py, .yaml or .yml"),
+        (
+            ["notes.txt", "--author", "me"],
+            "notes.txt cannot be packed: its name must end in .py, .yaml or .yml",
+        ),
     ],
 )
-def test_a_mistake_is_one_sentence_with_its_remedy(command_line: CommandLine, words: list[str], told: str) -> None:
+def test_a_mistake_is_one_sentence_with_its_remedy(
+    command_line: CommandLine, words: list[str], told: str
+) -> None:
     (command_line.folder / "tools.py").write_text("def add(a: int) -> int:\n    return a\n")
     (command_line.folder / "broken.py").write_text("def add(:")
     (command_line.folder / "notes.txt").touch()
     (command_line.folder / ".env").touch()
     (command_line.folder / "folder.mcpb").mkdir()
     done = command_line("pack", *words)
-    assert (done.returncode, done.stdout, done.stderr.count("\n"), told in done.stderr) == (2, "", 1, True), done.stderr
+    assert (done.returncode, done.stdout, done.stderr.count("\n"), told in done.stderr) == (
+        2,
+        "",
+        1,
+        True,
+    ), done.stderr
     assert [path.name for path in command_line.folder.glob("*.mcpb")] == ["folder.mcpb"]
 
 
-def test_a_dry_run_prints_the_files_with_their_sizes_and_writes_nothing(command_line: CommandLine) -> None:
+def test_a_dry_run_prints_the_files_with_their_sizes_and_writes_nothing(
+    command_line: CommandLine,
+) -> None:
     write(command_line.folder, {"tools.py": "A = 1\n", "data/x.csv": "1,2\n", "data/.env": "KEY=1"})
     done = command_line("pack", "tools.py", "--add", "data", "--dry-run")
-    assert (done.returncode, done.stdout.split()) == (0, ["4", "server/data/x.csv", "6", "server/tools.py"])
-    assert "left out, since they are hidden or may be keys: data/.env; to pack one, name it" in done.stderr
+    assert (done.returncode, done.stdout.split()) == (
+        0,
+        ["4", "server/data/x.csv", "6", "server/tools.py"],
+    )
+    assert (
+        "left out, since they are hidden or may be keys: data/.env; to pack one, name it"
+        in done.stderr
+    )
     assert not list(command_line.folder.glob("*.mcpb"))

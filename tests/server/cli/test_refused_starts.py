@@ -16,10 +16,19 @@ TOOLS = "def add(a: int) -> int:\n    return a\n"
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["tols.py"], "this folder has no file 'tols.py', did you mean 'tools.py'? Known: tools.py"),
+        (
+            ["tols.py"],
+            "this folder has no file 'tols.py', did you mean 'tools.py'? Known: tools.py",
+        ),
         (["tools.py", "no/such.py"], "no file no/such.py: there is no folder no"),
-        (["https://example.com/mcp"], "https://example.com/mcp is an address; servers are reached by their command"),
-        (["--", "no-such-program"], "cannot start 'no-such-program': no such program, or it may not be run"),
+        (
+            ["https://example.com/mcp"],
+            "https://example.com/mcp is an address; servers are reached by their command",
+        ),
+        (
+            ["--", "no-such-program"],
+            "cannot start 'no-such-program': no such program, or it may not be run",
+        ),
     ],
 )
 def test_no_page_is_opened_of_a_server_that_cannot_be_started(
@@ -48,7 +57,20 @@ def test_a_memory_limit_that_would_hold_for_nothing_is_refused(
     tmp_path: Path, source: str, options: list[str], status: int
 ) -> None:
     (tmp_path / "tools.py").write_text(source)
-    command = [sys.executable, "-m", "toolwire", "serve", "tools.py", "--memory-limit", "64MiB", *options]
-    done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=60, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "serve",
+        "tools.py",
+        "--memory-limit",
+        "64MiB",
+        *options,
+    ]
+    done = subprocess.run(
+        command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == status
-    assert ("--memory-limit is for processes of tools: add --isolate" in done.stderr) is (status == 2)
+    assert ("--memory-limit is for processes of tools: add --isolate" in done.stderr) is (
+        status == 2
+    )

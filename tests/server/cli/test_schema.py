@@ -27,28 +27,40 @@ def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(
     command_line: CommandLine, tmp_path: Path
 ) -> None:
     done = command_line("schema", "export", "new/folder")
-    written = {path.name: path.read_text("utf-8") for path in (tmp_path / "new" / "folder").iterdir()}
+    written = {
+        path.name: path.read_text("utf-8") for path in (tmp_path / "new" / "folder").iterdir()
+    }
     assert done.stdout == f"Wrote {len(written)} files to {Path('new/folder')}.\n"
     assert set(written) == {"toolwire.d.ts", *(f"{name}.schema.json" for name in names())}
     assert written["tool.schema.json"] == text("tool")
 
 
 def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandLine) -> None:
-    judge = Draft202012Validator(json.loads(command_line("schema", "bundle", "tools-list-result").stdout))
+    judge = Draft202012Validator(
+        json.loads(command_line("schema", "bundle", "tools-list-result").stdout)
+    )
     assert judge.is_valid({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
     assert not judge.is_valid({"tools": [{"name": "now"}]})
     assert list(json.loads(command_line("schema", "bundle").stdout)["$defs"]) == list(names())
 
 
 @pytest.mark.process
-def test_the_contract_cases_are_exported_with_the_schemas(command_line: CommandLine, tmp_path: Path) -> None:
+def test_the_contract_cases_are_exported_with_the_schemas(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     done = command_line("schema", "export", "contract", "--cases")
     files = dict(files_to_export(with_cases=True))
 
-    assert (done.returncode, done.stdout) == (0, f"Wrote {len(files)} files to contract.\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"Wrote {len(files)} files to contract.\n"), (
+        done.stderr
+    )
     exported = json.loads(files["cases/ids.json"])
     assert exported == json.loads((tmp_path / "contract" / "cases" / "ids.json").read_text("utf-8"))
-    areas = {name.removeprefix("cases/").removesuffix(".json") for name in files if name.startswith("cases/")}
+    areas = {
+        name.removeprefix("cases/").removesuffix(".json")
+        for name in files
+        if name.startswith("cases/")
+    }
     assert areas - {"README.md"} == {case.area for case in cases()}
 
 
@@ -68,7 +80,9 @@ def test_the_contract_cases_are_exported_with_the_schemas(command_line: CommandL
         (["export", __file__], f"{__file__} is no folder: name one, new or not"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_what_can(command_line: CommandLine, words: list[str], told: str) -> None:
+def test_what_cannot_be_done_is_told_with_what_can(
+    command_line: CommandLine, words: list[str], told: str
+) -> None:
     done = command_line("schema", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"toolwire: {told}")
@@ -96,7 +110,9 @@ def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(
 ) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
     judge = Draft202012Validator(json.loads(command_line("schema", "reply", "tools.py").stdout))
-    strict = Draft202012Validator(json.loads(command_line("schema", "reply", "tools.py", "--strict").stdout))
+    strict = Draft202012Validator(
+        json.loads(command_line("schema", "reply", "tools.py", "--strict").stdout)
+    )
     calls = {"thought": "t", "type": "ACTION", "tool": "add"}
     for fits, reply in (
         (True, {**calls, "params": {"a": 1, "b": 2}}),

@@ -26,11 +26,19 @@ SEARCH = {
             "text": {"type": "string"},
             "fields": {"type": "array", "items": {"enum": ["title", "body"]}, "default": ["title"]},
             "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
-            "near": {"type": "object", "properties": {"x": {"type": "number"}, "y": {}}, "required": ["x"]},
+            "near": {
+                "type": "object",
+                "properties": {"x": {"type": "number"}, "y": {}},
+                "required": ["x"],
+            },
         },
         "required": ["text"],
     },
-    "outputSchema": {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]},
+    "outputSchema": {
+        "type": "object",
+        "properties": {"result": {"type": "integer"}},
+        "required": ["result"],
+    },
 }
 
 
@@ -62,7 +70,10 @@ SEARCH = {
         (
             120,
             [
-                'search(text: str, fields: list[Literal["title", "body"]] = ["title"], limit: int | None = None,',
+                (
+                    'search(text: str, fields: list[Literal["title", "body"]] = ["title"], limit:'
+                    " int | None = None,"
+                ),
                 "        near?: {x: float, y?: Any}) -> int",
                 "    Find passages.",
                 "ping()",
@@ -70,19 +81,30 @@ SEARCH = {
         ),
     ],
 )
-def test_tools_are_listed_with_the_types_of_arguments_and_result(columns: int, lines: list[str]) -> None:
+def test_tools_are_listed_with_the_types_of_arguments_and_result(
+    columns: int, lines: list[str]
+) -> None:
     assert unmarked(tools_listing([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
 
 
 def test_a_type_of_any_size_takes_a_few_lines() -> None:
-    huge = {"type": "object", "properties": {f"member_{number}": {"type": "string"} for number in range(500)}}
-    tool = {"name": "send", "inputSchema": {"type": "object", "properties": {"body": huge}}, "outputSchema": huge}
+    huge = {
+        "type": "object",
+        "properties": {f"member_{number}": {"type": "string"} for number in range(500)},
+    }
+    tool = {
+        "name": "send",
+        "inputSchema": {"type": "object", "properties": {"body": huge}},
+        "outputSchema": huge,
+    }
 
     lines = unmarked(tools_listing([tool], 80)).splitlines()
 
     assert len(lines) < 8
     assert max(map(len, lines)) <= 80
-    assert "send(body?: {member_0?: str, member_1?: str," in " ".join(line.strip() for line in lines)
+    assert "send(body?: {member_0?: str, member_1?: str," in " ".join(
+        line.strip() for line in lines
+    )
 
 
 def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:
@@ -135,7 +157,10 @@ def test_the_progress_line_is_taken_away_and_never_shown_outside_a_terminal() ->
 def test_data_is_described_or_saved(tmp_path: Path) -> None:
     data = base64.b64encode(b"\x89PNG").decode()
     image = {"type": "image", "mimeType": "image/png", "data": data}
-    blob = {"type": "resource", "resource": {"uri": "file:///x", "mimeType": "application/zip", "blob": data}}
+    blob = {
+        "type": "resource",
+        "resource": {"uri": "file:///x", "mimeType": "application/zip", "blob": data},
+    }
     link = {"type": "resource_link", "uri": "file:///y", "name": "y"}
     text = {"type": "text", "text": "hello"}
     assert result([text, image, link], hint="; saved by -o").splitlines() == [

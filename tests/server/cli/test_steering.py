@@ -11,7 +11,10 @@ import pytest
 from support import SUPPORT
 from support.escape_sequence_server import STEER
 
-pytestmark = [pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX's here"), pytest.mark.process]
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX's here"),
+    pytest.mark.process,
+]
 
 SERVER = ["--", sys.executable, str(SUPPORT / "escape_sequence_server.py")]
 

@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 from support.agent_scripts import act, final
-from support.model_endpoint import Exchange, Fault, StandIn, answered, in_pieces, reset_midway, silent_midway
+from support.model_endpoint import (
+    Exchange,
+    Fault,
+    StandIn,
+    answered,
+    in_pieces,
+    reset_midway,
+    silent_midway,
+)
 from support.terminal import SECONDS, Terminal, command
 
 CONTROL = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|\r")
@@ -29,7 +37,10 @@ def held(after: str, released: threading.Event) -> Fault:
 
     def fault(exchange: Exchange) -> None:
         events = exchange.payload().split(b"\n\n")
-        texts = [json.loads(event[5:])["choices"][0]["delta"].get("content") or "" for event in events[:-4]]
+        texts = [
+            json.loads(event[5:])["choices"][0]["delta"].get("content") or ""
+            for event in events[:-4]
+        ]
         place = next(place for place in range(len(texts)) if after in "".join(texts[:place]))
         exchange.head(200)
         exchange.write(b"\n\n".join(events[:place]) + b"\n\n")
@@ -80,13 +91,18 @@ def test_what_is_no_answer_in_the_end_is_followed_by_the_one_that_counts(tmp_pat
         server.then(answered(spoiled))
         with Terminal(*asked(server), cwd=tmp_path, **KEY) as terminal:
             assert terminal.ends() == 0
-    shown = [terminal.shown.index(text) for text in ("Not yet.\r\n", "the reply is not in the form", "Now it is.\r\n")]
+    shown = [
+        terminal.shown.index(text)
+        for text in ("Not yet.\r\n", "the reply is not in the form", "Now it is.\r\n")
+    ]
     assert shown == sorted(shown)
 
 
 @pytest.mark.process
 def test_an_explanation_without_an_answer_and_a_call_do_not_stream(tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text("def result() -> str:\n    '''Look.'''\n    return 'nothing'\n")
+    (tmp_path / "tools.py").write_text(
+        "def result() -> str:\n    '''Look.'''\n    return 'nothing'\n"
+    )
     with StandIn(final("Nobody knows.", ok=False)) as server:
         server.then(answered(act("result", type="FINAL_ANSWER", result="ok")))
         with Terminal(*asked(server, "--tools", "tools.py"), cwd=tmp_path, **KEY) as terminal:
@@ -116,12 +132,19 @@ def test_a_stream_that_breaks_off_ends_its_line_and_the_run(
 
 @pytest.mark.process
 @pytest.mark.parametrize("make", [answered, lambda text: in_pieces(1)], ids=["whole", "split"])
-def test_a_pipe_gets_the_answer_alone_and_unchanged(tmp_path: Path, make: Callable[[str], Fault]) -> None:
+def test_a_pipe_gets_the_answer_alone_and_unchanged(
+    tmp_path: Path, make: Callable[[str], Fault]
+) -> None:
     text = "one\r\ntwo \x1b[31m 😀"
     with StandIn(final(text)) as server:
         server.then(answered(final("no")[:-1]), make(final(text)))
         env = {**os.environ, **KEY}
         done = subprocess.run(
-            command(*asked(server)), cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=60
+            command(*asked(server)),
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=env,
+            timeout=60,
         )
     assert done.stdout == f"{text}\n".encode()

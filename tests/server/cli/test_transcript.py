@@ -26,7 +26,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_transcript_is_shown_as_ask_showed_the_run_with_its_question(command_line: CommandLine, folder: Path) -> None:
+def test_a_transcript_is_shown_as_ask_showed_the_run_with_its_question(
+    command_line: CommandLine, folder: Path
+) -> None:
     asked = command_line(*ASK, "--transcript", "run.jsonl", cwd=folder)
     shown = command_line("transcript", "run.jsonl", cwd=folder)
     assert (asked.returncode, shown.returncode, shown.stderr) == (0, 0, "")
@@ -36,9 +38,13 @@ def test_a_transcript_is_shown_as_ask_showed_the_run_with_its_question(command_l
     assert [line for line in lines if line != asked.stdout.strip()] == asked.stderr.splitlines()
 
 
-def test_the_page_of_a_transcript_is_that_of_the_run_itself(command_line: CommandLine, folder: Path) -> None:
+def test_the_page_of_a_transcript_is_that_of_the_run_itself(
+    command_line: CommandLine, folder: Path
+) -> None:
     command_line(*ASK, "--transcript", "run.jsonl", "--html", "asked.html", cwd=folder)
-    done = command_line("transcript", "run.jsonl", "--html", "read.html", "--markdown", "read.md", cwd=folder)
+    done = command_line(
+        "transcript", "run.jsonl", "--html", "read.html", "--markdown", "read.md", cwd=folder
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     asked, read = ((folder / name).read_text("utf-8") for name in ("asked.html", "read.html"))
     assert asked == read
@@ -68,8 +74,14 @@ def test_a_page_can_go_to_standard_output(command_line: CommandLine, folder: Pat
         (("transcript",), "name a transcript: toolwire transcript FILE"),
         (("transcript", "none.jsonl"), "cannot open none.jsonl"),
         (("transcript", "tools.py"), "tools.py, line 2, is not an event of a transcript"),
-        (("transcript", "tools.py", "--html", "no/run.html"), "--html no/run.html: there is no folder no"),
-        (("transcript", "tools.py", "--html", "tools.py"), "tools.py is a transcript, which the page would overwrite"),
+        (
+            ("transcript", "tools.py", "--html", "no/run.html"),
+            "--html no/run.html: there is no folder no",
+        ),
+        (
+            ("transcript", "tools.py", "--html", "tools.py"),
+            "tools.py is a transcript, which the page would overwrite",
+        ),
         (("transcript", "tools.py", "--markdown", "."), "--markdown .: this is a folder"),
         ((*ASK, "--html", "no/run.html"), "--html no/run.html: there is no folder no"),
     ],

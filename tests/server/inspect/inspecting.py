@@ -1,4 +1,6 @@
-"""`toolwire inspect` as a process, and the browser that uses its page, by plain HTTP over loopback."""
+"""`toolwire inspect` as a process, and the browser that uses its page, by plain HTTP over
+loopback.
+"""
 
 from __future__ import annotations
 
@@ -69,19 +71,29 @@ class Browser:
         self.path = urlsplit(url).path
         self.host = f"127.0.0.1:{self.port}"
 
-    def open(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Response:
+    def open(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Response:
         """Send a request for an absolute *path*, or one below the token."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         usual = {"Host": self.host} | ({} if data is None else {"Content-Type": "application/json"})
-        connection.putrequest(method, path if path.startswith("/") else self.path + path, skip_host=True)
-        sent = {**usual, **(headers or {}), **({} if data is None else {"Content-Length": str(len(data))})}
+        connection.putrequest(
+            method, path if path.startswith("/") else self.path + path, skip_host=True
+        )
+        sent = {
+            **usual,
+            **(headers or {}),
+            **({} if data is None else {"Content-Length": str(len(data))}),
+        }
         for name, value in sent.items():
             connection.putheader(name, value)
         connection.endheaders(data)
         return Response(connection)
 
-    def status(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> int:
+    def status(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> int:
         """Return the status of a response, and leave it unread."""
         with self.open(method, path, body, headers) as response:
             return response.status
@@ -153,8 +165,12 @@ class Response:
 
 
 @contextmanager
-def inspected(*words: str, command: str = "inspect") -> Iterator[tuple[Browser, subprocess.Popen[str]]]:
-    """The page of `toolwire inspect` with these *words*, and its process, which ends by SIGTERM if it runs then."""
+def inspected(
+    *words: str, command: str = "inspect"
+) -> Iterator[tuple[Browser, subprocess.Popen[str]]]:
+    """The page of `toolwire inspect` with these *words*, and its process, which ends by SIGTERM if
+    it runs then.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "toolwire", command, "--no-browser", *words],
         stdout=subprocess.PIPE,
@@ -186,7 +202,10 @@ def tools_page(folder: Path) -> Iterator[Browser]:
 def foreign_page(folder: Path, *tools: str, **lists: Any) -> Iterator[Browser]:
     """The page of a legacy server of another maker with these *tools*, ready."""
     set_tools(folder, *tools, **lists)
-    with inspected("--", sys.executable, str(SUPPORT / "foreign_server.py"), str(folder)) as (browser, _):
+    with inspected("--", sys.executable, str(SUPPORT / "foreign_server.py"), str(folder)) as (
+        browser,
+        _,
+    ):
         assert browser.ready()["status"] == "ready"
         yield browser
 

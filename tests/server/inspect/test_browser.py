@@ -1,4 +1,6 @@
-"""The browser is led to the page by a private file: no secret is on a command line, and no other user gets in."""
+"""The browser is led to the page by a private file: no secret is on a command line, and no other
+user gets in.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,13 @@ class Opened:
 
     def status_for(self, user: int) -> int:
         """Return the status of the address in the file, for a client of another *user*."""
-        request = f"GET {self.address.path} HTTP/1.1\\r\\nHost: {self.host}\\r\\nConnection: close\\r\\n\\r\\n"
-        script = f"exec 3<>/dev/tcp/127.0.0.1/{self.address.port}; printf '{request}' >&3; head -n 1 <&3"
+        request = (
+            f"GET {self.address.path} HTTP/1.1\\r\\nHost: {self.host}\\r\\nConnection:"
+            " close\\r\\n\\r\\n"
+        )
+        script = (
+            f"exec 3<>/dev/tcp/127.0.0.1/{self.address.port}; printf '{request}' >&3; head -n 1 <&3"
+        )
         done = subprocess.run(
             ["/bin/bash", "-c", script],
             user=user,
@@ -80,7 +87,9 @@ class Opened:
 
 @contextmanager
 def opened_in_browser(folder: Path, *words: str) -> Iterator[Opened]:
-    """Run `toolwire` with these *words*, on a machine with a screen, until the browser has been started."""
+    """Run `toolwire` with these *words*, on a machine with a screen, until the browser has been
+    started.
+    """
     report, browser = folder / "report.json", folder / "browser"
     browser.write_text(BROWSER.format(python=sys.executable, report=str(report)), "utf-8")
     browser.chmod(0o700)
@@ -108,7 +117,9 @@ def target(tmp_path: Path) -> str:
 
 
 @pytest.mark.process
-def test_the_browser_s_command_line_has_a_private_file_and_no_secret(tmp_path: Path, target: str) -> None:
+def test_the_browser_s_command_line_has_a_private_file_and_no_secret(
+    tmp_path: Path, target: str
+) -> None:
     with opened_in_browser(tmp_path, "inspect", target) as opened:
         assert opened.arguments == [opened.file.as_uri()]
         assert opened.secret not in str(opened.file)
@@ -132,7 +143,9 @@ def test_the_address_in_the_file_works_once(tmp_path: Path, target: str) -> None
 
 
 @pytest.mark.process
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can act as another user")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="only root can act as another user"
+)
 def test_another_user_cannot_take_the_address_in_the_file(tmp_path: Path, target: str) -> None:
     with opened_in_browser(tmp_path, "inspect", target) as opened:
         assert opened.status_for(NOBODY) == 403

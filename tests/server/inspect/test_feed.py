@@ -83,7 +83,11 @@ def test_a_slow_reader_holds_nothing_up_and_gets_a_gap() -> None:
             go_on.set()
 
     anyio.run(scenario)
-    assert [(line["number"], line["type"]) for line in got[:3]] == [(1, "changed"), (991, "gap"), (992, "changed")]
+    assert [(line["number"], line["type"]) for line in got[:3]] == [
+        (1, "changed"),
+        (991, "gap"),
+        (992, "changed"),
+    ]
     assert got[1]["dropped"] == 990
     assert got[-1]["number"] == 1001
 
@@ -127,7 +131,9 @@ def test_a_message_that_is_too_long_leaves_the_others() -> None:
     assert cut["text"].startswith("[not kept: a message of 8,388,")
 
 
-@pytest.mark.parametrize("frame", [b"no json", b"5", b"\xff\xfe", b'{"a": "\\ud800"}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "frame", [b"no json", b"5", b"\xff\xfe", b'{"a": "\\ud800"}', b"[" * 100_000]
+)
 def test_what_is_no_message_is_noise(frame: bytes) -> None:
     (entry,) = traffic_of(frame)
     assert (entry["type"], entry["text"]) == ("Noise", frame[:2000].decode(errors="replace"))

@@ -1,4 +1,6 @@
-"""Who may use the page: the token, `Host`, `Origin`, the type of bodies, limits; first as decisions, then by HTTP."""
+"""Who may use the page: the token, `Host`, `Origin`, the type of bodies, limits; first as
+decisions, then by HTTP.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) 
 
 def request(method: str, path: str, *headers: tuple[bytes, bytes], port: int = OWN_PORT) -> Request:
     client = ("127.0.0.1", port)
-    return Request({"type": "http", "method": method, "path": path, "headers": headers, "client": client})
+    return Request(
+        {"type": "http", "method": method, "path": path, "headers": headers, "client": client}
+    )
 
 
 def new_guard() -> Guard:
@@ -78,13 +82,19 @@ def test_the_names_of_this_machine_are_let_in(guard: Guard, start: str, host: by
     assert judged(guard, "GET", start, (b"host", host), (b"origin", b"http://" + host)) == ""
 
 
-@pytest.mark.parametrize("host", [b"evil.example:80", b"127.0.0.1", b"127.0.0.1:81", b"", b"127.0.0.1:80.evil.example"])
-def test_a_name_that_was_rebound_to_this_machine_is_refused(guard: Guard, start: str, host: bytes) -> None:
+@pytest.mark.parametrize(
+    "host", [b"evil.example:80", b"127.0.0.1", b"127.0.0.1:81", b"", b"127.0.0.1:80.evil.example"]
+)
+def test_a_name_that_was_rebound_to_this_machine_is_refused(
+    guard: Guard, start: str, host: bytes
+) -> None:
     assert judged(guard, "GET", start, (b"host", host)) == 403
     assert judged(guard, "GET", start) == 403
 
 
-@pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b"http://127.0.0.1:81", b"https://127.0.0.1:80"])
+@pytest.mark.parametrize(
+    "origin", [b"https://evil.example", b"null", b"http://127.0.0.1:81", b"https://127.0.0.1:80"]
+)
 def test_another_origin_is_refused(guard: Guard, start: str, origin: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, JSON, (b"origin", origin)) == 403
     assert judged(guard, "GET", start + "state", HOST, (b"origin", origin)) == 403
@@ -93,14 +103,28 @@ def test_another_origin_is_refused(guard: Guard, start: str, origin: bytes) -> N
 @pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"none"])
 def test_what_another_page_posts_is_refused(guard: Guard, start: str, site: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", site)) == 403
-    assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin")) == "call"
+    assert (
+        judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin"))
+        == "call"
+    )
     assert judged(guard, "GET", start, HOST, (b"sec-fetch-site", site)) == ""  # a link in a mail
 
 
-@pytest.mark.parametrize("kind", [b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data", b""])
+@pytest.mark.parametrize(
+    "kind", [b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data", b""]
+)
 def test_what_a_form_can_send_is_refused(guard: Guard, start: str, kind: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, (b"content-type", kind)) == 415
-    assert judged(guard, "POST", start + "call", HOST, (b"content-type", b"application/json; charset=utf-8")) == "call"
+    assert (
+        judged(
+            guard,
+            "POST",
+            start + "call",
+            HOST,
+            (b"content-type", b"application/json; charset=utf-8"),
+        )
+        == "call"
+    )
 
 
 def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> None:
@@ -149,7 +173,16 @@ def test_the_locks_hold_by_http(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_every_response_has_the_headers_that_protect_the_page(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
-        for path in ("", "app.js", "style.css", "state", "events", "recording.jsonl", "nothing", "/"):
+        for path in (
+            "",
+            "app.js",
+            "style.css",
+            "state",
+            "events",
+            "recording.jsonl",
+            "nothing",
+            "/",
+        ):
             with page.open("GET", path) as response:
                 for name, value in HEADERS.items():
                     assert response.headers[name] == value, path
@@ -160,11 +193,28 @@ def test_every_response_has_the_headers_that_protect_the_page(tmp_path: Path) ->
 @pytest.mark.process
 def test_the_files_of_the_page_are_served_and_no_others(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
-        types = {"": "text/html", "app.js": "text/javascript", "app.css": "text/css", "style.css": "text/css"}
+        types = {
+            "": "text/html",
+            "app.js": "text/javascript",
+            "app.css": "text/css",
+            "style.css": "text/css",
+        }
         for name, kind in types.items():
             with page.open("GET", name) as response:
-                assert (response.status, response.headers["content-type"]) == (200, f"{kind}; charset=utf-8")
-        for name in ("../app.py", "%2e%2e/app.py", "..", "static/app.js", "app.py", "app.js/", "/etc/passwd", "."):
+                assert (response.status, response.headers["content-type"]) == (
+                    200,
+                    f"{kind}; charset=utf-8",
+                )
+        for name in (
+            "../app.py",
+            "%2e%2e/app.py",
+            "..",
+            "static/app.js",
+            "app.py",
+            "app.js/",
+            "/etc/passwd",
+            ".",
+        ):
             assert page.status("GET", name) == 404
 
 
@@ -196,7 +246,9 @@ def test_a_wrong_body_is_refused_with_the_reason(tmp_path: Path, body: bytes, st
 def test_the_page_listens_to_this_machine_only(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         addresses = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        assert [each for each in addresses if each.endswith(f":{page.port:04X}")][:1] == [f"0100007F:{page.port:04X}"]
+        assert [each for each in addresses if each.endswith(f":{page.port:04X}")][:1] == [
+            f"0100007F:{page.port:04X}"
+        ]
         assert f"00000000:{page.port:04X}" not in addresses
 
 
@@ -212,7 +264,9 @@ def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path, command_line: Any) ->
 @pytest.mark.process
 def test_a_mistake_in_a_run_that_is_watched_is_one_line(tmp_path: Path, command_line: Any) -> None:
     missing = str(tmp_path / "missing.py")
-    done = command_line("ask", "x", "--tools", missing, "--model", "arithmetic", "--inspect", "--no-browser")
+    done = command_line(
+        "ask", "x", "--tools", missing, "--model", "arithmetic", "--inspect", "--no-browser"
+    )
     assert (done.returncode, done.stdout) == (2, "")
     opened, problem = done.stderr.splitlines()
     assert "Open http://127.0.0.1:" in opened
@@ -233,8 +287,17 @@ def test_without_the_extra_the_command_names_what_to_install(tmp_path: Path) -> 
             (tmp_path / entry.name).symlink_to(entry)
     target = tmp_path / "some_tools.py"  # a missing file is reported before a missing package
     target.write_text("")
-    code = f"import site, sys; site.addsitedir({str(tmp_path)!r}); from toolwire.cli.main import main; "
-    command = [sys.executable, "-I", "-S", "-c", code + f"sys.exit(main(['inspect', {str(target)!r}]))"]
+    code = (
+        f"import site, sys; site.addsitedir({str(tmp_path)!r}); from toolwire.cli.main import"
+        " main; "
+    )
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        code + f"sys.exit(main(['inspect', {str(target)!r}]))",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("toolwire: the page needs uvicorn: ")
@@ -254,7 +317,9 @@ def test_connections_without_a_token_are_few_and_do_not_stay(tmp_path: Path) -> 
     with foreign_page(tmp_path, "echo") as page, ExitStack() as opened:
         strangers = []
         for _ in range(MAX_STRANGERS + 1):
-            connection = socket.create_connection(("127.0.0.1", page.port), timeout=PATIENCE_SECONDS)
+            connection = socket.create_connection(
+                ("127.0.0.1", page.port), timeout=PATIENCE_SECONDS
+            )
             strangers.append(opened.enter_context(connection))
         assert is_closed(strangers[-1])  # one too many
         strangers[0].sendall(b"GET /wrong HTTP/1.1\r\nHost: ")

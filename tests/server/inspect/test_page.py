@@ -52,7 +52,9 @@ def test_integers_of_any_size_survive(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "echo") as page:
         given = {"value": 98765432109876543210, "deep": json.loads("[" * 150 + "]" * 150)}
         assert page.call("echo", **given)[-1]["result"]["structuredContent"] == {"given": given}
-        assert "98765432109876543210" in page.post("snippets", tool="echo", arguments=given)["python"]
+        assert (
+            "98765432109876543210" in page.post("snippets", tool="echo", arguments=given)["python"]
+        )
 
 
 def test_progress_and_log_messages_come_before_the_result(tmp_path: Path) -> None:
@@ -90,7 +92,10 @@ def test_a_result_that_does_not_fit_its_output_schema_is_reported(tmp_path: Path
 def test_a_question_is_answered_on_the_page(tmp_path: Path, era: str) -> None:
     opened = tools_page(tmp_path) if era == "modern" else foreign_page(tmp_path, "ask")
     tool, member = ("order", "size") if era == "modern" else ("ask", "name")
-    with opened as page, page.open("POST", "call", {"tool": tool, "arguments": {"what": "tea"}}) as response:
+    with (
+        opened as page,
+        page.open("POST", "call", {"tool": tool, "arguments": {"what": "tea"}}) as response,
+    ):
         question = response.until(type="question")
         assert member in question["schema"]["properties"]
         assert question["url"] is None
@@ -102,14 +107,19 @@ def test_a_question_is_answered_on_the_page(tmp_path: Path, era: str) -> None:
         assert page.post("answer", question=id, answer=content) is None
         result = response.until(type="result")
         assert str(content[member]) in json.dumps(result["result"]["content"])
-        assert page.refused("answer", question=id, answer=content) == (409, "this question is no longer open")
+        assert page.refused("answer", question=id, answer=content) == (
+            409,
+            "this question is no longer open",
+        )
 
 
 def test_a_question_can_be_declined(tmp_path: Path) -> None:
     body = {"tool": "ask", "arguments": {}}
     with foreign_page(tmp_path, "ask") as page, page.open("POST", "call", body) as response:
         page.post("answer", question=response.until(type="question")["question"], answer="decline")
-        assert response.until(type="result")["result"]["structuredContent"]["given"] == {"action": "decline"}
+        assert response.until(type="result")["result"]["structuredContent"]["given"] == {
+            "action": "decline"
+        }
 
 
 def test_an_open_question_is_withdrawn_with_its_call(tmp_path: Path) -> None:
@@ -117,7 +127,9 @@ def test_an_open_question_is_withdrawn_with_its_call(tmp_path: Path) -> None:
         with page.open("POST", "call", {"tool": "order", "arguments": {"what": "tea"}}) as response:
             question = response.until(type="question")["question"]
         answer = {"question": question, "answer": {"size": []}}
-        wait_until(lambda: page.refused("answer", **answer) == (409, "this question is no longer open"))
+        wait_until(
+            lambda: page.refused("answer", **answer) == (409, "this question is no longer open")
+        )
 
 
 def test_a_call_is_cancelled_when_its_response_is_closed(tmp_path: Path) -> None:
@@ -138,11 +150,20 @@ def test_calls_run_at_the_same_time_up_to_a_limit(tmp_path: Path) -> None:
 
 
 def test_resources_prompts_and_completions(tmp_path: Path) -> None:
-    resource, prompt = {"uri": "text:a", "name": "a"}, {"name": "greet", "arguments": [{"name": "whom"}]}
+    resource, prompt = (
+        {"uri": "text:a", "name": "a"},
+        {"name": "greet", "arguments": [{"name": "whom"}]},
+    )
     template = {"uriTemplate": "text:{a}", "name": "t"}
-    with foreign_page(tmp_path, resources=[resource], resourceTemplates=[template], prompts=[prompt]) as page:
+    with foreign_page(
+        tmp_path, resources=[resource], resourceTemplates=[template], prompts=[prompt]
+    ) as page:
         state = page.get("state")
-        assert (state["resources"], state["templates"], state["prompts"]) == ([resource], [template], [prompt])
+        assert (state["resources"], state["templates"], state["prompts"]) == (
+            [resource],
+            [template],
+            [prompt],
+        )
         assert "held" in Parsed(page.lines("read", uri="text:a")[-1]["html"]).text
         failed = page.lines("read", uri="text:missing")[-1]
         assert failed["type"] == "failure"
@@ -150,7 +171,9 @@ def test_resources_prompts_and_completions(tmp_path: Path) -> None:
         shown = page.lines("prompt", name="greet", arguments={"whom": "Ann"})[-1]
         assert shown["result"]["messages"][0]["role"] == "user"
         assert "Ann" in Parsed(shown["html"]).text
-        assert page.post("complete", name="greet", argument="whom", value="A") == {"values": ["greet"]}
+        assert page.post("complete", name="greet", argument="whom", value="A") == {
+            "values": ["greet"]
+        }
 
 
 # --- its life ---
@@ -179,7 +202,9 @@ def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Pa
         assert last["type"] == "failure"
         assert "exit status 7" in last["message"]
         end = events.until(type="status", status="ended")
-        assert end["problem"] == "the server ended with exit status 7, and wrote nothing to its stderr"
+        assert (
+            end["problem"] == "the server ended with exit status 7, and wrote nothing to its stderr"
+        )
         state = page.get("state")
         assert (state["status"], state["server"]) == ("ended", None)
         assert page.refused("call", tool="add", arguments={"a": 1})[0] == 409
@@ -191,7 +216,10 @@ def test_a_server_that_dies_fails_its_call_and_can_be_started_again(tmp_path: Pa
 def test_a_server_that_hangs_while_it_starts_can_be_started_again(tmp_path: Path) -> None:
     set_tools(tmp_path, "echo")
     (tmp_path / "wait").touch()
-    with inspected("--", sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)) as (page, _):
+    with inspected("--", sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)) as (
+        page,
+        _,
+    ):
         wait_until((tmp_path / "journal").exists)
         assert page.get("state")["status"] == "starting"
         assert page.refused("call", tool="echo", arguments={}) == (409, "the server is starting")
@@ -243,7 +271,9 @@ def test_a_list_that_fails_leaves_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_page_and_the_server_quietly(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_page_and_the_server_quietly(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     (tmp_path / "lists.json").write_text('{"tools": []}')
     server = [sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)]
     with inspected("--", *server) as (page, process):
@@ -258,7 +288,9 @@ def test_a_signal_ends_the_page_and_the_server_quietly(tmp_path: Path, number: s
 
 
 def test_a_browser_that_does_not_read_does_not_delay_the_end(tmp_path: Path) -> None:
-    (tmp_path / "lists.json").write_text('{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}')
+    (tmp_path / "lists.json").write_text(
+        '{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}'
+    )
     server = [sys.executable, str(SUPPORT / "foreign_server.py"), str(tmp_path)]
     with inspected("--", *server) as (page, process):
         page.ready()
@@ -297,8 +329,14 @@ def test_traffic_has_both_directions_with_times_and_stderr(tmp_path: Path) -> No
             if line.get("status") == "ended":
                 break
         entries = [line["entry"] for line in lines if line["type"] == "message"]
-        calls = [entry for entry in entries if entry.get("message", {}).get("method") == "tools/call"]
-        answers = [entry for entry in entries if entry.get("message", {}).get("id") == calls[0]["message"]["id"]]
+        calls = [
+            entry for entry in entries if entry.get("message", {}).get("method") == "tools/call"
+        ]
+        answers = [
+            entry
+            for entry in entries
+            if entry.get("message", {}).get("id") == calls[0]["message"]["id"]
+        ]
         assert [entry["sender"] for entry in answers] == ["client", "server"]
         assert answers[0]["at"] < answers[1]["at"]
         assert entries[-1]["type"] == "Ended"
@@ -307,7 +345,11 @@ def test_traffic_has_both_directions_with_times_and_stderr(tmp_path: Path) -> No
 
 
 def test_a_second_tab_sees_the_same_and_continues_where_it_was(tmp_path: Path) -> None:
-    with tools_page(tmp_path) as page, page.open("GET", "events") as one, page.open("GET", "events") as other:
+    with (
+        tools_page(tmp_path) as page,
+        page.open("GET", "events") as one,
+        page.open("GET", "events") as other,
+    ):
         page.call("add", a=1)
         first = [line["number"] for line, _ in zip(one.lines(), range(8), strict=False)]
         assert first == [line["number"] for line, _ in zip(other.lines(), range(8), strict=False)]
@@ -338,12 +380,16 @@ def test_a_downloaded_recording_can_be_opened_and_replayed(tmp_path: Path) -> No
         with page.open("GET", "recording.jsonl") as response:
             assert response.read() == recording
         assert page.refused("call", tool="echo", arguments={}) == (409, "no server runs")
-    with inspected("--", sys.executable, "-m", "toolwire", "replay", str(tmp_path / "recording.jsonl")) as (page, _):
+    with inspected(
+        "--", sys.executable, "-m", "toolwire", "replay", str(tmp_path / "recording.jsonl")
+    ) as (page, _):
         page.ready()
         assert page.call("echo", a=1)[-1]["result"]["structuredContent"] == {"given": {"a": 1}}
 
 
-def test_a_name_that_ends_in_jsonl_is_a_target_if_options_say_how_to_load_it(tmp_path: Path) -> None:
+def test_a_name_that_ends_in_jsonl_is_a_target_if_options_say_how_to_load_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.jsonl").write_text("{}")
     with inspected("--adopt", str(tmp_path / "a.jsonl")) as (page, _):
         assert "a.jsonl is not a Python file" in page.ready()["problem"]
@@ -363,9 +409,13 @@ def test_the_texts_of_a_call_keep_how_the_target_is_loaded(tmp_path: Path) -> No
 
 def test_a_check_streams_verdicts_and_ends_with_the_report(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
-        with page.open("POST", "check", {"only": ["tools/list*"], "destructive": False}) as response:
+        with page.open(
+            "POST", "check", {"only": ["tools/list*"], "destructive": False}
+        ) as response:
             *verdicts, report = response.lines()
-        assert [verdict["number"] for verdict in verdicts] == list(range(1, verdicts[0]["total"] + 1))
+        assert [verdict["number"] for verdict in verdicts] == list(
+            range(1, verdicts[0]["total"] + 1)
+        )
         assert {verdict["verdict"]["outcome"] for verdict in verdicts} <= {"pass", "not applicable"}
         counts = report["report"]["counts"]
         assert counts["fail"] == 0
@@ -380,7 +430,9 @@ def test_one_check_runs_at_a_time_and_ends_with_its_page(tmp_path: Path) -> None
         return str(page.lines("check", only=only, destructive=False)[-1].get("message"))
 
     with tools_page(tmp_path) as page:
-        with page.open("POST", "check", {"only": [], "destructive": False}):  # no verdict is awaited
+        with page.open(
+            "POST", "check", {"only": [], "destructive": False}
+        ):  # no verdict is awaited
             assert refusal([]) == "a check is running: wait for its end, or cancel it"
         wait_until(lambda: refusal(["tools/list"]) == "None")
 
@@ -388,7 +440,11 @@ def test_one_check_runs_at_a_time_and_ends_with_its_page(tmp_path: Path) -> None
 def test_a_transcript_is_shown_as_a_run(tmp_path: Path) -> None:
     events = [
         {"type": "Started", "at": "2026-01-01T00:00:00Z", "version": 1},
-        {"type": "QuestionAsked", "at": "2026-01-01T00:00:01Z", "content": "<b>How much</b> is 2 + 2?"},
+        {
+            "type": "QuestionAsked",
+            "at": "2026-01-01T00:00:01Z",
+            "content": "<b>How much</b> is 2 + 2?",
+        },
     ]
     (tmp_path / "run.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
     with inspected(str(tmp_path / "run.jsonl")) as (page, _):
@@ -402,7 +458,15 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(
         "def multiply(a: float, b: float) -> float:\n    '''Multiply.'''\n    return a * b\n"
     )
-    words = ("What is 6 * 7?", "--tools", str(tmp_path / "tools.py"), "--model", "arithmetic", "--approve", "all")
+    words = (
+        "What is 6 * 7?",
+        "--tools",
+        str(tmp_path / "tools.py"),
+        "--model",
+        "arithmetic",
+        "--approve",
+        "all",
+    )
     with inspected(*words, "--inspect", command="ask") as (page, process):
         with page.open("GET", "events") as response:
             shown = ""
@@ -423,7 +487,10 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_whatever_a_server_calls_itself_is_only_data(tmp_path: Path) -> None:
-    with inspected("--", sys.executable, str(SUPPORT / "escape_sequence_server.py")) as (page, process):
+    with inspected("--", sys.executable, str(SUPPORT / "escape_sequence_server.py")) as (
+        page,
+        process,
+    ):
         state = page.ready()
         assert "\x1b" in state["server"]["name"]  # JSON, which the page makes visible
         failed = page.call(page.tools()[0])[-1]
@@ -444,7 +511,9 @@ def test_html_in_what_a_server_says_stays_text(tmp_path: Path) -> None:
             assert response.headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize("entry", [5, None, {}, {"name": 5}, {"name": ""}, [1], {"name": None, "inputSchema": "x"}])
+@pytest.mark.parametrize(
+    "entry", [5, None, {}, {"name": 5}, {"name": ""}, [1], {"name": None, "inputSchema": "x"}]
+)
 def test_any_entry_of_the_tool_list_is_shown(tmp_path: Path, entry: Any) -> None:
     with foreign_page(tmp_path, tools=[entry, {"name": "good", "inputSchema": {}}]) as page:
         assert [str(name) for name in page.tools()][1:] == ["good"]

@@ -17,7 +17,11 @@ from toolwire.inspect.snippets import snippets
 from toolwire.loading.argument_text import read
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
@@ -38,8 +42,14 @@ def test_the_words_of_the_command_line_mean_the_arguments(arguments: dict[str, A
     assert read(words, {}) == arguments
 
 
-@given(st.text(min_size=1), st.dictionaries(st.text(), values, max_size=2), st.lists(st.text(), min_size=1, max_size=3))
-def test_no_control_character_is_on_the_command_line(name: str, arguments: dict[str, Any], command: list[str]) -> None:
+@given(
+    st.text(min_size=1),
+    st.dictionaries(st.text(), values, max_size=2),
+    st.lists(st.text(), min_size=1, max_size=3),
+)
+def test_no_control_character_is_on_the_command_line(
+    name: str, arguments: dict[str, Any], command: list[str]
+) -> None:
     assert snippets(name, arguments, None, command)["command"].isprintable()
 
 
@@ -48,7 +58,9 @@ def test_bash_reads_the_words_of_a_hostile_server_as_they_are(tmp_path: Path) ->
     if (bash := shutil.which("bash")) is None:
         pytest.skip("bash is not installed")
     name = "a\nb\x1b[201~ 'c' \\ \u202e é"
-    line = snippets(name, {}, None, ["server\r"])["command"].replace("toolwire call", "printf '%s\\0'", 1)
+    line = snippets(name, {}, None, ["server\r"])["command"].replace(
+        "toolwire call", "printf '%s\\0'", 1
+    )
     done = subprocess.run([bash, "-c", line], cwd=tmp_path, stdout=subprocess.PIPE, check=True)
     assert done.stdout.decode().split("\0")[:-1] == [name, "{}", "--", "server\r"]
 
@@ -80,13 +92,17 @@ def texts(tmp_path: Path) -> dict[str, str]:
 
 
 def run(*command: str, cwd: Path) -> Any:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", timeout=60, check=True)
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, encoding="utf-8", timeout=60, check=True
+    )
     return json.loads(done.stdout)
 
 
 @pytest.mark.process
 def test_a_shell_runs_the_command_line(texts: dict[str, str], tmp_path: Path) -> None:
-    line = texts["command"].replace("toolwire call", f"{shlex.quote(sys.executable)} -m toolwire call", 1)
+    line = texts["command"].replace(
+        "toolwire call", f"{shlex.quote(sys.executable)} -m toolwire call", 1
+    )
     assert run("sh", "-c", line, cwd=tmp_path) == list(ODD.values())
 
 
@@ -96,18 +112,27 @@ def test_python_runs_the_python(texts: dict[str, str], tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_javascript_reads_the_same_values_from_the_typescript(texts: dict[str, str], tmp_path: Path) -> None:
+def test_javascript_reads_the_same_values_from_the_typescript(
+    texts: dict[str, str], tmp_path: Path
+) -> None:
     if (node := shutil.which("node")) is None:
         pytest.skip("node is not installed")
     (tmp_path / "client.mjs").write_text(CLIENT)
-    (tmp_path / "call.mjs").write_text(texts["typescript"].replace("@toolwire/client", "./client.mjs"), "utf-8")
+    (tmp_path / "call.mjs").write_text(
+        texts["typescript"].replace("@toolwire/client", "./client.mjs"), "utf-8"
+    )
     given = run(node, "call.mjs", cwd=tmp_path)
-    assert given == [[sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")], "echo", ODD]
+    assert given == [
+        [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")],
+        "echo",
+        ODD,
+    ]
 
 
-# Only the quoting is in question here; that the client's methods have these names, its own tests show.
+# Only the quoting is in question here; that the client's methods have these names, its own tests
+# show.
 CLIENT = """
 export const Client = {
   connect: async (command) => ({ call: async (name, given) => JSON.stringify([command, name, given]), close: () => 0 }),
 };
-"""
+"""  # noqa: E501

@@ -81,7 +81,9 @@ SCHEMA: dict[str, Any] = {
         (['{"text": "5", "count": 1}'], {"text": "5", "count": 1}),
     ],
 )
-def test_values_are_read_as_the_schema_wants_them(words: list[str], arguments: dict[str, Any]) -> None:
+def test_values_are_read_as_the_schema_wants_them(
+    words: list[str], arguments: dict[str, Any]
+) -> None:
     assert read(words, SCHEMA) == arguments
 
 
@@ -113,7 +115,9 @@ def test_unknown_names_are_fine_where_the_schema_leaves_it_open() -> None:
     assert read(["a=1", "b=x"], {"type": "object"}) == {"a": 1, "b": "x"}
 
 
-def test_text_may_come_from_a_file_and_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_may_come_from_a_file_and_from_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "note.txt").write_text("four minutes", "utf-8")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no longer")))
     assert read([f"text=@{tmp_path / 'note.txt'}", "maybe=@-"], SCHEMA) == {
@@ -130,7 +134,11 @@ def test_data_of_a_file_is_sent_in_base64_where_the_tool_takes_that(
     path = tmp_path / "photo"
     path.write_bytes(b"\xff\x00\r\n")
     words = [f"data=@{path}", f"byte=@{path}", f"parts=@{path}", f"parts=@{path}"]
-    assert read(words, SCHEMA) == {"data": "/wANCg==", "byte": "/wANCg==", "parts": ["/wANCg==", "/wANCg=="]}
+    assert read(words, SCHEMA) == {
+        "data": "/wANCg==",
+        "byte": "/wANCg==",
+        "parts": ["/wANCg==", "/wANCg=="],
+    }
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
     assert read(["data=@-"], SCHEMA) == {"data": "/w=="}
     path.write_bytes(b"tea")
@@ -141,7 +149,9 @@ def test_data_of_a_file_is_sent_in_base64_where_the_tool_takes_that(
     }
 
 
-def test_a_file_that_cannot_be_sent_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_sent_is_named_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "photo").write_bytes(b"\xff")
     (tmp_path / "large").write_bytes(bytes(9))
     os.mkfifo(tmp_path / "pipe")

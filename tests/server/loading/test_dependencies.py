@@ -1,4 +1,6 @@
-"""The packages that a file asks for (`# /// script`, `--with`) are there when it is served, or named with a remedy."""
+"""The packages that a file asks for (`# /// script`, `--with`) are there when it is served, or
+named with a remedy.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from support.wheels import make_wheel, offline
 from toolwire.errors import LoadError
 from toolwire.loading.dependencies import ScriptMetadata, name_of, remedy, uv
 
-BLOCK = '# /// script\n# requires-python = ">=3.11"\n# dependencies = ["sizes_of_things>=1"]\n# ///\n'
+BLOCK = (
+    '# /// script\n# requires-python = ">=3.11"\n# dependencies = ["sizes_of_things>=1"]\n# ///\n'
+)
 NEEDY = (
     BLOCK
     + '''
@@ -48,7 +52,9 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.process
-def test_a_file_is_served_with_the_packages_of_its_script_block(tmp_path: Path, env: dict[str, str]) -> None:
+def test_a_file_is_served_with_the_packages_of_its_script_block(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
     with served(tmp_path, NEEDY, env=env, cwd=tmp_path) as server:
         assert text(server.ask(call("size", {"name": "it"}))) == "it is large"
         # The host's child is the server itself, so that a signal reaches it.
@@ -59,14 +65,21 @@ def test_a_file_is_served_with_the_packages_of_its_script_block(tmp_path: Path, 
 
 
 @pytest.mark.process
-def test_a_package_that_only_a_function_imports_is_found_in_the_call(tmp_path: Path, env: dict[str, str]) -> None:
-    lazy = BLOCK + "def size(name: str) -> str:\n    import sizes_of_things\n    return sizes_of_things.size(name)\n"
+def test_a_package_that_only_a_function_imports_is_found_in_the_call(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    lazy = (
+        BLOCK + "def size(name: str) -> str:\n    import sizes_of_things\n    return"
+        " sizes_of_things.size(name)\n"
+    )
     with served(tmp_path, lazy, env=env) as server:
         assert text(server.ask(call("size", {"name": "it"}))) == "it is large"
 
 
 @pytest.mark.process
-def test_tools_in_processes_of_their_own_have_the_packages_too(tmp_path: Path, env: dict[str, str]) -> None:
+def test_tools_in_processes_of_their_own_have_the_packages_too(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
     with served(tmp_path, NEEDY, "--isolate", env=env, cwd=tmp_path) as server:
         assert text(server.ask(call("size", {"name": "it"}))) == "it is large"
 
@@ -74,7 +87,9 @@ def test_tools_in_processes_of_their_own_have_the_packages_too(tmp_path: Path, e
 @pytest.mark.process
 def test_with_adds_a_package_for_one_run(tmp_path: Path, env: dict[str, str]) -> None:
     source = NEEDY.removeprefix(BLOCK)
-    with served(tmp_path, source, "--with", "sizes_of_things==1.0", env=env, cwd=tmp_path) as server:
+    with served(
+        tmp_path, source, "--with", "sizes_of_things==1.0", env=env, cwd=tmp_path
+    ) as server:
         assert text(server.ask(call("size", {"name": "it"}))) == "it is large"
     with served(tmp_path, source, env=env, cwd=tmp_path) as server:
         assert server.wait() == 2
@@ -86,7 +101,11 @@ def test_with_adds_a_package_for_one_run(tmp_path: Path, env: dict[str, str]) ->
     ("source", "options", "told"),
     [
         (NEEDY, ["--with", "no_such_package"], "uv cannot install the packages"),
-        (NEEDY.replace("_things>=1", "_things>=2"), [], "uv could not install what its `# /// script` block asks for"),
+        (
+            NEEDY.replace("_things>=1", "_things>=2"),
+            [],
+            "uv could not install what its `# /// script` block asks for",
+        ),
         (BLOCK.replace('"sizes', "sizes") + "import sizes_of_things\n", [], "block is not TOML"),
     ],
 )
@@ -100,7 +119,9 @@ def test_packages_that_uv_cannot_install_end_serve_with_its_reason(
 
 
 @pytest.mark.process
-def test_a_plain_file_costs_nothing_and_an_optional_import_starts_no_uv(tmp_path: Path, env: dict[str, str]) -> None:
+def test_a_plain_file_costs_nothing_and_an_optional_import_starts_no_uv(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
     loaded = '''
 import sys
 {}
@@ -112,7 +133,8 @@ def loaded() -> bool:
         server.ask(request("tools/list"))
         assert text(server.ask(call("loaded"))) == "false"
     optional = (
-        BLOCK.replace("sizes_of_things>=1", "msgspec") + "try:\n    import faster_json\nexcept ImportError:\n    pass\n"
+        BLOCK.replace("sizes_of_things>=1", "msgspec")
+        + "try:\n    import faster_json\nexcept ImportError:\n    pass\n"
     )
     with served(tmp_path, optional + loaded.format(""), env=env) as server:
         assert text(server.ask(call("loaded"))) == "true"
@@ -121,7 +143,9 @@ def loaded() -> bool:
 
 @pytest.mark.process
 def test_reload_follows_a_new_package_in_the_block(tmp_path: Path, env: dict[str, str]) -> None:
-    with served(tmp_path, "def one() -> int:\n    return 1\n", "--reload", env=env, cwd=tmp_path) as server:
+    with served(
+        tmp_path, "def one() -> int:\n    return 1\n", "--reload", env=env, cwd=tmp_path
+    ) as server:
         assert text(server.ask(call("one"))) == "1"
         (tmp_path / "tools_file.py").write_text(NEEDY)
         answer = server.ask(call("size", {"name": "it"}))
@@ -154,7 +178,10 @@ def test_config_starts_a_file_with_a_block_through_uv(tmp_path: Path, env: dict[
         (BLOCK, ["sizes_of_things>=1"]),
         ("#!/usr/bin/env python\n\n" + BLOCK + "# more\n", ["sizes_of_things>=1"]),
         (
-            '# /// script\n# dependencies = [\n#   "a",  # one\n#\n#   "b[x]>2; os_name == \'nt\'",\n# ]\n# ///\n',
+            (
+                '# /// script\n# dependencies = [\n#   "a",  # one\n#\n#   "b[x]>2; os_name =='
+                " 'nt'\",\n# ]\n# ///\n"
+            ),
             ["a", "b[x]>2; os_name == 'nt'"],
         ),
         ("# /// script\n# [tool.x]\n# ///\n", []),
@@ -164,7 +191,9 @@ def test_config_starts_a_file_with_a_block_through_uv(tmp_path: Path, env: dict[
         ("# /// script\n#dependencies = ['a']\n# ///\n", []),
     ],
 )
-def test_the_block_is_read_as_pep_723_has_it(tmp_path: Path, source: str, dependencies: list[str]) -> None:
+def test_the_block_is_read_as_pep_723_has_it(
+    tmp_path: Path, source: str, dependencies: list[str]
+) -> None:
     (tmp_path / "a.py").write_bytes(source.encode())
     assert ScriptMetadata(str(tmp_path / "a.py")).dependencies == dependencies
 
@@ -185,7 +214,8 @@ def test_a_block_that_cannot_be_read_is_refused(tmp_path: Path, source: str, tol
 
 
 @pytest.mark.parametrize(
-    "requirement", ["Rich", " rich[all]>=13", "rich ; os_name=='nt'", "rich@git+https://x/y", "rich==1"]
+    "requirement",
+    ["Rich", " rich[all]>=13", "rich ; os_name=='nt'", "rich@git+https://x/y", "rich==1"],
 )
 def test_a_requirement_has_a_name(requirement: str) -> None:
     assert name_of(requirement) == "rich"
@@ -199,13 +229,17 @@ def in_environment(tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("HOME", str(tmp_path))
 
 
-def test_the_remedy_for_a_module_names_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remedy_for_a_module_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     in_environment(tmp_path, monkeypatch)
     command = f"{tmp_path / 'bin' / 'python'} -m pip install PyYAML"
     assert remedy("yaml", "package.module") == f"; if 'PyYAML' is a package, install it: {command}"
 
 
-def test_without_uv_the_block_s_own_names_are_in_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_uv_the_block_s_own_names_are_in_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "a.py"
     file.write_text(BLOCK)
     in_environment(tmp_path, monkeypatch)
@@ -214,4 +248,6 @@ def test_without_uv_the_block_s_own_names_are_in_the_remedy(tmp_path: Path, monk
     command = f"{tmp_path / 'bin' / 'python'} -m pip install 'sizes_of_things>=1'"
     assert remedy("sizes", str(file)).endswith(f"block asks for it: install uv, or run: {command}")
     file.write_text(BLOCK.replace("sizes_of_things>=1", "msgspec"))
-    assert remedy("sizes", str(file)).endswith("block asks for msgspec, and none of them has 'sizes'")
+    assert remedy("sizes", str(file)).endswith(
+        "block asks for msgspec, and none of them has 'sizes'"
+    )

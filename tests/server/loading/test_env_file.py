@@ -37,7 +37,9 @@ def test_a_line_sets_a_variable(text: str) -> None:
     assert dict(read_variables(text, ".env")) == LINES[text]
 
 
-@pytest.mark.parametrize("line", ["secret", "=secret", "1A=secret", "A-B=secret", "A='secret", 'A="secret" more'])
+@pytest.mark.parametrize(
+    "line", ["secret", "=secret", "1A=secret", "A-B=secret", "A='secret", 'A="secret" more']
+)
 def test_a_line_without_meaning_is_an_error_that_names_its_place_and_no_value(line: str) -> None:
     with pytest.raises(UsageError, match=r"^\.env:2: ") as caught:
         list(read_variables(f"A=1\n{line}", ".env"))
@@ -53,7 +55,9 @@ def test_any_text_gives_variables_that_can_be_set_or_an_error(text: str) -> None
     assert not any("\0" in value or "=" in name for name, value in variables.items())
 
 
-def test_a_variable_that_is_set_already_keeps_its_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_set_already_keeps_its_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOOLWIRE_TEST_SET", "by the host")
     monkeypatch.setenv("TOOLWIRE_TEST_NEW", "")
     monkeypatch.delenv("TOOLWIRE_TEST_NEW")
@@ -62,10 +66,15 @@ def test_a_variable_that_is_set_already_keeps_its_value(tmp_path: Path, monkeypa
 
     apply_env_file(str(file))
 
-    assert (os.environ["TOOLWIRE_TEST_SET"], os.environ["TOOLWIRE_TEST_NEW"]) == ("by the host", "2")
+    assert (os.environ["TOOLWIRE_TEST_SET"], os.environ["TOOLWIRE_TEST_NEW"]) == (
+        "by the host",
+        "2",
+    )
 
 
-@pytest.mark.parametrize(("content", "sentence"), [(None, "cannot be read"), (b"A=\xff", "is not text in UTF-8")])
+@pytest.mark.parametrize(
+    ("content", "sentence"), [(None, "cannot be read"), (b"A=\xff", "is not text in UTF-8")]
+)
 def test_a_file_that_cannot_be_read_is_one_sentence(
     tmp_path: Path, content: bytes | None, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,7 +86,9 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
 
 
 @pytest.mark.process
-def test_tools_of_a_served_file_see_the_variables(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_tools_of_a_served_file_see_the_variables(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / ".env").write_text("TOOLWIRE_TEST_KEY='a key'\n", "utf-8")
     source = "import os\nKEY = os.environ['TOOLWIRE_TEST_KEY']\ndef key() -> str:\n    return KEY\n"
     (tmp_path / "tools.py").write_text(source, "utf-8")

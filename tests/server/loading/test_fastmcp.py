@@ -26,7 +26,9 @@ SERVER = "from fastmcp import FastMCP, Context\nmcp = FastMCP('demo')\n"
 @pytest.fixture(autouse=True)
 def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests put modules of these names into `sys.modules`."""
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("fastmcp", "mcp", "mcp_types")]:
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] in ("fastmcp", "mcp", "mcp_types")
+    ]:
         monkeypatch.delitem(sys.modules, name)
 
 
@@ -65,17 +67,22 @@ def test_the_tools_of_every_flavour_are_described_from_their_signatures(
     write: Callable[..., str], start: str, server: str
 ) -> None:
     path = write(
-        f"{start}\nfrom typing import Annotated\nfrom pydantic import Field\nmcp = {server}('demo')\n"
-        "@mcp.tool()\ndef add(a: int, b: Annotated[int, Field(ge=0, description='the second')] = 1) -> int:\n"
-        "    'Add.'\n    return a + b\n"
-        "if __name__ == '__main__':\n    mcp.run(transport='streamable-http')\n"
+        f"{start}\nfrom typing import Annotated\nfrom pydantic import Field\nmcp ="
+        f" {server}('demo')\n@mcp.tool()\ndef add(a: int, b: Annotated[int, Field(ge=0,"
+        " description='the second')] = 1) -> int:\n    'Add.'\n    return a + b\nif __name__ =="
+        " '__main__':\n    mcp.run(transport='streamable-http')\n"
     )
 
     (tool,) = load([path])
 
     schema = tool.describe()["inputSchema"]
     assert (tool.name, tool.describe()["description"], schema["required"]) == ("add", "Add.", ["a"])
-    assert schema["properties"]["b"] == {"type": "integer", "minimum": 0, "description": "the second", "default": 1}
+    assert schema["properties"]["b"] == {
+        "type": "integer",
+        "minimum": 0,
+        "description": "the second",
+        "default": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -90,8 +97,11 @@ def test_the_tools_of_every_flavour_are_described_from_their_signatures(
             {"annotations": {"title": "T", "readOnlyHint": True}, "_meta": {"k": 1}},
         ),
         (
-            "from mcp.types import Icon, ToolAnnotations\n"
-            "@mcp.tool(annotations=ToolAnnotations(destructive_hint=False), icons=[Icon(src='https://x/i.png')])\n",
+            (
+                "from mcp.types import Icon,"
+                " ToolAnnotations\n@mcp.tool(annotations=ToolAnnotations(destructive_hint=False),"
+                " icons=[Icon(src='https://x/i.png')])\n"
+            ),
             {"annotations": {"destructiveHint": False}, "icons": [{"src": "https://x/i.png"}]},
         ),
         ("@mcp.tool(exclude_args=['b'])\n", {"name": "f"}),
@@ -107,14 +117,18 @@ def test_the_options_of_a_tool_are_those_of_fastmcp(
     (tool,) = load([write(f"{SERVER}{registration}def f(b: int = 1) -> dict: return {{}}\n")])
 
     assert expected.items() <= tool.describe().items()
-    assert ("b" in tool.describe()["inputSchema"]["properties"]) == ("exclude_args" not in registration)
+    assert ("b" in tool.describe()["inputSchema"]["properties"]) == (
+        "exclude_args" not in registration
+    )
 
 
-def test_a_disabled_tool_is_not_served_and_add_tool_takes_functions_and_tools(write: Callable[..., str]) -> None:
+def test_a_disabled_tool_is_not_served_and_add_tool_takes_functions_and_tools(
+    write: Callable[..., str],
+) -> None:
     path = write(
-        f"{SERVER}from fastmcp.tools import Tool\n@mcp.tool(enabled=False)\ndef off(): ...\ndef on(): ...\n"
-        "mcp.add_tool(on, name='first')\nmcp.add_tool(Tool.from_function(on, name='second'))\n"
-        "mcp.add_tool(on)\nmcp.remove_tool('on')\n"
+        f"{SERVER}from fastmcp.tools import Tool\n@mcp.tool(enabled=False)\ndef off(): ...\ndef"
+        " on(): ...\nmcp.add_tool(on, name='first')\nmcp.add_tool(Tool.from_function(on,"
+        " name='second'))\nmcp.add_tool(on)\nmcp.remove_tool('on')\n"
     )
 
     assert [tool.name for tool in load([path])] == ["first", "second"]
@@ -170,7 +184,7 @@ def file() -> File: return File(data=b"%PDF-1", format="pdf", name="r")
 def inside() -> EmbeddedResource:
     resource = TextResourceContents(uri="a://b", text="t", mime_type="text/plain")
     return EmbeddedResource(type="resource", resource=resource)
-"""
+"""  # noqa: E501
 
 TEXT = {"type": "text", "text": "x"}
 PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
@@ -179,7 +193,10 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("text", {"content": [{"type": "text", "text": "a"}], "structuredContent": {"result": "a"}}),
+        (
+            "text",
+            {"content": [{"type": "text", "text": "a"}], "structuredContent": {"result": "a"}},
+        ),
         ("unpromised", {"content": [{"type": "text", "text": "a"}]}),
         ("plain", {"content": [{"type": "text", "text": '{"a":1}'}]}),
         ("whole", {"content": [TEXT], "_meta": {"a": 1}}),
@@ -187,9 +204,19 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
         ("failed", {"content": [{"type": "text", "text": "no"}], "isError": True}),
         (
             "fast",
-            {"content": [{"type": "text", "text": "seen"}], "structuredContent": {"name": "Ada"}, "_meta": {"t": 2}},
+            {
+                "content": [{"type": "text", "text": "seen"}],
+                "structuredContent": {"name": "Ada"},
+                "_meta": {"t": 2},
+            },
         ),
-        ("profile", {"content": [{"type": "text", "text": '{"name":"Ada"}'}], "structuredContent": {"name": "Ada"}}),
+        (
+            "profile",
+            {
+                "content": [{"type": "text", "text": '{"name":"Ada"}'}],
+                "structuredContent": {"name": "Ada"},
+            },
+        ),
         ("untyped", {"content": [{"type": "text", "text": "an untyped thing"}]}),
         ("blocks", {"content": [TEXT, PNG]}),
         ("picture", {"content": [{**PNG, "data": "iVBORw0KGgo="}]}),
@@ -212,13 +239,18 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
             "inside",
             {
                 "content": [
-                    {"type": "resource", "resource": {"uri": "a://b", "mimeType": "text/plain", "text": "t"}},
+                    {
+                        "type": "resource",
+                        "resource": {"uri": "a://b", "mimeType": "text/plain", "text": "t"},
+                    },
                 ]
             },
         ),
     ],
 )
-def test_results_are_those_of_fastmcp(write: Callable[..., str], name: str, expected: dict[str, Any]) -> None:
+def test_results_are_those_of_fastmcp(
+    write: Callable[..., str], name: str, expected: dict[str, Any]
+) -> None:
     assert called(write(SERVER + RESULTS), name) == {"isError": False, **expected}
 
 
@@ -243,7 +275,9 @@ async def ask(c: Context[object, object]) -> str:
 """
 
 
-def test_the_context_reports_progress_and_logs_with_and_without_await(write: Callable[..., str]) -> None:
+def test_the_context_reports_progress_and_logs_with_and_without_await(
+    write: Callable[..., str],
+) -> None:
     caller = RecordingCaller()
 
     result = called(write(SERVER + CONTEXT), "work", caller)
@@ -282,8 +316,14 @@ async def test_an_elicitation_ends_as_in_fastmcp(
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
-        ("mcp = FastMCP('x', auth=object())", "server.py:3: Toolwire does not support FastMCP(auth=)"),
-        ("mcp = FastMCP('x', middleware=[1])", "server.py:3: Toolwire does not support FastMCP(middleware=)"),
+        (
+            "mcp = FastMCP('x', auth=object())",
+            "server.py:3: Toolwire does not support FastMCP(auth=)",
+        ),
+        (
+            "mcp = FastMCP('x', middleware=[1])",
+            "server.py:3: Toolwire does not support FastMCP(middleware=)",
+        ),
         (
             "mcp = FastMCP('x', resource_security=None)",
             "server.py:3: Toolwire does not support FastMCP(resource_security",
@@ -295,9 +335,15 @@ async def test_an_elicitation_ends_as_in_fastmcp(
         ("mcp.mount(FastMCP('y'))", "server.py:3: Toolwire does not support FastMCP.mount"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),
         ("app = mcp.http_app()", "server.py:3: Toolwire does not support FastMCP.http_app"),
-        ("mcp.run(transport='sse')", "server.py:3: Toolwire does not support FastMCP.run(transport='sse')"),
+        (
+            "mcp.run(transport='sse')",
+            "server.py:3: Toolwire does not support FastMCP.run(transport='sse')",
+        ),
         ("mcp.settings.odd = 1", "server.py:3: Toolwire does not support settings.odd"),
-        ("@mcp.tool(task=True)\ndef f(): ...", "server.py:3: Toolwire does not support tool(task=)"),
+        (
+            "@mcp.tool(task=True)\ndef f(): ...",
+            "server.py:3: Toolwire does not support tool(task=)",
+        ),
         (
             "@mcp.tool\nasync def f(c: Context):\n\n    return await c.sample('x')",
             "server.py:6: Toolwire does not support c.sample; few hosts have sampling",
@@ -308,14 +354,23 @@ async def test_an_elicitation_ends_as_in_fastmcp(
         ),
         (
             "from fastmcp.server.auth import Provider\nProvider()",
-            "server.py:4: Toolwire does not support Provider; Toolwire serves standard input and output alone",
+            (
+                "server.py:4: Toolwire does not support Provider; Toolwire serves standard input"
+                " and output alone"
+            ),
         ),
         (
             "from fastmcp import Client\n@mcp.tool\ndef f(): return Client('x')",
             "server.py:4: Toolwire does not support Client, which f uses; install the package",
         ),
-        ("from fastmcp import Clinet", "server.py:3: Toolwire does not support fastmcp.Clinet (fastmcp has Context, "),
-        ("import fastmcp.utilities.json", "server.py:3: Toolwire does not support fastmcp.utilities.json (fastmcp."),
+        (
+            "from fastmcp import Clinet",
+            "server.py:3: Toolwire does not support fastmcp.Clinet (fastmcp has Context, ",
+        ),
+        (
+            "import fastmcp.utilities.json",
+            "server.py:3: Toolwire does not support fastmcp.utilities.json (fastmcp.",
+        ),
         (
             "from mcp.types import InputRequiredResult",
             "server.py:3: Toolwire does not support mcp.types.InputRequiredResult",
@@ -339,10 +394,10 @@ def test_settings_of_http_and_names_for_the_main_block_are_no_reason_to_refuse_a
     write: Callable[..., str],
 ) -> None:
     path = write(
-        "from fastmcp import Client, FastMCP\nfrom fastmcp.server.auth import Provider\n"
-        "mcp = FastMCP('x', port=8000, stateless_http=True, auth=None)\nmcp.settings.host = '0.0.0.0'\n"
-        "@mcp.tool\ndef f(a: int) -> int: return a\n"
-        "def main(client: Client | None = None, by: 'Provider' = None): ...\nmcp.run()\n"
+        "from fastmcp import Client, FastMCP\nfrom fastmcp.server.auth import Provider\nmcp ="
+        " FastMCP('x', port=8000, stateless_http=True, auth=None)\nmcp.settings.host ="
+        " '0.0.0.0'\n@mcp.tool\ndef f(a: int) -> int: return a\ndef main(client: Client | None ="
+        " None, by: 'Provider' = None): ...\nmcp.run()\n"
     )
 
     assert [tool.name for tool in load([path])] == ["f"]
@@ -361,7 +416,10 @@ def test_only_the_users_modules_import_the_stand_ins_also_when_a_tool_runs(
     write: Callable[..., str], tmp_path: Path
 ) -> None:
     before = list(sys.meta_path)
-    write("try:\n    import fastmcp\nexcept ImportError:\n    fastmcp = None\n", "site-packages/library.py")
+    write(
+        "try:\n    import fastmcp\nexcept ImportError:\n    fastmcp = None\n",
+        "site-packages/library.py",
+    )
     write("from fastmcp.utilities.types import Image\n", "helper.py")
     sys.path.append(str(tmp_path / "site-packages"))
     path = write(
@@ -378,13 +436,18 @@ def test_only_the_users_modules_import_the_stand_ins_also_when_a_tool_runs(
     assert not {"fastmcp", "mcp", "mcp.types"} & sys.modules.keys()
 
 
-def test_with_adopt_the_stand_ins_replace_an_installed_package(write: Callable[..., str], tmp_path: Path) -> None:
-    write("class FastMCP: ...\nclass Context: ...\nclass Client: ...\n", "site-packages/fastmcp/__init__.py")
+def test_with_adopt_the_stand_ins_replace_an_installed_package(
+    write: Callable[..., str], tmp_path: Path
+) -> None:
+    write(
+        "class FastMCP: ...\nclass Context: ...\nclass Client: ...\n",
+        "site-packages/fastmcp/__init__.py",
+    )
     write("import fastmcp\n", "site-packages/library.py")
     sys.path.append(str(tmp_path / "site-packages"))
     path = write(
-        f"{SERVER}from fastmcp import Client\nimport library\n"
-        "@mcp.tool\ndef f() -> list: return [library.fastmcp.FastMCP is FastMCP, library.fastmcp.Client is Client]\n"
+        f"{SERVER}from fastmcp import Client\nimport library\n@mcp.tool\ndef f() -> list: return"
+        " [library.fastmcp.FastMCP is FastMCP, library.fastmcp.Client is Client]\n"
     )
 
     (tool,) = load([path], adopt=True)
@@ -397,21 +460,43 @@ def test_with_adopt_the_stand_ins_replace_an_installed_package(write: Callable[.
     ("source", "name", "expected"),
     [
         (
-            "from fastmcp import FastMCP\na = FastMCP('a')\nserver = FastMCP('b')\na.tool(f)\nserver.tool(g)\n",
+            (
+                "from fastmcp import FastMCP\na = FastMCP('a')\nserver ="
+                " FastMCP('b')\na.tool(f)\nserver.tool(g)\n"
+            ),
             "",
             ["g"],
         ),
-        ("from fastmcp import FastMCP\na = FastMCP('a')\nb = FastMCP('b')\na.tool(f)\nb.tool(g)\n", ":a", ["f"]),
-        (f"{SERVER}mcp.tool(f)\nmcp.tool(g)\n", ":g", ["g"]),
-        ("from fastmcp import FastMCP\ndef make():\n    m = FastMCP()\n    m.tool(f)\n    return m\n", ":make", ["f"]),
         (
-            "from fastmcp import FastMCP\ndef make() -> FastMCP:\n    m = FastMCP()\n    m.tool(f)\n    return m\n",
+            (
+                "from fastmcp import FastMCP\na = FastMCP('a')\nb ="
+                " FastMCP('b')\na.tool(f)\nb.tool(g)\n"
+            ),
+            ":a",
+            ["f"],
+        ),
+        (f"{SERVER}mcp.tool(f)\nmcp.tool(g)\n", ":g", ["g"]),
+        (
+            (
+                "from fastmcp import FastMCP\ndef make():\n    m = FastMCP()\n    m.tool(f)\n   "
+                " return m\n"
+            ),
+            ":make",
+            ["f"],
+        ),
+        (
+            (
+                "from fastmcp import FastMCP\ndef make() -> FastMCP:\n    m = FastMCP()\n   "
+                " m.tool(f)\n    return m\n"
+            ),
             "",
             ["f"],
         ),
     ],
 )
-def test_the_server_meant_is_found(write: Callable[..., str], source: str, name: str, expected: list[str]) -> None:
+def test_the_server_meant_is_found(
+    write: Callable[..., str], source: str, name: str, expected: list[str]
+) -> None:
     path = write(f"def f(): ...\ndef g(): ...\n{source}")
 
     assert [tool.name for tool in load([f"{path}{name}"])] == expected
@@ -420,13 +505,23 @@ def test_the_server_meant_is_found(write: Callable[..., str], source: str, name:
 @pytest.mark.parametrize(
     ("source", "name", "sentence"),
     [
-        ("a = FastMCP('a')\nb = FastMCP('b')\n", "", "it makes several servers; put :a or :b after the name"),
-        ("def make(): return FastMCP()\n", "", "it makes no server when it is imported; put :FUNCTION"),
+        (
+            "a = FastMCP('a')\nb = FastMCP('b')\n",
+            "",
+            "it makes several servers; put :a or :b after the name",
+        ),
+        (
+            "def make(): return FastMCP()\n",
+            "",
+            "it makes no server when it is imported; put :FUNCTION",
+        ),
         ("def make(): return 1\n", ":make", "make\\(\\) returns no server"),
         ("mcp = FastMCP()\n@mcp.tool\ndef f(): ...\n", ":g", "it has no server or tool 'g'"),
     ],
 )
-def test_an_unclear_server_is_a_clear_error(write: Callable[..., str], source: str, name: str, sentence: str) -> None:
+def test_an_unclear_server_is_a_clear_error(
+    write: Callable[..., str], source: str, name: str, sentence: str
+) -> None:
     path = write(f"from fastmcp import FastMCP\n{source}")
 
     with pytest.raises((LoadError, RegistrationError), match=sentence):
@@ -436,14 +531,16 @@ def test_an_unclear_server_is_a_clear_error(write: Callable[..., str], source: s
 @pytest.mark.process
 def test_a_server_process_serves_the_file_and_keeps_state(tmp_path: Path) -> None:
     source = (
-        f"{SERVER}@mcp.tool\nasync def keep(value: int, c: Context) -> str:\n"
-        "    before = await c.get_state('v')\n    await c.set_state('v', value)\n    print('noise')\n"
-        "    return f'{before} {c.request_id}'\n"
-        "if __name__ == '__main__':\n    raise SystemExit\n"
+        f"{SERVER}@mcp.tool\nasync def keep(value: int, c: Context) -> str:\n    before = await"
+        " c.get_state('v')\n    await c.set_state('v', value)\n    print('noise')\n    return"
+        " f'{before} {c.request_id}'\nif __name__ == '__main__':\n    raise SystemExit\n"
     )
 
     with served(tmp_path, source) as server:
-        first, second = server.ask(call("keep", {"value": 1}, id="a")), server.ask(call("keep", {"value": 2}, id="b"))
+        first, second = (
+            server.ask(call("keep", {"value": 1}, id="a")),
+            server.ask(call("keep", {"value": 2}, id="b")),
+        )
 
     assert [one["result"]["content"][0]["text"] for one in (first, second)] == ["None a", "1 b"]
 
@@ -451,8 +548,9 @@ def test_a_server_process_serves_the_file_and_keeps_state(tmp_path: Path) -> Non
 @pytest.mark.process
 def test_isolated_tools_run_on_the_stand_ins_too(tmp_path: Path) -> None:
     source = (
-        f"{SERVER}import os\nfrom mcp.types import CallToolResult, TextContent\n@mcp.tool\ndef where(c: Context) -> "
-        "CallToolResult:\n    return CallToolResult(content=[TextContent(type='text', text=str(os.getpid()))])\n"
+        f"{SERVER}import os\nfrom mcp.types import CallToolResult, TextContent\n@mcp.tool\ndef"
+        " where(c: Context) -> CallToolResult:\n    return"
+        " CallToolResult(content=[TextContent(type='text', text=str(os.getpid()))])\n"
     )
 
     with served(tmp_path, source, "--isolate") as server:
@@ -472,7 +570,9 @@ def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_
 
     with running(str(script)) as server:
         answer = server.ask(call("add", {"a": 1, "b": 2}))
-        began = server.ask(request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}}))
+        began = server.ask(
+            request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
+        )
 
     assert answer["result"]["structuredContent"] == {"result": 3}
     assert began["result"]["serverInfo"]["name"] == "by itself", json.dumps(began)
@@ -517,7 +617,7 @@ def whole():
 async def peek(uri: str, c: Context) -> list:
     read = await c.read_resource(uri)
     return [read[0].content, read[0].mime_type, read.contents[0].text]
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -537,8 +637,12 @@ def server(write: Callable[..., str]) -> Iterator[Server]:
         ("a://fixed", [{"mimeType": "text/plain", "text": "f"}]),
     ],
 )
-def test_resources_are_read_as_in_fastmcp(server: Server, uri: str, contents: list[dict[str, Any]]) -> None:
-    assert server.request("resources/read", {"uri": uri}) == {"contents": [{"uri": uri, **one} for one in contents]}
+def test_resources_are_read_as_in_fastmcp(
+    server: Server, uri: str, contents: list[dict[str, Any]]
+) -> None:
+    assert server.request("resources/read", {"uri": uri}) == {
+        "contents": [{"uri": uri, **one} for one in contents]
+    }
 
 
 @pytest.mark.parametrize(
@@ -557,7 +661,9 @@ def test_resources_are_read_as_in_fastmcp(server: Server, uri: str, contents: li
         ("a%00", False),
     ],
 )
-def test_a_template_takes_no_path_that_leaves_its_folder(write: Callable[..., str], path: str, is_read: bool) -> None:
+def test_a_template_takes_no_path_that_leaves_its_folder(
+    write: Callable[..., str], path: str, is_read: bool
+) -> None:
     source = '@mcp.resource("files://{path*}")\ndef file(path: str) -> str: return "read"\n'
 
     with Server(load([write(SERVER + source)])) as server:
@@ -590,7 +696,9 @@ def test_a_resource_that_does_not_exist_is_an_error_that_the_packages_have(
     write: Callable[..., str], uri: str, error: str
 ) -> None:
     with Server(load([write(SERVER + NOT_FOUND)])) as server:
-        looked = server.request("tools/call", {"name": "look", "arguments": {"uri": uri, "error": error}})
+        looked = server.request(
+            "tools/call", {"name": "look", "arguments": {"uri": uri, "error": error}}
+        )
         with pytest.raises(RequestError) as caught:
             server.request("resources/read", {"uri": uri})
 
@@ -644,28 +752,39 @@ def test_a_tool_reads_resources_of_its_server(server: Server, uri: str) -> None:
 
     result = server.call("peek", {"uri": uri})
 
-    assert result["structuredContent"]["result"] == [contents["text"], contents["mimeType"], contents["text"]]
+    assert result["structuredContent"]["result"] == [
+        contents["text"],
+        contents["mimeType"],
+        contents["text"],
+    ]
 
 
 @pytest.mark.process
-def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(tmp_path: Path) -> None:
+def test_the_lifespan_gets_the_server_object_and_its_value_reaches_the_tools(
+    tmp_path: Path,
+) -> None:
     source = (
-        f"from contextlib import asynccontextmanager\nimport sys\n{SERVER.splitlines()[0]}\n"
-        "assert sys.argv == [__file__]\n"
-        "@asynccontextmanager\nasync def life(server: FastMCP):\n    yield {'name': server.name}\n    print('left')\n"
-        "mcp = FastMCP('alive', 'Be rude.', version='1.2', lifespan=life)\nmcp.instructions = 'Be kind.'\n"
-        "@mcp.tool\ndef who(c: Context) -> list:\n"
-        "    return [c.lifespan_context['name'], c.request_context.lifespan_context['name']]\n"
+        f"from contextlib import asynccontextmanager\nimport sys\n{SERVER.splitlines()[0]}\nassert"
+        " sys.argv == [__file__]\n@asynccontextmanager\nasync def life(server: FastMCP):\n   "
+        " yield {'name': server.name}\n    print('left')\nmcp = FastMCP('alive', 'Be rude.',"
+        " version='1.2', lifespan=life)\nmcp.instructions = 'Be kind.'\n@mcp.tool\ndef who(c:"
+        " Context) -> list:\n    return [c.lifespan_context['name'],"
+        " c.request_context.lifespan_context['name']]\n"
     )
 
     with served(tmp_path, source) as server:
         answer = server.ask(call("who", {}))
-        began = server.ask(request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}}))["result"]
+        began = server.ask(
+            request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
+        )["result"]
         server.hang_up()
         noise = server.stderr()
 
     assert answer["result"]["structuredContent"] == {"result": ["alive", "alive"]}
-    assert (began["serverInfo"], began["instructions"]) == ({"name": "alive", "version": "1.2"}, "Be kind.")
+    assert (began["serverInfo"], began["instructions"]) == (
+        {"name": "alive", "version": "1.2"},
+        "Be kind.",
+    )
     assert "left" in noise
 
 
@@ -687,28 +806,37 @@ def test_a_running_tool_cannot_change_the_lists(tmp_path: Path, change: str, wha
 
     assert result["isError"]
     assert (
-        f"tools_file.py:5: Toolwire does not support {what} after the file was loaded; " in result["content"][0]["text"]
+        f"tools_file.py:5: Toolwire does not support {what} after the file was loaded; "
+        in result["content"][0]["text"]
     )
 
 
 @pytest.mark.process
 def test_a_lifespan_that_changes_the_lists_ends_the_server_with_a_sentence(tmp_path: Path) -> None:
     source = (
-        f"from contextlib import asynccontextmanager\n{SERVER.splitlines()[0]}\n"
-        "@asynccontextmanager\nasync def life(server):\n    server.add_tool(len, name='late')\n    yield\n"
-        "mcp = FastMCP('demo', lifespan=life)\n@mcp.tool\ndef early(): ...\n"
+        "from contextlib import"
+        f" asynccontextmanager\n{SERVER.splitlines()[0]}\n@asynccontextmanager\nasync def"
+        " life(server):\n    server.add_tool(len, name='late')\n    yield\nmcp = FastMCP('demo',"
+        " lifespan=life)\n@mcp.tool\ndef early(): ...\n"
     )
     with served(tmp_path, source) as server:
         server.hang_up()
         noise = server.stderr()
 
-    assert "tools_file.py:5: Toolwire does not support adding the tool late after the file was loaded; do it" in noise
+    assert (
+        "tools_file.py:5: Toolwire does not support adding the tool late after the file was loaded;"
+        " do it" in noise
+    )
     assert "tools_file.life cannot be entered: NotSupported" in noise
 
 
-def test_a_module_may_register_tools_on_the_server_of_one_loaded_before(write: Callable[..., str]) -> None:
+def test_a_module_may_register_tools_on_the_server_of_one_loaded_before(
+    write: Callable[..., str],
+) -> None:
     first = write(f"{SERVER}@mcp.tool\ndef one(): ...\n", "first.py")
-    second = write("import first\nfirst.mcp.add_tool(len, name='two')\nmcp = first.mcp\n", "second.py")
+    second = write(
+        "import first\nfirst.mcp.add_tool(len, name='two')\nmcp = first.mcp\n", "second.py"
+    )
     load([first])
 
     assert [tool.name for tool in load([second])][-1] == "two"
@@ -726,7 +854,7 @@ async def completed(ref, argument: CompletionArgument, context: CompletionContex
         return Completion(values=[word for word in ("python", "perl", "go") if word.startswith(argument.value)])
     if isinstance(ref, ResourceTemplateReference) and ref.uri == "repos://{owner}/{repo}" and context:
         return Completion(values=[f"{context.arguments['owner']}{n}" for n in range(120)], total=900)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(
@@ -744,7 +872,11 @@ async def completed(ref, argument: CompletionArgument, context: CompletionContex
     ],
 )
 def test_the_completer_of_the_file_completes_arguments(
-    write: Callable[..., str], ref: dict[str, str], name: str, context: dict[str, Any], expected: dict[str, Any]
+    write: Callable[..., str],
+    ref: dict[str, str],
+    name: str,
+    context: dict[str, Any],
+    expected: dict[str, Any],
 ) -> None:
     params = {"ref": ref, "argument": {"name": name, "value": "p"}, "context": context}
 

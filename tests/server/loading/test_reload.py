@@ -55,7 +55,9 @@ def until_stderr_says(process: Process, text: str) -> None:
     wait_until(lambda: text in b"".join(process._stderr).decode())
 
 
-def test_an_edit_of_the_tools_shows_and_the_client_is_told(process: Process, tmp_path: Path) -> None:
+def test_an_edit_of_the_tools_shows_and_the_client_is_told(
+    process: Process, tmp_path: Path
+) -> None:
     assert said(process) == "old"
 
     write(tmp_path / "my_tools.py", TOOLS + '\ndef more() -> int:\n    """More."""\n    return 1\n')
@@ -92,7 +94,12 @@ def lists(tmp_path: Path) -> Iterator[Process]:
     [
         ("A note", "Another note", "resources", "resources/list"),
         ("notes://first", "notes://second", "resources", "resources/list"),
-        ('first")\ndef note(', '{name}")\ndef note(name: str', "resources", "resources/templates/list"),
+        (
+            'first")\ndef note(',
+            '{name}")\ndef note(name: str',
+            "resources",
+            "resources/templates/list",
+        ),
         ("A greeting", "Another greeting", "prompts", "prompts/list"),
         ("greet(", "greet(name: str", "prompts", "prompts/list"),
     ],
@@ -110,7 +117,9 @@ def test_an_edit_of_a_resource_or_prompt_shows_and_only_its_list_is_news(
     assert lists.hang_up() == []
 
 
-def test_an_edit_of_what_a_resource_and_a_prompt_return_shows_and_is_no_news(lists: Process, tmp_path: Path) -> None:
+def test_an_edit_of_what_a_resource_and_a_prompt_return_shows_and_is_no_news(
+    lists: Process, tmp_path: Path
+) -> None:
     lists.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
 
     write(tmp_path / "my_tools.py", LISTS.replace('"old"', '"new"').replace("Hello", "Good day"))
@@ -121,19 +130,26 @@ def test_an_edit_of_what_a_resource_and_a_prompt_return_shows_and_is_no_news(lis
     assert (content["text"], message["content"]["text"]) == ("new", "Good day")
 
 
-def test_a_modern_client_that_subscribed_to_prompts_receives_only_their_changes(lists: Process, tmp_path: Path) -> None:
+def test_a_modern_client_that_subscribed_to_prompts_receives_only_their_changes(
+    lists: Process, tmp_path: Path
+) -> None:
     wanted = {"promptsListChanged": True}
     granted = lists.ask(request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}))
     assert granted["params"]["notifications"] == wanted
 
-    write(tmp_path / "my_tools.py", LISTS.replace("A note", "Another note").replace("A greeting", "Another greeting"))
+    write(
+        tmp_path / "my_tools.py",
+        LISTS.replace("A note", "Another note").replace("A greeting", "Another greeting"),
+    )
 
     assert lists.receive()["method"] == "notifications/prompts/list_changed"
     [greet] = lists.ask(request("prompts/list", {"_meta": MODERN}, id=2))["result"]["prompts"]
     assert greet["description"] == "Another greeting."
 
 
-def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(process: Process, tmp_path: Path) -> None:
+def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(
+    process: Process, tmp_path: Path
+) -> None:
     assert said(process) == "old"
 
     write(tmp_path / "helper.py", "WORD = 'new'\n")
@@ -197,7 +213,9 @@ def test_a_new_file_in_a_folder_that_is_served_is_found(tmp_path: Path) -> None:
 
 
 def release(folder: Path, word: str) -> Path:
-    """A folder with the tools and a module that they import, all of the same size and time whatever *word* is."""
+    """A folder with the tools and a module that they import, all of the same size and time whatever
+    *word* is.
+    """
     folder.mkdir()
     write(folder / "helper.py", f"WORD = {word!r}\n")
     write(folder / "my_tools.py", TOOLS)
@@ -221,7 +239,9 @@ def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
     old, new = release(tmp_path / "release-1", "old"), release(tmp_path / "release-2", "new")
     switch(tmp_path / "current", old)
     switch(tmp_path / "tools.py", old / "my_tools.py")
-    with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload", *isolate) as process:
+    with running(
+        "-m", "toolwire", "serve", str(tmp_path / target), "--reload", *isolate
+    ) as process:
         assert said(process) == "old"
 
         switch(tmp_path / "current", new)
@@ -238,7 +258,9 @@ def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
 def test_what_toolwire_imports_late_is_not_the_users_source(tmp_path: Path) -> None:
     write(tmp_path / "helper.py", "WORD = 'old'\n")
     write(tmp_path / "my_tools.py", TOOLS)
-    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate") as process:
+    with running(
+        "-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate"
+    ) as process:
         assert said(process) == "old"
 
         write(tmp_path / "helper.py", "WORD = 'newer'\n")
@@ -293,13 +315,19 @@ except ImportError:
 
 
 def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
-    write(tmp_path / "helper.py", "import toolwire.loading.reload as r\nr._HANGING_SECONDS = 0.1\nWORD = 'old'\n")
+    write(
+        tmp_path / "helper.py",
+        "import toolwire.loading.reload as r\nr._HANGING_SECONDS = 0.1\nWORD = 'old'\n",
+    )
     write(tmp_path / "my_tools.py", TOOLS)
     with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
         assert said(process) == "old"
 
         gate = tmp_path / "gate"
-        hanging = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.005)\nWORD = 'new'\n"
+        hanging = (
+            f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.005)\nWORD ="
+            " 'new'\n"
+        )
         write(tmp_path / "helper.py", hanging)
         until_stderr_says(process, "helper.py changed, and importing it takes long")
         assert said(process) == "old"
@@ -313,14 +341,22 @@ def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_pat
     write(tmp_path / "helper.py", "WORD = 'old'\n")
     write(tmp_path / "my_tools.py", TOOLS)
     gate = tmp_path / "gate"
-    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate") as process:
+    with running(
+        "-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate"
+    ) as process:
         process.ask(request("ping"))
-        wait_in_server = f"while 'toolwire.worker' not in sys.modules and not os.path.exists({str(gate)!r}): pass\n"
+        wait_in_server = (
+            f"while 'toolwire.worker' not in sys.modules and not os.path.exists({str(gate)!r}):"
+            " pass\n"
+        )
         reached = f"open({str(tmp_path / 'reached')!r}, 'w').close()\n"
         write(tmp_path / "helper.py", f"import os, sys\n{reached}{wait_in_server}WORD = 'new'\n")
         wait_until((tmp_path / "reached").exists)
 
-        assert said(process) == "word: its source has changed, and this server has not loaded it yet; call it again."
+        assert (
+            said(process)
+            == "word: its source has changed, and this server has not loaded it yet; call it again."
+        )
 
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")

@@ -96,8 +96,17 @@ described = BaseAction({"name": "described", "parameters": []})
 no_action = NoAction()
 executor = ActionExecutor([Held()], hooks=[Censoring()])
 env = Env([search, bold])
-'''
-NAMES = ["add", "Bold", "Held", "Maps_distance", "Maps_history", "Maps_plot", "Maps_where", "search"]
+'''  # noqa: E501
+NAMES = [
+    "add",
+    "Bold",
+    "Held",
+    "Maps_distance",
+    "Maps_history",
+    "Maps_plot",
+    "Maps_where",
+    "search",
+]
 
 
 def result(process: Process, name: str, **arguments: Any) -> dict[str, Any]:
@@ -113,9 +122,13 @@ def error(told: str) -> dict[str, Any]:
     return text(told) | {"isError": True}
 
 
-def test_a_file_of_actions_is_listed_beside_functions_and_what_is_left_out_is_told(tmp_path: Path) -> None:
+def test_a_file_of_actions_is_listed_beside_functions_and_what_is_left_out_is_told(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path, SOURCE) as process:
-        tools = {tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]}
+        tools = {
+            tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]
+        }
         process.hang_up()
 
         assert sorted(tools, key=str.lower) == NAMES
@@ -190,9 +203,13 @@ async def twice(number: int) -> int:
 """
 
 
-def test_asynchronous_actions_of_lagent_and_functions_made_synchronous_are_served(tmp_path: Path) -> None:
+def test_asynchronous_actions_of_lagent_and_functions_made_synchronous_are_served(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path, LATER) as process:
-        assert result(process, "AsyncSearch_find", query="tea")["structuredContent"] == {"found": "tea"}
+        assert result(process, "AsyncSearch_find", query="tea")["structuredContent"] == {
+            "found": "tea"
+        }
         assert result(process, "twice", number=21)["structuredContent"] == {"result": 42}
 
 
@@ -231,10 +248,13 @@ def test_everything_can_run_in_processes_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("served_thing", ["executor", "env", "bold", "Maps"])
-def test_a_script_can_serve_them_in_processes_of_their_own(tmp_path: Path, served_thing: str) -> None:
+def test_a_script_can_serve_them_in_processes_of_their_own(
+    tmp_path: Path, served_thing: str
+) -> None:
     script = (
         SOURCE
-        + f"\nif __name__ == '__main__':\n    import toolwire\n    toolwire.serve([{served_thing}], isolate=True)\n"
+        + f"\nif __name__ == '__main__':\n    import toolwire\n    toolwire.serve([{served_thing}],"
+        " isolate=True)\n"
     )
     file = tmp_path / "script.py"
     file.write_text(script, encoding="utf-8")
@@ -264,9 +284,12 @@ def test_one_thing_of_a_file_can_be_served(tmp_path: Path, name: str, names: lis
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("off", "it is not enabled"), ("described", "nothing runs it"), ("Abstract", "is abstract")]
+    ("name", "words"),
+    [("off", "it is not enabled"), ("described", "nothing runs it"), ("Abstract", "is abstract")],
 )
-def test_one_thing_that_is_not_to_be_served_is_refused_with_the_reason(tmp_path: Path, name: str, words: str) -> None:
+def test_one_thing_that_is_not_to_be_served_is_refused_with_the_reason(
+    tmp_path: Path, name: str, words: str
+) -> None:
     file = tmp_path / "several.py"
     file.write_text(SOURCE, encoding="utf-8")
     with running("-m", "toolwire", "serve", f"{file}:{name}") as process:
@@ -282,7 +305,10 @@ def test_plain_functions_are_served_without_anything_of_actions(tmp_path: Path) 
         [
             sys.executable,
             "-c",
-            "import sys, toolwire_tools.env.env, toolwire_tools.actions.executor; print(*sys.modules)",
+            (
+                "import sys, toolwire_tools.env.env, toolwire_tools.actions.executor;"
+                " print(*sys.modules)"
+            ),
         ],
         capture_output=True,
         encoding="utf-8",
@@ -290,18 +316,38 @@ def test_plain_functions_are_served_without_anything_of_actions(tmp_path: Path) 
         check=True,
     ).stdout.split()
     ours = {name for name in everything if name.startswith("toolwire_tools.")}
-    assert {"toolwire_tools.actions.base", "toolwire_tools.env.env", "toolwire_tools.actions.parsers"} <= ours
-    assert {name for name in loaded if name.startswith("toolwire_tools.action") or name in _ONLY_FOR_ACTIONS} == set()
+    assert {
+        "toolwire_tools.actions.base",
+        "toolwire_tools.env.env",
+        "toolwire_tools.actions.parsers",
+    } <= ours
+    assert {
+        name
+        for name in loaded
+        if name.startswith("toolwire_tools.action") or name in _ONLY_FOR_ACTIONS
+    } == set()
 
 
 _ONLY_FOR_ACTIONS = {
     f"toolwire_tools.{name}"
-    for name in ("api", "builtin_actions", "env", "executor", "hooks", "messages", "model_text", "parsers")
+    for name in (
+        "api",
+        "builtin_actions",
+        "env",
+        "executor",
+        "hooks",
+        "messages",
+        "model_text",
+        "parsers",
+    )
 }
 
 
 def test_actions_are_known_by_name_to_the_file_that_is_served(tmp_path: Path) -> None:
-    source = SOURCE + "\nfrom toolwire_tools import get_tool, list_tools\n__tools__ = [get_tool('Maps')]\n"
+    source = (
+        SOURCE
+        + "\nfrom toolwire_tools import get_tool, list_tools\n__tools__ = [get_tool('Maps')]\n"
+    )
     with served(tmp_path, source) as process:
         tools = process.ask(request("tools/list"))["result"]["tools"]
         assert tools[0]["name"] == "Maps_distance"

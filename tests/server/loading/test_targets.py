@@ -58,7 +58,9 @@ def test_a_file_whose_name_holds_a_colon_is_that_file(write: Callable[[str, str]
     assert parse("odd.py:add") == Target("odd.py:add")
 
 
-def test_a_file_offers_its_functions_or_the_one_that_is_named(write: Callable[[str, str], str]) -> None:
+def test_a_file_offers_its_functions_or_the_one_that_is_named(
+    write: Callable[[str, str], str],
+) -> None:
     file = write("two.py", TWO)
     assert names(file) == ["add", "mul"]
     assert names(f"{file}:mul") == ["mul"]
@@ -91,7 +93,9 @@ def test_a_module_is_found_in_the_working_folder(write: Callable[[str, str], str
     assert names("shop.prices:add") == ["add"]
 
 
-def test_a_file_of_a_package_may_import_its_neighbours_relatively(write: Callable[[str, str], str]) -> None:
+def test_a_file_of_a_package_may_import_its_neighbours_relatively(
+    write: Callable[[str, str], str],
+) -> None:
     write("goods/__init__.py", "")
     write("goods/prices.py", "from .tax import rate\ndef price() -> float: return rate")
     write("goods/tax.py", "rate = 0.2")
@@ -105,7 +109,9 @@ def test_a_file_may_import_its_neighbours_and_they_it(write: Callable[[str, str]
     assert sys.modules["tools_b"].back() is sys.modules["tools_a"].mark
 
 
-def test_a_file_named_like_a_standard_module_shadows_nothing(write: Callable[[str, str], str]) -> None:
+def test_a_file_named_like_a_standard_module_shadows_nothing(
+    write: Callable[[str, str], str],
+) -> None:
     text = "import random, colorsys\ndef dice() -> int: return random.randint(1, 6)"
     file = write("random.py", text)
     write("colorsys.py", "raise RuntimeError('the wrong colorsys')")
@@ -145,7 +151,10 @@ def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
 
 
 def test_tags_choose_tools_and_are_listed_for_clients(write: Callable[[str, str], str]) -> None:
-    tagged = "from toolwire import tool_api\n@tool_api(tags=['billing', 'a'], meta={'own': 1})\ndef pay(): ...\n"
+    tagged = (
+        "from toolwire import tool_api\n@tool_api(tags=['billing', 'a'], meta={'own': 1})\ndef"
+        " pay(): ...\n"
+    )
     file = write("tagged.py", tagged + "@tool_api\ndef tag_billing(): ...")
     assert names(file, include=["tag:billing"]) == names(file, include=["tag:b*"]) == ["pay"]
     assert names(file, exclude=["tag:a"]) == ["tag_billing"]
@@ -155,7 +164,9 @@ def test_tags_choose_tools_and_are_listed_for_clients(write: Callable[[str, str]
 
 
 @pytest.mark.parametrize("pattern", ["Search.f*", "Search_f*"])
-def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str, str], str], pattern: str) -> None:
+def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(
+    write: Callable[[str, str], str], pattern: str
+) -> None:
     file = write("kit.py", KIT)
     assert names(f"{file}:Search", include=[pattern]) == ["Search_find"]
     assert names(f"{file}:Search", exclude=[pattern]) == ["Search_count"]
@@ -186,7 +197,11 @@ def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(write: Callable[[str
         (["sh -c 'exec python3'"], {}, "goes after --: `toolwire list -- sh -c 'exec python3'`"),
         (["/bin/sh server.py"], {}, "is a command; the command of a server goes after --"),
         (["sh"], {}, "goes after --: `toolwire list -- sh ...`"),
-        (["no-such-program-of-ours tools.py"], {}, "has no file 'no-such-program-of-ours tools.py'"),
+        (
+            ["no-such-program-of-ours tools.py"],
+            {},
+            "has no file 'no-such-program-of-ours tools.py'",
+        ),
         (["'unclosed tools.py"], {}, "has no file"),
     ],
 )
@@ -195,7 +210,9 @@ def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
 ) -> None:
     for file in ("tools.py", "other.py", "folder/x.py", "my-tools.py", "tools.txt"):
         write(file, ADD)
-    write("tagged.py", "from toolwire import tool_api\n@tool_api(tags=['billing'])\ndef pay(): ...\n")
+    write(
+        "tagged.py", "from toolwire import tool_api\n@tool_api(tags=['billing'])\ndef pay(): ...\n"
+    )
     write("empty.py", "import os")
     write("bare/readme.md", "")
     write("exits.py", "import sys\nsys.exit('bye')")
@@ -256,11 +273,15 @@ def test_the_rest_is_served_if_that_is_wanted(
     assert "ZeroDivisionError" in told
     assert "nowhere.py" in told
     assert "*args" in told
-    with pytest.raises(LoadError, match=r"ZeroDivisionError.*; name the files to serve, or let `toolwire serve --k"):
+    with pytest.raises(
+        LoadError, match=r"ZeroDivisionError.*; name the files to serve, or let `toolwire serve --k"
+    ):
         load(["mixed"])
 
 
-def test_where_nothing_would_be_left_going_on_is_not_advised(write: Callable[[str, str], str]) -> None:
+def test_where_nothing_would_be_left_going_on_is_not_advised(
+    write: Callable[[str, str], str],
+) -> None:
     write("only/broken.py", "1 / 0")
     with pytest.raises(LoadError, match=r"\(traceback above\)\Z"):
         load(["only"])
@@ -269,7 +290,12 @@ def test_where_nothing_would_be_left_going_on_is_not_advised(write: Callable[[st
 def test_a_toolkit_that_cannot_be_made_shows_why(
     write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write("kit.py", KIT.replace("class Search:\n", "class Search:\n    def __init__(self): self.key = {}['KEY']\n"))
+    write(
+        "kit.py",
+        KIT.replace(
+            "class Search:\n", "class Search:\n    def __init__(self): self.key = {}['KEY']\n"
+        ),
+    )
     with pytest.raises(LoadError, match="KeyError"):
         load(["kit.py"])
     trace = capsys.readouterr().err
@@ -285,9 +311,14 @@ def test_functions_that_cannot_be_served_are_named(
     assert "many is not served" in capfd.readouterr().err
 
 
-def test_installed_tools_are_known_by_their_name(write: Callable[[str, str], str], tmp_path: Path) -> None:
+def test_installed_tools_are_known_by_their_name(
+    write: Callable[[str, str], str], tmp_path: Path
+) -> None:
     write("site/installed_tools.py", KIT + "\n@tool_api\ndef alone() -> None: ...")
-    write("site/some_tools-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: some-tools\nVersion: 1.0\n")
+    write(
+        "site/some_tools-1.0.dist-info/METADATA",
+        "Metadata-Version: 2.1\nName: some-tools\nVersion: 1.0\n",
+    )
     write(
         "site/some_tools-1.0.dist-info/entry_points.txt",
         "[toolwire.tools]\nsearching = installed_tools:Search\n"
@@ -311,12 +342,22 @@ class Client: ...
 
 
 @pytest.fixture
-def fastmcp(write: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], str]:
-    """As `write`, where what matters of FastMCP is installed: the modules in which its classes are defined."""
-    write("fastmcp/__init__.py", "from .server.server import FastMCP\nfrom .client.client import Client\n")
+def fastmcp(
+    write: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], str]:
+    """As `write`, where what matters of FastMCP is installed: the modules in which its classes are
+    defined.
+    """
+    write(
+        "fastmcp/__init__.py",
+        "from .server.server import FastMCP\nfrom .client.client import Client\n",
+    )
     for place in ("fastmcp/client/client.py", "fastmcp/server/server.py", "mcp/server/fastmcp.py"):
         write(place, FASTMCP)
-    write("fastmcp/tools/tool.py", "class FunctionTool:\n    def __init__(self, f): self.name = f.__name__\n")
+    write(
+        "fastmcp/tools/tool.py",
+        "class FunctionTool:\n    def __init__(self, f): self.name = f.__name__\n",
+    )
     for package in [name for name in sys.modules if name.partition(".")[0] in ("fastmcp", "mcp")]:
         monkeypatch.delitem(sys.modules, package)
     return write
@@ -325,12 +366,36 @@ def fastmcp(write: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("source", "name"),
     [
-        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ""),
-        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ":mcp"),
-        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ":add"),
-        ("from mcp.server.fastmcp import FastMCP\nmcp = FastMCP()\ndef add() -> int: return 1\n", ""),
-        ("from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int: return 1\n", ""),
-        ("from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int: return 1\n", ":add"),
+        (
+            "from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n",
+            "",
+        ),
+        (
+            "from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n",
+            ":mcp",
+        ),
+        (
+            "from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n",
+            ":add",
+        ),
+        (
+            "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP()\ndef add() -> int: return 1\n",
+            "",
+        ),
+        (
+            (
+                "from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int:"
+                " return 1\n"
+            ),
+            "",
+        ),
+        (
+            (
+                "from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int:"
+                " return 1\n"
+            ),
+            ":add",
+        ),
     ],
 )
 def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
@@ -341,13 +406,17 @@ def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
     with pytest.raises(LoadError) as refusal:
         load([path + name])
 
-    assert str(refusal.value) == (
-        f"{path}{name} is made for FastMCP, and that package is installed; Toolwire does not serve its objects; "
-        "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of toolwire_tools.fastmcp)"
+    assert (
+        str(refusal.value)
+        == f"{path}{name} is made for FastMCP, and that package is installed; Toolwire does not"
+        " serve its objects; add --adopt to run it, unchanged, on Toolwire's own FastMCP (that"
+        " of toolwire_tools.fastmcp)"
     )
 
 
-def test_what_is_decorated_for_toolwire_is_served_beside_a_fastmcp_server(fastmcp: Callable[[str, str], str]) -> None:
+def test_what_is_decorated_for_toolwire_is_served_beside_a_fastmcp_server(
+    fastmcp: Callable[[str, str], str],
+) -> None:
     path = fastmcp(
         "for_both.py",
         "from fastmcp import FastMCP\nfrom toolwire import tool_api\nmcp = FastMCP()\n"
@@ -358,8 +427,12 @@ def test_what_is_decorated_for_toolwire_is_served_beside_a_fastmcp_server(fastmc
     assert names(f"{path}:add") == ["add"]
 
 
-def test_a_file_that_only_uses_a_client_of_fastmcp_is_served(fastmcp: Callable[[str, str], str]) -> None:
-    path = fastmcp("asks.py", "from fastmcp import Client\nclient = Client()\ndef add() -> int: return 1\n")
+def test_a_file_that_only_uses_a_client_of_fastmcp_is_served(
+    fastmcp: Callable[[str, str], str],
+) -> None:
+    path = fastmcp(
+        "asks.py", "from fastmcp import Client\nclient = Client()\ndef add() -> int: return 1\n"
+    )
 
     assert names(path) == ["add"]
 
@@ -370,24 +443,36 @@ def test_a_file_that_only_uses_a_client_of_fastmcp_is_served(fastmcp: Callable[[
         (
             "resource('notes://all')",
             "resource 'notes://all': it is defined twice: ",
-            "the resource 'notes://all' is defined in {} and in {}; give one another URI, or serve only one",
+            (
+                "the resource 'notes://all' is defined in {} and in {}; give one another URI, or"
+                " serve only one"
+            ),
         ),
         (
             "prompt(name='plan')",
             "prompt 'plan': it is defined twice: ",
-            "the prompt 'plan' is defined in {} and in {}; rename one, with @prompt(name=...), or serve only one",
+            (
+                "the prompt 'plan' is defined in {} and in {}; rename one, with @prompt(name=...),"
+                " or serve only one"
+            ),
         ),
         (
             "tool_api(name='plan')",
             "tool 'plan': it is defined twice: ",
-            "the tool 'plan' is defined in {} and in {}; "
-            "rename one, with @tool_api(name=...) or in its YAML, or serve only one",
+            (
+                "the tool 'plan' is defined in {} and in {}; "
+                "rename one, with @tool_api(name=...) or in its YAML, or serve only one"
+            ),
         ),
     ],
 )
-def test_what_is_defined_twice_is_called_what_it_is(tmp_path: Path, decorator: str, here: str, elsewhere: str) -> None:
+def test_what_is_defined_twice_is_called_what_it_is(
+    tmp_path: Path, decorator: str, here: str, elsewhere: str
+) -> None:
     head = "from toolwire import prompt, resource, tool_api\n"
-    functions = [f"@{decorator}\ndef {name}() -> str:\n    return ''\n" for name in ("first", "second")]
+    functions = [
+        f"@{decorator}\ndef {name}() -> str:\n    return ''\n" for name in ("first", "second")
+    ]
     both, one, other = (tmp_path / name for name in ("both.py", "one.py", "other.py"))
     both.write_text(head + "".join(functions))
     one.write_text(head + functions[0])

@@ -114,15 +114,23 @@ def is_gone(pid: Path) -> bool:
 
 
 def is_tied(pid: Path) -> bool:
-    """Whether the process has a descriptor that signals: with O_ASYNC among its flags, which are octal."""
+    """Whether the process has a descriptor that signals: with O_ASYNC among its flags, which are
+    octal.
+    """
     flags = []
     for info in Path(f"/proc/{pid.read_text().strip()}/fdinfo").iterdir():
         with suppress(FileNotFoundError):  # it was closed just now
-            flags += [int(line.split()[1], 8) for line in info.read_text().splitlines() if line.startswith("flags:")]
+            flags += [
+                int(line.split()[1], 8)
+                for line in info.read_text().splitlines()
+                if line.startswith("flags:")
+            ]
     return any(flag & os.O_ASYNC for flag in flags)
 
 
-needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
+needs_proc = pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="looks at processes in /proc"
+)
 
 
 def test_a_command_is_listed_and_called(folder: Path) -> None:
@@ -160,7 +168,7 @@ def test_a_tool_in_any_language_answers_with_json(folder: Path) -> None:
         stdin: "{*}"
         output: json
         output_schema: {type: object, properties: {sum: {type: integer}}, required: [sum]}
-    """
+    """  # noqa: E501
     write(folder, sum_yaml=text)
     with serving(folder, "sum.yaml") as process:
         assert called(process, "sum", numbers=[1, 2, 39]) == {"sum": 42}
@@ -169,19 +177,34 @@ def test_a_tool_in_any_language_answers_with_json(folder: Path) -> None:
 def test_a_folder_mixes_python_and_yaml_and_other_targets_join_it(folder: Path) -> None:
     tools = folder / "tools"
     tools.mkdir()
-    write(tools, grep_yaml=GREP, rag_py=RAG, rag_config_yaml=RAG_CONFIG, add_py="def add(a: int) -> int: return a")
+    write(
+        tools,
+        grep_yaml=GREP,
+        rag_py=RAG,
+        rag_config_yaml=RAG_CONFIG,
+        add_py="def add(a: int) -> int: return a",
+    )
     write(tools, compose_yaml="services: {}", _draft_yaml="use_guide: [")
     write(folder, one_py="def one() -> int: return 1")
     with serving(folder, "tools", "one.py") as process:
         described = {tool["name"]: tool.get("description") for tool in listed(process)}
 
-        assert described == {"add": None, "rag": "检索知识库", "grep": "Find lines in a file.", "one": None}
+        assert described == {
+            "add": None,
+            "rag": "检索知识库",
+            "grep": "Find lines in a file.",
+            "one": None,
+        }
         assert called(process, "add", a=3) == {"result": 3}
         assert called(process, "rag", instruction="x") == {"state": "running", "asked": "x"}
 
 
-@pytest.mark.parametrize("targets", [["rag.py"], ["rag_config.yaml"], ["rag.py", "rag_config.yaml"], ["rag.py:RAG"]])
-def test_an_executor_and_its_yaml_belong_together_however_they_are_named(folder: Path, targets: list[str]) -> None:
+@pytest.mark.parametrize(
+    "targets", [["rag.py"], ["rag_config.yaml"], ["rag.py", "rag_config.yaml"], ["rag.py:RAG"]]
+)
+def test_an_executor_and_its_yaml_belong_together_however_they_are_named(
+    folder: Path, targets: list[str]
+) -> None:
     write(folder, rag_py=RAG, rag_config_yaml=RAG_CONFIG)
     with serving(folder, *targets) as process:
         (tool,) = listed(process)
@@ -190,7 +213,10 @@ def test_an_executor_and_its_yaml_belong_together_however_they_are_named(folder:
         instruction = tool["inputSchema"]["properties"]["instruction"]
         assert instruction["description"] == 'Say what to look for.\n\n<RAG>{"query": ...}</RAG>'
         block = '<think>...</think><RAG>{"query": "tea"}</RAG>'
-        assert called(process, "rag", instruction=block) == {"state": "running", "asked": {"query": "tea"}}
+        assert called(process, "rag", instruction=block) == {
+            "state": "running",
+            "asked": {"query": "tea"},
+        }
         assert called(process, "rag", instruction="fail") == ["ValueError: no such book"]
         none = "There is no complete block for rag: write the instruction as <RAG>...</RAG>."
         assert called(process, "rag", instruction="<RAG>tea") == [none]
@@ -214,7 +240,10 @@ def test_one_tool_of_a_file_can_be_named(folder: Path) -> None:
 def test_a_function_beside_the_yaml_is_found_and_described_by_it(folder: Path) -> None:
     (folder / "sub").mkdir()
     write(folder / "sub", adder_py="def add(a: int, b: int = 1) -> int: return a + b")
-    write(folder / "sub", plus_yaml="use_guide: {tool_name: plus, description: Adds.}\nfunction: adder:add")
+    write(
+        folder / "sub",
+        plus_yaml="use_guide: {tool_name: plus, description: Adds.}\nfunction: adder:add",
+    )
     with serving(folder, "sub/plus.yaml") as process:
         (tool,) = listed(process)
 
@@ -223,14 +252,20 @@ def test_a_function_beside_the_yaml_is_found_and_described_by_it(folder: Path) -
 
 
 def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path) -> None:
-    write(folder, a_yaml="use_guide: {tool_name: a}", b_yaml="use_guide: {tool_name: b, descripton: x}")
+    write(
+        folder,
+        a_yaml="use_guide: {tool_name: a}",
+        b_yaml="use_guide: {tool_name: b, descripton: x}",
+    )
     with serving(folder, ".") as process:
         assert process.wait() == 2
         assert process.stderr().splitlines() == [
             "toolwire: ./a.yaml:1: use_guide.description: is missing",
             "./b.yaml:1: use_guide.description: is missing",
-            "./b.yaml:1: use_guide.descripton: is unknown; did you mean description? "
-            "Known here: description, tool_name",
+            (
+                "./b.yaml:1: use_guide.descripton: is unknown; did you mean description? "
+                "Known here: description, tool_name"
+            ),
         ]
     with serving(folder, ".", "--keep-going") as process:
         assert process.wait() == 2
@@ -239,7 +274,12 @@ def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path)
 
 @pytest.mark.parametrize("options", [[], ["--keep-going"]])
 def test_the_faults_of_a_tool_of_two_files_are_told_once(folder: Path, options: list[str]) -> None:
-    write(folder, rag_py=RAG, rag_config_yaml="use_guide: {tool_name: rag}", add_py="def add(a: int): ...")
+    write(
+        folder,
+        rag_py=RAG,
+        rag_config_yaml="use_guide: {tool_name: rag}",
+        add_py="def add(a: int): ...",
+    )
     with serving(folder, ".", *options) as process:
         process.hang_up()
         process.wait()
@@ -261,7 +301,10 @@ def test_a_file_that_is_not_there_is_told_with_the_closest(folder: Path) -> None
 
 def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
     write(folder, grep_yaml=GREP)
-    start = "import sys; sys.modules['yaml'] = None; from toolwire.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    start = (
+        "import sys; sys.modules['yaml'] = None; from toolwire.cli.main import main;"
+        " sys.exit(main(sys.argv[1:]))"
+    )
     with running("-c", start, "serve", "grep.yaml", cwd=folder) as process:
         assert process.wait() == 2
         remedy = install_command("toolwire[yaml]")
@@ -274,7 +317,9 @@ def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
 @needs_proc
 @WAITING
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, text: str, options: list[str]) -> None:
+def test_a_cancelled_command_ends_and_the_server_goes_on(
+    folder: Path, text: str, options: list[str]
+) -> None:
     write(folder, wait_yaml=text.format(more=""), grep_yaml=GREP)
     with serving(folder, ".", *options) as process:
         process.send(call("wait", id="long"))
@@ -291,7 +336,9 @@ def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, text: str
 
 @needs_proc
 @WAITING
-def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(folder: Path, text: str) -> None:
+def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(
+    folder: Path, text: str
+) -> None:
     write(folder, wait_yaml=text.format(more="timeout_seconds: 6.5"))
     with serving(folder, "wait.yaml") as process:
         (told,) = called(process, "wait")
@@ -304,7 +351,9 @@ def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(folder: Pat
 @needs_proc
 @WAITING
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_command_ends_with_the_server_that_hangs_up(folder: Path, text: str, options: list[str]) -> None:
+def test_a_command_ends_with_the_server_that_hangs_up(
+    folder: Path, text: str, options: list[str]
+) -> None:
     write(folder, wait_yaml=text.format(more=""))
     with serving(folder, "wait.yaml", "--grace", "0.1", *options) as process:
         process.send(call("wait"))
@@ -318,9 +367,13 @@ def test_a_command_ends_with_the_server_that_hangs_up(folder: Path, text: str, o
 
 @needs_proc
 @WAITING
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process group that a pipe has been closed")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells a process group that a pipe has been closed"
+)
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_a_command_ends_with_a_server_that_is_killed(folder: Path, text: str, options: list[str]) -> None:
+def test_a_command_ends_with_a_server_that_is_killed(
+    folder: Path, text: str, options: list[str]
+) -> None:
     write(folder, wait_yaml=text.format(more=""))
     with serving(folder, "wait.yaml", *options) as process:
         process.send(call("wait"))
@@ -338,9 +391,15 @@ def test_a_command_ends_with_a_server_that_is_killed(folder: Path, text: str, op
 def test_an_edit_of_the_yaml_shows_while_the_server_runs(folder: Path) -> None:
     write(folder, rag_py=RAG, rag_config_yaml=RAG_CONFIG, grep_yaml=GREP)
     with serving(folder, "rag.py", "grep.yaml", "--reload") as process:
-        assert {tool["description"] for tool in listed(process)} == {"检索知识库", "Find lines in a file."}
+        assert {tool["description"] for tool in listed(process)} == {
+            "检索知识库",
+            "Find lines in a file.",
+        }
 
-        edits = {"rag_config": RAG_CONFIG.replace("检索知识库", "New."), "grep": GREP.replace("Find", "New")}
+        edits = {
+            "rag_config": RAG_CONFIG.replace("检索知识库", "New."),
+            "grep": GREP.replace("Find", "New"),
+        }
         for name, text in edits.items():
             write(folder, beside_new=text)
             os.replace(folder / "beside.new", folder / f"{name}.yaml")
@@ -353,11 +412,17 @@ def test_an_edit_of_the_yaml_shows_while_the_server_runs(folder: Path) -> None:
 def test_yaml_is_imported_for_yaml_only(folder: Path) -> None:
     write(folder, rag_py=RAG)
     show = (
-        "import sys; from toolwire.loading.targets import load; [tool.describe() for tool in load(['rag.py'])]; "
-        "print(*sorted(sys.modules.keys() & {'yaml', 'jsonschema', 'anyio', 'asyncio', 'subprocess'}))"
+        "import sys; from toolwire.loading.targets import load; [tool.describe() for tool in"
+        " load(['rag.py'])]; print(*sorted(sys.modules.keys() & {'yaml', 'jsonschema', 'anyio',"
+        " 'asyncio', 'subprocess'}))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", show], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+        [sys.executable, "-c", show],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     )
 
     assert done.stdout.split() == []

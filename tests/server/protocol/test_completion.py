@@ -100,7 +100,9 @@ def test_an_argument_is_completed(
 
 @pytest.mark.process
 @pytest.mark.parametrize("uri", ["cities://{city}/{kind}", "cities://Oslo/map"])
-def test_a_variable_of_a_template_is_completed_by_the_template_or_a_uri_of_it(process: Process, uri: str) -> None:
+def test_a_variable_of_a_template_is_completed_by_the_template_or_a_uri_of_it(
+    process: Process, uri: str
+) -> None:
     ref = {"type": "ref/resource", "uri": uri}
     assert complete_in(process, "city", "o", ref)["result"]["completion"]["values"] == ["Oslo"]
     assert complete_in(process, "kind", "m", ref)["result"]["completion"]["values"] == ["map"]
@@ -117,7 +119,10 @@ def test_at_most_a_hundred_values_are_sent_and_the_rest_is_announced(process: Pr
 @pytest.mark.process
 def test_a_completer_that_fails_is_an_error_of_this_request_alone(process: Process) -> None:
     assert "no network" in complete_in(process, "broken", "")["error"]["message"]
-    assert "a completer returns a list of texts" in complete_in(process, "wrong", "")["error"]["message"]
+    assert (
+        "a completer returns a list of texts"
+        in complete_in(process, "wrong", "")["error"]["message"]
+    )
     assert complete_in(process, "start", "o")["result"]["completion"]["values"] == ["Oslo"]
 
 
@@ -160,11 +165,18 @@ READ = {"type": "ref/resource", "uri": "pid://{a}"}
 def test_functions_that_complete_run_in_the_process_of_their_prompt_or_template(
     tmp_path: Path, options: list[str], meta: Any
 ) -> None:
-    source = ISOLATED.replace(', runs_in="process"', "").replace('(runs_in="process")', "") if options else ISOLATED
+    source = (
+        ISOLATED.replace(', runs_in="process"', "").replace('(runs_in="process")', "")
+        if options
+        else ISOLATED
+    )
     with served(tmp_path, source, *options) as process:
         process.meta = meta  # type: ignore[attr-defined]
         known = complete_in(process, "e", "", ASK)
-        found = [complete_in(process, *asked) for asked in (("a", "x", READ), ("a", "x", ASK), ("b", "x", ASK))]
+        found = [
+            complete_in(process, *asked)
+            for asked in (("a", "x", READ), ("a", "x", ASK), ("b", "x", ASK))
+        ]
         failed = complete_in(process, "d", "", ASK)
         ended = complete_in(process, "c", "", ASK)
         again = complete_in(process, "a", "x", ASK, b="y")
@@ -213,28 +225,51 @@ ORDER = {"type": "ref/prompt", "name": "order"}
     ("params", "problem"),
     [
         (None, "params.ref must have the type"),
-        ({"ref": {"type": "ref/tool", "name": "order"}, "argument": ARGUMENT}, "params.ref must have the type"),
+        (
+            {"ref": {"type": "ref/tool", "name": "order"}, "argument": ARGUMENT},
+            "params.ref must have the type",
+        ),
         ({"ref": {"type": "ref/prompt"}, "argument": ARGUMENT}, "params.name must be a string"),
-        ({"ref": {"type": "ref/prompt", "name": "ordre"}, "argument": ARGUMENT}, "did you mean order?"),
-        ({"ref": {"type": "ref/resource", "uri": "note://{name}"}, "argument": ARGUMENT}, "Unknown template"),
+        (
+            {"ref": {"type": "ref/prompt", "name": "ordre"}, "argument": ARGUMENT},
+            "did you mean order?",
+        ),
+        (
+            {"ref": {"type": "ref/resource", "uri": "note://{name}"}, "argument": ARGUMENT},
+            "Unknown template",
+        ),
         ({"ref": {"type": "ref/resource"}, "argument": ARGUMENT}, "Unknown template"),
         ({"ref": ORDER}, "params.argument must have a name and a value"),
-        ({"ref": ORDER, "argument": {"name": "size"}}, "params.argument must have a name and a value"),
-        ({"ref": ORDER, "argument": {"name": "size", "value": 1}}, "params.argument must have a name and a value"),
+        (
+            {"ref": ORDER, "argument": {"name": "size"}},
+            "params.argument must have a name and a value",
+        ),
+        (
+            {"ref": ORDER, "argument": {"name": "size", "value": 1}},
+            "params.argument must have a name and a value",
+        ),
         ({"ref": ORDER, "argument": {"name": "sise", "value": ""}}, "did you mean size?"),
     ],
 )
-def test_a_request_that_names_nothing_to_complete_is_an_error_that_says_so(params: Any, problem: str) -> None:
+def test_a_request_that_names_nothing_to_complete_is_an_error_that_says_so(
+    params: Any, problem: str
+) -> None:
     [answer] = answers(protocol_of(order, note), request("completion/complete", params))
     assert answer["error"]["code"] == -32602
     assert problem in answer["error"]["message"]
 
 
-@pytest.mark.parametrize(("things", "declared"), [([order], True), ([note, free, add], False), ([add], False)])
-def test_the_capability_is_declared_only_if_there_is_something_to_complete(things: Any, declared: bool) -> None:
+@pytest.mark.parametrize(
+    ("things", "declared"), [([order], True), ([note, free, add], False), ([add], False)]
+)
+def test_the_capability_is_declared_only_if_there_is_something_to_complete(
+    things: Any, declared: bool
+) -> None:
     ref = {"type": "ref/prompt", "name": "free"}
     sent = request("completion/complete", {"ref": ref, "argument": {"name": "text", "value": ""}})
-    hello, answer = answers(protocol_of(*things), request("initialize", {"protocolVersion": "2025-11-25"}), sent)
+    hello, answer = answers(
+        protocol_of(*things), request("initialize", {"protocolVersion": "2025-11-25"}), sent
+    )
     assert ("completions" in hello["result"]["capabilities"]) is declared
     assert (answer["error"]["code"] == -32601) is not declared
 

@@ -1,4 +1,6 @@
-"""`confirm` over the wire: in both eras, in every place where a tool can run, and for clients that cannot ask."""
+"""`confirm` over the wire: in both eras, in every place where a tool can run, and for clients that
+cannot ask.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ def check_outcome(result: Any, path: Path, problem: str | None) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_legacy_client_is_asked_before_the_tool_runs(legacy: Process, path: Path, name: str) -> None:
+def test_a_legacy_client_is_asked_before_the_tool_runs(
+    legacy: Process, path: Path, name: str
+) -> None:
     for number, (reply, problem) in enumerate(reversed(REPLIES)):
         asked = legacy.ask(call(name, {"path": str(path)}, id=number))
         assert asked["method"] == "elicitation/create"
@@ -122,7 +126,9 @@ def test_a_legacy_client_is_asked_before_the_tool_runs(legacy: Process, path: Pa
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_modern_client_is_answered_with_the_question(process: Process, path: Path, name: str) -> None:
+def test_a_modern_client_is_answered_with_the_question(
+    process: Process, path: Path, name: str
+) -> None:
     for number, (reply, problem) in enumerate(reversed(REPLIES)):
         params = {"name": name, "arguments": {"path": str(path)}, "_meta": ASKING}
         asked = process.ask(request("tools/call", params, 2 * number))["result"]
@@ -130,19 +136,27 @@ def test_a_modern_client_is_answered_with_the_question(process: Process, path: P
         (entry,) = asked["inputRequests"].values()
         assert entry["params"]["message"] == f'Really remove "{path}"?'
         assert path.exists()
-        again = {**params, "inputResponses": {"answer": reply}, "requestState": asked["requestState"]}
+        again = {
+            **params,
+            "inputResponses": {"answer": reply},
+            "requestState": asked["requestState"],
+        }
         answer = process.ask(request("tools/call", again, 2 * number + 1))
         check_outcome(answer["result"], path, problem)
 
 
-def test_consent_to_one_call_is_not_consent_to_another(process: Process, path: Path, tmp_path: Path) -> None:
+def test_consent_to_one_call_is_not_consent_to_another(
+    process: Process, path: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.touch()
     params = {"name": "remove", "arguments": {"path": str(path)}, "_meta": ASKING}
     asked = process.ask(request("tools/call", params, 1))["result"]
     consent = {"inputResponses": {"answer": YES}, "requestState": asked["requestState"]}
 
-    forged = process.ask(request("tools/call", {**params, "arguments": {"path": str(other)}, **consent}, 2))
+    forged = process.ask(
+        request("tools/call", {**params, "arguments": {"path": str(other)}, **consent}, 2)
+    )
     assert forged["error"]["code"] == -32602
     without_state = {**params, "inputResponses": {"answer": YES}}
     again = process.ask(request("tools/call", without_state, 3))["result"]
@@ -172,7 +186,11 @@ def test_a_client_that_cannot_ask_gets_an_error_in_both_eras(tmp_path: Path, pat
 
 def test_a_notification_cannot_remove_anything(plain: Process, path: Path) -> None:
     plain.send(
-        {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "remove", "arguments": {"path": str(path)}}}
+        {
+            "jsonrpc": "2.0",
+            "method": "tools/call",
+            "params": {"name": "remove", "arguments": {"path": str(path)}},
+        }
     )
     assert plain.ask(call("ping", id=7))["id"] == 7
     assert path.exists()
@@ -186,13 +204,17 @@ def test_the_calls_of_a_batch_ask_too(tmp_path: Path, path: Path, name: str) -> 
         asked = process.ask([call(name, {"path": str(path)}, id=1), call("ping", id=2)])  # type: ignore[arg-type]
         assert asked["method"] == "elicitation/create"
         assert path.exists()
-        answers: Any = process.ask({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}})
+        answers: Any = process.ask(
+            {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}}
+        )
         (removal,) = [answer for answer in answers if answer["id"] == 1]
         check_outcome(removal["result"], path, "declined")
 
 
 @pytest.mark.parametrize("option", [(), ("--isolate",)])
-def test_a_mounted_server_asks_through_its_host(tmp_path: Path, path: Path, option: tuple[str, ...]) -> None:
+def test_a_mounted_server_asks_through_its_host(
+    tmp_path: Path, path: Path, option: tuple[str, ...]
+) -> None:
     file = tmp_path / "tools_file.py"
     file.write_text(TOOLS)
     inner = f"toolwire serve {file} {' '.join(option)}"
@@ -235,7 +257,9 @@ def test_call_asks_at_the_terminal(tmp_path: Path, path: Path) -> None:
         assert path.exists() is problem
 
 
-def test_call_without_a_terminal_fails_and_says_so(command_line: CommandLine, tmp_path: Path, path: Path) -> None:
+def test_call_without_a_terminal_fails_and_says_so(
+    command_line: CommandLine, tmp_path: Path, path: Path
+) -> None:
     (tmp_path / "t.py").write_text(TOOLS)
     done = command_line("call", "t.py", "remove", f"path={path}")
     assert done.returncode == 1
@@ -250,11 +274,13 @@ def test_list_shows_the_question(command_line: CommandLine, tmp_path: Path) -> N
     assert "    asks first\n" in shown
 
 
-def test_lint_notes_a_destructive_tool_that_never_asks(command_line: CommandLine, tmp_path: Path) -> None:
+def test_lint_notes_a_destructive_tool_that_never_asks(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "t.py").write_text(
-        "from toolwire import tool_api\n"
-        "@tool_api(destructive=True)\ndef silent(a: int) -> int:\n    'Do.'\n    return a\n"
-        "@tool_api(destructive=True, confirm='{a}?')\ndef asks(a: int) -> int:\n    'Do.'\n    return a\n"
+        "from toolwire import tool_api\n@tool_api(destructive=True)\ndef silent(a: int) -> int:\n  "
+        "  'Do.'\n    return a\n@tool_api(destructive=True, confirm='{a}?')\ndef asks(a: int) ->"
+        " int:\n    'Do.'\n    return a\n"
     )
     findings = json.loads(command_line("list", "t.py", "--lint", "--json").stdout)
     about = [finding for finding in findings if finding["where"] == "annotations.destructiveHint"]

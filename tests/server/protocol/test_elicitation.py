@@ -99,7 +99,11 @@ def take(anything: Any, context: Context) -> bool:
     return context.ask("Sure?")
 '''
 
-FORM = {"type": "object", "properties": {"answer": {"type": "integer", "title": "Answer"}}, "required": ["answer"]}
+FORM = {
+    "type": "object",
+    "properties": {"answer": {"type": "integer", "title": "Answer"}},
+    "required": ["answer"],
+}
 ASKING = {**MODERN, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
 
 
@@ -110,12 +114,17 @@ def process(tmp_path: Path) -> Iterator[Process]:
 
 
 def greet(process: Process, version: str = "2025-11-25", capabilities: Any = None) -> None:
-    params = {"protocolVersion": version, "capabilities": {"elicitation": {}} if capabilities is None else capabilities}
+    params = {
+        "protocolVersion": version,
+        "capabilities": {"elicitation": {}} if capabilities is None else capabilities,
+    }
     assert "result" in process.ask(request("initialize", params, id=0))
 
 
 def modern(name: str, arguments: Any, id: Any, **more: Any) -> dict[str, Any]:
-    return request("tools/call", {"name": name, "arguments": arguments, "_meta": ASKING, **more}, id)
+    return request(
+        "tools/call", {"name": name, "arguments": arguments, "_meta": ASKING, **more}, id
+    )
 
 
 def text_of(answer: Any) -> str:
@@ -136,7 +145,9 @@ REPLIES = [
 
 @pytest.mark.parametrize("name", ["order", "order_async"])
 @pytest.mark.parametrize(("reply", "text"), REPLIES)
-def test_a_legacy_client_is_sent_a_request_and_answers_it(process: Process, name: str, reply: Any, text: str) -> None:
+def test_a_legacy_client_is_sent_a_request_and_answers_it(
+    process: Process, name: str, reply: Any, text: str
+) -> None:
     greet(process)
 
     asked = process.ask(call(name, {"what": "tea"}, id=1))
@@ -158,7 +169,13 @@ def test_a_modern_client_is_answered_with_a_question_and_calls_again(
     assert asked["resultType"] == "input_required"
     assert asked["inputRequests"] == {"answer": {"method": "elicitation/create", "params": params}}
 
-    again = modern(name, {"what": "tea"}, 2, inputResponses={"answer": reply}, requestState=asked["requestState"])
+    again = modern(
+        name,
+        {"what": "tea"},
+        2,
+        inputResponses={"answer": reply},
+        requestState=asked["requestState"],
+    )
     answer = process.ask(again)
 
     assert answer["id"] == 2
@@ -177,18 +194,32 @@ def test_clients_before_the_mode_existed_are_not_told_it(process: Process) -> No
 @pytest.mark.parametrize(
     ("version", "field"),
     [
-        ("2025-11-25", {"oneOf": [{"const": "1", "title": "Small"}, {"const": "2", "title": "Very large"}]}),
+        (
+            "2025-11-25",
+            {"oneOf": [{"const": "1", "title": "Small"}, {"const": "2", "title": "Very large"}]},
+        ),
         ("2025-06-18", {"enum": ["1", "2"], "enumNames": ["Small", "Very large"]}),
     ],
 )
-def test_a_choice_has_names_in_the_form_that_the_client_knows(process: Process, version: str, field: Any) -> None:
+def test_a_choice_has_names_in_the_form_that_the_client_knows(
+    process: Process, version: str, field: Any
+) -> None:
     greet(process, version)
 
     asked = process.ask(call("choose", id=1))
     form = asked["params"]["requestedSchema"]["properties"]["answer"]
-    chosen = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": "2"}}}
+    chosen = {
+        "jsonrpc": "2.0",
+        "id": asked["id"],
+        "result": {"action": "accept", "content": {"answer": "2"}},
+    }
 
-    assert form == {"type": "string", "title": "Answer", "description": "1 = SMALL, 2 = VERY_LARGE.", **field}
+    assert form == {
+        "type": "string",
+        "title": "Answer",
+        "description": "1 = SMALL, 2 = VERY_LARGE.",
+        **field,
+    }
     assert process.ask(chosen)["result"]["content"][0]["text"] == "Size.VERY_LARGE"
 
 
@@ -200,7 +231,11 @@ def test_several_choices_at_once_are_for_clients_that_can_show_them(process: Pro
 
     greet(process, "2025-11-25")
     asked = process.ask(call("choose", {"several": True}, id=2))
-    chosen = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": ["1", "2"]}}}
+    chosen = {
+        "jsonrpc": "2.0",
+        "id": asked["id"],
+        "result": {"action": "accept", "content": {"answer": ["1", "2"]}},
+    }
     assert process.ask(chosen)["result"]["content"][0]["text"] == "[Size.SMALL, Size.VERY_LARGE]"
 
 
@@ -216,7 +251,9 @@ def test_a_client_that_refuses_to_ask_makes_the_tool_fail(process: Process) -> N
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"elicitation": {"url": {}}}, {"elicitation": None}])
-def test_a_client_that_cannot_ask_gets_the_default_or_a_clear_error(process: Process, capabilities: Any) -> None:
+def test_a_client_that_cannot_ask_gets_the_default_or_a_clear_error(
+    process: Process, capabilities: Any
+) -> None:
     greet(process, capabilities=capabilities)
 
     without = process.ask(call("order", {"what": "tea"}, id=1))
@@ -228,22 +265,39 @@ def test_a_client_that_cannot_ask_gets_the_default_or_a_clear_error(process: Pro
 
 
 def test_a_plain_host_cannot_ask(process: Process) -> None:
-    assert "does not support elicitation" in text_of(process.ask(call("order_async", {"what": "tea"})))
+    assert "does not support elicitation" in text_of(
+        process.ask(call("order_async", {"what": "tea"}))
+    )
 
 
-def test_several_questions_each_take_a_round_and_progress_goes_to_the_call_under_way(process: Process) -> None:
+def test_several_questions_each_take_a_round_and_progress_goes_to_the_call_under_way(
+    process: Process,
+) -> None:
     first = process.ask(modern("twice", {}, 1))["result"]
     again = modern(
-        "twice", {}, 2, inputResponses={"answer": accept({"answer": True})}, requestState=first["requestState"]
+        "twice",
+        {},
+        2,
+        inputResponses={"answer": accept({"answer": True})},
+        requestState=first["requestState"],
     )
     again["params"]["_meta"] = {**ASKING, "progressToken": "second"}
     progress = process.ask(again)
     second = process.receive()["result"]
 
-    assert progress["params"] == {"progressToken": "second", "progress": 1, "total": 2, "message": "half way"}
+    assert progress["params"] == {
+        "progressToken": "second",
+        "progress": 1,
+        "total": 2,
+        "message": "half way",
+    }
     assert second["requestState"] != first["requestState"]
     last = modern(
-        "twice", {}, 3, inputResponses={"answer": accept({"answer": True})}, requestState=second["requestState"]
+        "twice",
+        {},
+        3,
+        inputResponses={"answer": accept({"answer": True})},
+        requestState=second["requestState"],
     )
     assert process.ask(last)["result"]["structuredContent"] == {"result": True}
 
@@ -254,9 +308,13 @@ class TestKeys:
     def park(self, process: Process) -> str:
         return str(process.ask(modern("order", {"what": "tea"}, 1))["result"]["requestState"])
 
-    def answered(self, key: Any, id: Any = 2, name: str = "order", **arguments: Any) -> dict[str, Any]:
+    def answered(
+        self, key: Any, id: Any = 2, name: str = "order", **arguments: Any
+    ) -> dict[str, Any]:
         reply = {"answer": accept({"answer": 1})}
-        return modern(name, arguments or {"what": "tea"}, id, inputResponses=reply, requestState=key)
+        return modern(
+            name, arguments or {"what": "tea"}, id, inputResponses=reply, requestState=key
+        )
 
     def test_it_is_used_once(self, process: Process) -> None:
         key = self.park(process)
@@ -293,7 +351,12 @@ class TestKeys:
         self, process: Process
     ) -> None:
         key = self.park(process)
-        refused = {"name": "order", "arguments": {"what": "tea"}, "_meta": MODERN, "requestState": key}
+        refused = {
+            "name": "order",
+            "arguments": {"what": "tea"},
+            "_meta": MODERN,
+            "requestState": key,
+        }
 
         error = process.ask(request("tools/call", refused, 2))["error"]
 
@@ -303,7 +366,9 @@ class TestKeys:
         assert process.hang_up() == []
         assert process.stderr() == ""
 
-    def test_without_an_answer_an_id_in_use_is_refused_and_the_key_stays(self, process: Process) -> None:
+    def test_without_an_answer_an_id_in_use_is_refused_and_the_key_stays(
+        self, process: Process
+    ) -> None:
         key = self.park(process)
         process.send(modern("hang", {}, 2))
 
@@ -346,7 +411,9 @@ def test_a_modern_call_whose_tool_stops_waiting_by_itself_is_answered_only_by_it
 
 
 def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked_again() -> None:
-    """A thread of the tool's may ask while the tool itself returns; then no request waits for what it returns."""
+    """A thread of the tool's may ask while the tool itself returns; then no request waits for what
+    it returns.
+    """
 
     def tool() -> None: ...
 
@@ -364,14 +431,18 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     assert protocol.in_flight.finish(started, {"content": []}) is None
 
     assert [type(reply) for reply in woken] == [Cancelled]
-    again = modern("tool", {}, 2, requestState=key, inputResponses={"answer": accept({"answer": 1})})
+    again = modern(
+        "tool", {}, 2, requestState=key, inputResponses={"answer": accept({"answer": 1})}
+    )
     [refused] = send(again)
     assert decode(refused.message)["error"]["code"] == -32602
     with pytest.raises(Cancelled):
         protocol.elicit(asked)
 
 
-def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(process: Process) -> None:
+def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(
+    process: Process,
+) -> None:
     greet(process)
 
     process.send(call("impatient", {"times": 2}, id=1))
@@ -379,13 +450,17 @@ def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_too
 
     asked = [m["id"] for m in received if m.get("method") == "elicitation/create"]
     told = [
-        message["params"]["requestId"] for message in received if message.get("method") == "notifications/cancelled"
+        message["params"]["requestId"]
+        for message in received
+        if message.get("method") == "notifications/cancelled"
     ]
     assert asked == told
     assert text_of(received[-1]) == "nobody was quick"
 
 
-def test_arguments_nested_deeper_than_answers_may_be_can_belong_to_a_call_that_asks(process: Process) -> None:
+def test_arguments_nested_deeper_than_answers_may_be_can_belong_to_a_call_that_asks(
+    process: Process,
+) -> None:
     deep: Any = 1
     for _ in range(500):
         deep = [deep]
@@ -398,14 +473,18 @@ def test_arguments_nested_deeper_than_answers_may_be_can_belong_to_a_call_that_a
 
 
 @pytest.mark.parametrize("name", ["order", "order_async"])
-def test_waiting_counts_towards_neither_the_time_limit_nor_the_workers(tmp_path: Path, name: str) -> None:
+def test_waiting_counts_towards_neither_the_time_limit_nor_the_workers(
+    tmp_path: Path, name: str
+) -> None:
     with served(tmp_path, TOOLS, "--timeout", "0.1", "--max-workers", "1") as process:
         greet(process)
         asked = [process.ask(call(name, {"what": "tea"}, id=number)) for number in range(3)]
         # A call that is begun later and runs out of time: theirs would have passed by then.
         assert "within 0.1 seconds" in text_of(process.ask(call("hang", id="late")))
         for question in asked:
-            answer = process.ask({"jsonrpc": "2.0", "id": question["id"], "result": accept({"answer": 2})})
+            answer = process.ask(
+                {"jsonrpc": "2.0", "id": question["id"], "result": accept({"answer": 2})}
+            )
             assert text_of(answer).startswith("2 tea")
 
 
@@ -418,7 +497,10 @@ def test_a_call_that_waits_can_be_cancelled(process: Process, name: str) -> None
     told = process.receive()
     process.send({"jsonrpc": "2.0", "id": asked["id"], "result": accept({"answer": 3})})
 
-    assert (told["method"], told["params"]) == ("notifications/cancelled", {"requestId": asked["id"]})
+    assert (told["method"], told["params"]) == (
+        "notifications/cancelled",
+        {"requestId": asked["id"]},
+    )
     assert process.ask(request("ping", id=2))["id"] == 2
     assert process.hang_up() == []
 

@@ -1,4 +1,6 @@
-"""What a host may send to trip the decision up, found by trying: each was a fault once or might become one."""
+"""What a host may send to trip the decision up, found by trying: each was a fault once or might
+become one.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def error_of(answer: Any) -> tuple[Any, int]:
 
 @pytest.mark.parametrize("cursor", ["9" * 5000, "0", "00", "02", "+2", " 2", "٢", "2" * 1_000_000])
 @pytest.mark.parametrize("in_a_batch", [False, True])
-def test_any_cursor_that_was_never_given_out_is_refused_in_few_words(cursor: str, in_a_batch: bool) -> None:
+def test_any_cursor_that_was_never_given_out_is_refused_in_few_words(
+    cursor: str, in_a_batch: bool
+) -> None:
     protocol = protocol_of(add, len, print_, page_size=2)
     sent = request("tools/list", {"cursor": cursor})
 
@@ -42,7 +46,9 @@ def print_() -> None: ...
 
 @pytest.mark.parametrize("method", ["notifications/cancelled", "$/cancelRequest"])
 @pytest.mark.parametrize("in_a_batch", [False, True])
-def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(method: str, in_a_batch: bool) -> None:
+def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(
+    method: str, in_a_batch: bool
+) -> None:
     protocol = protocol_of(add)
     [start] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2})).encode())
     assert isinstance(start, Call)
@@ -68,7 +74,11 @@ def test_a_fault_of_ours_is_an_internal_error_without_details(
     [answer, pong] = answers(protocol, [sent] if in_a_batch else sent, request("ping", id=2))
 
     [answer] = answer if in_a_batch else [answer]
-    assert answer == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "Internal error"}}
+    assert answer == {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "error": {"code": -32603, "message": "Internal error"},
+    }
     assert pong["result"] == {}
     assert "ZeroDivisionError" in capfd.readouterr().err
 
@@ -95,19 +105,27 @@ def test_an_integer_with_more_digits_than_python_writes_is_an_error_answer() -> 
         assert answer["result"]["isError"] is True
 
 
-@pytest.mark.parametrize("value", [10**400, 1.7976931348623157e308, 2**53, -(10**400), 0, -0.0, 5e-324])
+@pytest.mark.parametrize(
+    "value", [10**400, 1.7976931348623157e308, 2**53, -(10**400), 0, -0.0, 5e-324]
+)
 def test_progress_that_stands_still_at_the_end_of_all_numbers_still_grows(value: float) -> None:
     protocol = protocol_of(add)
-    [start] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2}, progressToken="t")).encode())
+    [start] = protocol.receive(
+        json.dumps(call("add", {"a": 1, "b": 2}, progressToken="t")).encode()
+    )
     assert isinstance(start, Call)
 
-    sent = [decode(start.progress_message(value, None, None))["params"]["progress"] for _ in range(5)]
+    sent = [
+        decode(start.progress_message(value, None, None))["params"]["progress"] for _ in range(5)
+    ]
 
     assert sent == sorted(set(sent))
     assert all(math.isfinite(number) for number in sent if isinstance(number, float))
 
 
-def test_an_exception_that_cannot_be_printed_is_still_an_answer(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_exception_that_cannot_be_printed_is_still_an_answer(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     class Unprintable(Exception):
         def __str__(self) -> str:
             raise SystemExit(3)
@@ -158,6 +176,8 @@ def test_a_first_failing_call_and_a_first_broken_message_may_meet(tmp_path: Path
         "    threading.Thread(target=load, args=(module,)).start()\n"
     )
 
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=PATIENCE_SECONDS, check=True)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, timeout=PATIENCE_SECONDS, check=True
+    )
 
     assert (done.stdout.split(), done.stderr) == ([b"loaded", b"loaded"], b"")

@@ -1,4 +1,6 @@
-"""Results beyond the limit: an error, a part of them, or links to read them. Every client takes what is sent."""
+"""Results beyond the limit: an error, a part of them, or links to read them. Every client takes
+what is sent.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_by_default_a_larger_result_is_an_error_that_says_how_large() -> None:
 
 
 def test_a_cut_text_says_how_much_of_how_much_it_shows() -> None:
-    result, size = result_of(text, {"number": 1000}, max_result_bytes=3000, on_large_result="truncate")
+    result, size = result_of(
+        text, {"number": 1000}, max_result_bytes=3000, on_large_result="truncate"
+    )
 
     shown, _, note = result["content"][0]["text"].partition("\n[")
     assert result["isError"] is False
@@ -60,7 +64,9 @@ def test_a_cut_text_says_how_much_of_how_much_it_shows() -> None:
     assert 1500 < size <= 3000
 
 
-@pytest.mark.parametrize("piece", ["\x01", "\n", '"', "\\", "é", "你", "\U0001f600", "\ud83d\ude00", "\ud800", FAMILY])
+@pytest.mark.parametrize(
+    "piece", ["\x01", "\n", '"', "\\", "é", "你", "\U0001f600", "\ud83d\ude00", "\ud800", FAMILY]
+)
 @pytest.mark.parametrize("mode", ["truncate", "resource"])
 def test_what_is_sent_stays_within_the_limit_whatever_the_text(piece: str, mode: str) -> None:
     def made() -> str:
@@ -70,11 +76,15 @@ def test_what_is_sent_stays_within_the_limit_whatever_the_text(piece: str, mode:
         result, size = result_of(made, {}, max_result_bytes=limit, on_large_result=mode)
 
         assert size <= limit
-        assert result["isError"] is False or mode == "resource"  # a link for each part may take too much
+        assert (
+            result["isError"] is False or mode == "resource"
+        )  # a link for each part may take too much
 
 
 def test_structured_content_that_fits_stays_whole_and_its_text_is_cut() -> None:
-    result, size = result_of(numbers, {"number": 800}, max_result_bytes=5000, on_large_result="truncate")
+    result, size = result_of(
+        numbers, {"number": 800}, max_result_bytes=5000, on_large_result="truncate"
+    )
 
     assert result["structuredContent"] == {"result": list(range(800))}
     assert "The structured content is complete." in result["content"][0]["text"]
@@ -83,7 +93,9 @@ def test_structured_content_that_fits_stays_whole_and_its_text_is_cut() -> None:
 
 
 def test_without_its_structured_content_the_result_of_an_output_schema_is_an_error() -> None:
-    result, _ = result_of(numbers, {"number": 2000}, max_result_bytes=5000, on_large_result="truncate")
+    result, _ = result_of(
+        numbers, {"number": 2000}, max_result_bytes=5000, on_large_result="truncate"
+    )
 
     assert result.keys() == {"content", "isError"}
     assert result["isError"] is True
@@ -92,20 +104,36 @@ def test_without_its_structured_content_the_result_of_an_output_schema_is_an_err
 
 
 def test_structured_content_without_an_output_schema_is_left_out_for_the_whole_text() -> None:
-    result, _ = result_of(anything, {"number": 3000}, max_result_bytes=5000, on_large_result="truncate")
+    result, _ = result_of(
+        anything, {"number": 3000}, max_result_bytes=5000, on_large_result="truncate"
+    )
 
-    assert result == {"content": [{"type": "text", "text": '{"x":"' + "y" * 3000 + '"}'}], "isError": False}
+    assert result == {
+        "content": [{"type": "text", "text": '{"x":"' + "y" * 3000 + '"}'}],
+        "isError": False,
+    }
 
 
 def test_pictures_and_sounds_are_sent_whole_or_left_out() -> None:
     def several():  # type: ignore[no-untyped-def]
-        return [Text(text="a" * 5000), Image(PNG + bytes(3000)), Audio(WAV + bytes(30)), File(b"x" * 9000)]
+        return [
+            Text(text="a" * 5000),
+            Image(PNG + bytes(3000)),
+            Audio(WAV + bytes(30)),
+            File(b"x" * 9000),
+        ]
 
     result, size = result_of(several, {}, max_result_bytes=7000, on_large_result="truncate")
 
     assert [block["type"] for block in result["content"]] == ["text", "image", "audio"]
-    assert result["content"][1:] == [Image(PNG + bytes(3000)).block(), Audio(WAV + bytes(30)).block()]
-    assert "of 5,000 characters of text shown; 1 of 4 blocks left out (resource)." in result["content"][0]["text"]
+    assert result["content"][1:] == [
+        Image(PNG + bytes(3000)).block(),
+        Audio(WAV + bytes(30)).block(),
+    ]
+    assert (
+        "of 5,000 characters of text shown; 1 of 4 blocks left out (resource)."
+        in result["content"][0]["text"]
+    )
     assert size <= 7000
 
 
@@ -120,7 +148,11 @@ def test_a_picture_alone_that_is_too_large_is_an_error() -> None:
 
 BLOCKS = st.lists(
     st.one_of(
-        st.builds(lambda piece, number: Text(text=piece * number), st.text(max_size=3), st.integers(0, 3000)),
+        st.builds(
+            lambda piece, number: Text(text=piece * number),
+            st.text(max_size=3),
+            st.integers(0, 3000),
+        ),
         st.builds(lambda number: Image(PNG + bytes(number)), st.integers(0, 3000)),
         st.builds(lambda number: File("line\n" * number, name="a.txt"), st.integers(0, 1000)),
     ),
@@ -131,7 +163,9 @@ BLOCKS = st.lists(
 @pytest.mark.parametrize("mode", ["truncate", "resource"])
 @pytest.mark.parametrize("era", [{}, MODERN], ids=["legacy", "modern"])
 @given(blocks=BLOCKS, limit=st.integers(1500, 8000))
-def test_any_content_is_made_smaller_or_refused(mode: str, era: dict[str, Any], blocks: Any, limit: int) -> None:
+def test_any_content_is_made_smaller_or_refused(
+    mode: str, era: dict[str, Any], blocks: Any, limit: int
+) -> None:
     def several():  # type: ignore[no-untyped-def]
         return blocks
 
@@ -140,7 +174,9 @@ def test_any_content_is_made_smaller_or_refused(mode: str, era: dict[str, Any], 
 
     assert len(encode(answer)) <= limit
     for block in answer["result"]["content"]:
-        assert block["type"] in ("text", "resource_link") or block in [given.block() for given in blocks]
+        assert block["type"] in ("text", "resource_link") or block in [
+            given.block() for given in blocks
+        ]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +197,9 @@ def test_any_content_is_made_smaller_or_refused(mode: str, era: dict[str, Any], 
         ("abc", 0, ""),
     ],
 )
-def test_a_text_is_cut_between_characters_and_rather_between_lines(whole: str, most: int, expected: str) -> None:
+def test_a_text_is_cut_between_characters_and_rather_between_lines(
+    whole: str, most: int, expected: str
+) -> None:
     assert beginning(whole, most) == expected
 
 
@@ -238,7 +276,10 @@ def test_kept_results_stay_within_their_limit_and_the_oldest_goes_first() -> Non
 def test_another_session_cannot_read_a_kept_result() -> None:
     settings: dict[str, Any] = {"max_result_bytes": 10_000, "on_large_result": "resource"}
     one, other = protocol_of(text, **settings), protocol_of(text, **settings)
-    links = [answers(each, call("text", {"number": 4000}))[0]["result"]["content"][1] for each in (one, other)]
+    links = [
+        answers(each, call("text", {"number": 4000}))[0]["result"]["content"][1]
+        for each in (one, other)
+    ]
 
     assert "result" in read(one, links[0]["uri"])
     assert "error" in read(other, links[0]["uri"])
@@ -294,11 +335,15 @@ def test_a_tool_in_a_process_is_treated_alike(tmp_path: Path, mode: str) -> None
     source = "def text(number: int) -> str:\n    return 'line\\n' * number\n"
     answered = []
     for options in ([], ["--isolate"]):
-        with served(tmp_path, source, "--on-large-result", mode, "--max-result-bytes", "20000", *options) as process:
+        with served(
+            tmp_path, source, "--on-large-result", mode, "--max-result-bytes", "20000", *options
+        ) as process:
             result = process.ask(call("text", {"number": 10_000}))["result"]
             for block in result["content"]:
                 if block["type"] == "resource_link":
-                    contents = process.ask(request("resources/read", {"uri": block["uri"]}))["result"]["contents"]
+                    contents = process.ask(request("resources/read", {"uri": block["uri"]}))[
+                        "result"
+                    ]["contents"]
                     block["uri"] = contents[0].pop("uri") and contents
             answered.append((result["isError"], [*map(without_uris, result["content"])]))
 

@@ -1,4 +1,6 @@
-"""Log messages of tools reach only the clients that asked for their level, and before the response."""
+"""Log messages of tools reach only the clients that asked for their level, and before the
+response.
+"""
 
 from __future__ import annotations
 
@@ -63,18 +65,22 @@ asked, said = threading.Event(), threading.Event()
 def speak_now() -> None:
     asked.set()
     said.wait()
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     with served(tmp_path_factory.mktemp("logs"), TOOLS) as process:
-        process.ask(request("initialize", {"protocolVersion": "2025-11-25"}))  # else it would expect modern requests
+        process.ask(
+            request("initialize", {"protocolVersion": "2025-11-25"})
+        )  # else it would expect modern requests
         yield process
 
 
 def called(process: Process, name: str, arguments: Any = None, **meta: Any) -> list[Any]:
-    """Call a tool and return the params of the notifications before its response, and then the response's id."""
+    """Call a tool and return the params of the notifications before its response, and then the
+    response's id.
+    """
     process.send(call(name, arguments, id="called", **meta))
     got: list[Any] = []
     while "id" not in (message := process.receive()):
@@ -94,7 +100,9 @@ def set_level(process: Process, level: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("tool", ["note", "note_async", "note_there"])
-def test_a_client_gets_the_messages_of_the_level_it_set_and_above(process: Process, tool: str) -> None:
+def test_a_client_gets_the_messages_of_the_level_it_set_and_above(
+    process: Process, tool: str
+) -> None:
     everything = {"levels": list(LEVELS)}
     for number, level in enumerate(LEVELS):
         set_level(process, level)
@@ -126,8 +134,16 @@ def test_data_is_the_text_or_the_text_with_its_fields(process: Process) -> None:
     set_level(process, "info")
     assert called(process, "data") == [
         {"level": "info", "logger": "mine", "data": "text"},
-        {"level": "info", "logger": "data", "data": {"message": "fields", "number": 7, "rows": [1, None]}},
-        {"level": "info", "logger": "data", "data": {"message": "odd", "path": "/tmp", "nan": "nan"}},
+        {
+            "level": "info",
+            "logger": "data",
+            "data": {"message": "fields", "number": 7, "rows": [1, None]},
+        },
+        {
+            "level": "info",
+            "logger": "data",
+            "data": {"message": "odd", "path": "/tmp", "nan": "nan"},
+        },
     ]
 
 
@@ -148,21 +164,34 @@ def test_a_call_that_has_ended_sends_no_message(process: Process) -> None:
 
 
 @pytest.mark.process
-def test_a_call_that_waits_for_a_modern_client_to_ask_its_user_sends_no_message(process: Process) -> None:
-    can_ask = {**asked_for("debug"), "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+def test_a_call_that_waits_for_a_modern_client_to_ask_its_user_sends_no_message(
+    process: Process,
+) -> None:
+    can_ask = {
+        **asked_for("debug"),
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
     asked = process.ask(call("ask", id="ask", **can_ask))
     assert asked["result"]["resultType"] == "input_required"
     assert called(process, "speak_now", **MODERN) == []
 
 
-@pytest.mark.parametrize("params", [None, {}, {"level": "warn"}, {"level": 3}, {"level": None}, {"level": ["info"]}])
+@pytest.mark.parametrize(
+    "params", [None, {}, {"level": "warn"}, {"level": 3}, {"level": None}, {"level": ["info"]}]
+)
 def test_an_unknown_level_is_an_error_that_lists_the_levels(params: Any) -> None:
     modern = {**MODERN, META_LOG_LEVEL: (params or {}).get("level")}
-    sent = [request("logging/setLevel", params), request("tools/call", {"name": "note", "_meta": modern})]
+    sent = [
+        request("logging/setLevel", params),
+        request("tools/call", {"name": "note", "_meta": modern}),
+    ]
 
     for answer in answers(protocol_of(note), *sent):
         assert answer["error"]["code"] == -32602
-        assert "debug, info, notice, warning, error, critical, alert, emergency" in answer["error"]["message"]
+        assert (
+            "debug, info, notice, warning, error, critical, alert, emergency"
+            in answer["error"]["message"]
+        )
 
 
 def note() -> None:
@@ -170,5 +199,7 @@ def note() -> None:
 
 
 def test_the_modern_revision_has_no_log_level_of_the_connection() -> None:
-    [answer] = answers(protocol_of(note), request("logging/setLevel", {"level": "info", "_meta": MODERN}))
+    [answer] = answers(
+        protocol_of(note), request("logging/setLevel", {"level": "info", "_meta": MODERN})
+    )
     assert answer["error"]["code"] == -32601

@@ -57,14 +57,22 @@ def test_a_server_declares_only_what_it_has() -> None:
         with Server(things) as server:
             legacy = server.request("initialize", {"protocolVersion": "2025-11-25"})["capabilities"]
             modern = server.request("server/discover", {"_meta": MODERN})["capabilities"]
-        return {name for name in legacy if name in ("tools", "resources", "prompts")}, set(legacy) >= set(modern)
+        return {name for name in legacy if name in ("tools", "resources", "prompts")}, set(
+            legacy
+        ) >= set(modern)
 
     assert declared(add) == ({"tools"}, True)
     assert declared(add, note) == ({"tools", "resources"}, True)
     assert declared(review) == ({"tools", "prompts"}, True)
 
 
-METHODS = ("resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get")
+METHODS = (
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+)
 
 
 @pytest.mark.parametrize("modern", [False, True])
@@ -83,7 +91,10 @@ def test_each_list_has_its_own(modern: bool) -> None:
         tools = server.request("tools/list", params)
 
     assert [entry["uri"] for entry in resources["resources"]] == ["config://app"]
-    assert [entry["uriTemplate"] for entry in templates["resourceTemplates"]] == ["notes://{name}", "days://{day}"]
+    assert [entry["uriTemplate"] for entry in templates["resourceTemplates"]] == [
+        "notes://{name}",
+        "days://{day}",
+    ]
     assert [entry["name"] for entry in prompts["prompts"]] == ["review"]
     assert [entry["name"] for entry in tools["tools"]] == ["add"]
     for result in (resources, templates, prompts):
@@ -97,17 +108,25 @@ def test_lists_have_pages() -> None:
         assert code_of(server, "prompts/list") == -32601
         assert code_of(server, "resources/list", cursor="9") == -32602
 
-    assert [entry["name"] for entry in (*first["resourceTemplates"], *second["resourceTemplates"])] == ["note", "day"]
+    assert [
+        entry["name"] for entry in (*first["resourceTemplates"], *second["resourceTemplates"])
+    ] == ["note", "day"]
     assert "nextCursor" not in second
 
 
 def test_a_modern_result_says_how_long_it_holds() -> None:
     with Server(EVERYTHING) as server:
         read = server.request("resources/read", {"uri": "notes://a", "_meta": MODERN})
-        got = server.request("prompts/get", {"name": "review", "arguments": {"code": "x"}, "_meta": MODERN})
+        got = server.request(
+            "prompts/get", {"name": "review", "arguments": {"code": "x"}, "_meta": MODERN}
+        )
 
     assert (read["resultType"], read["ttlMs"], read["cacheScope"]) == ("complete", 0, "private")
-    assert (got["resultType"], META_SERVER_INFO in got["_meta"], "ttlMs" in got) == ("complete", True, False)
+    assert (got["resultType"], META_SERVER_INFO in got["_meta"], "ttlMs" in got) == (
+        "complete",
+        True,
+        False,
+    )
 
 
 ERRORS = [
@@ -120,16 +139,26 @@ ERRORS = [
     ("resources/read", {}, -32602, -32602),
     ("prompts/get", {"name": "reveiw"}, -32602, -32602),
     ("prompts/get", {"name": "review"}, -32602, -32602),
-    ("prompts/get", {"name": "review", "arguments": {"code": "x", "level": "high"}}, -32602, -32602),
+    (
+        "prompts/get",
+        {"name": "review", "arguments": {"code": "x", "level": "high"}},
+        -32602,
+        -32602,
+    ),
     ("prompts/get", {"name": "review", "arguments": ["x"]}, -32602, -32602),
     ("prompts/get", {}, -32602, -32602),
 ]
 
 
 @pytest.mark.parametrize(("method", "params", "legacy", "modern"), ERRORS)
-def test_a_failure_is_an_error_and_no_result(method: str, params: dict[str, Any], legacy: int, modern: int) -> None:
+def test_a_failure_is_an_error_and_no_result(
+    method: str, params: dict[str, Any], legacy: int, modern: int
+) -> None:
     with Server(EVERYTHING) as server:
-        assert (code_of(server, method, **params), code_of(server, method, True, **params)) == (legacy, modern)
+        assert (code_of(server, method, **params), code_of(server, method, True, **params)) == (
+            legacy,
+            modern,
+        )
 
 
 def test_an_error_names_the_uri_and_the_closest_one() -> None:
@@ -157,7 +186,10 @@ def test_a_prompt_and_a_tool_may_have_one_name() -> None:
 
     with Server([add, about_adding]) as server:
         assert server.call("add", {"a": 1, "b": 2})["structuredContent"] == {"result": 3}
-        assert server.request("prompts/get", {"name": "add"})["messages"][0]["content"]["text"] == "add!"
+        assert (
+            server.request("prompts/get", {"name": "add"})["messages"][0]["content"]["text"]
+            == "add!"
+        )
 
         server.remove("add")
 
@@ -221,14 +253,22 @@ async def ask(level: int, context: AsyncContext) -> str:
 
 @pytest.mark.process
 @pytest.mark.parametrize("options", [[], ["--isolate"]])
-def test_resources_and_prompts_run_in_processes_of_their_own(tmp_path: Path, options: list[str]) -> None:
+def test_resources_and_prompts_run_in_processes_of_their_own(
+    tmp_path: Path, options: list[str]
+) -> None:
     (tmp_path / "things.py").write_text(FILE, encoding="utf-8")
     with running("-m", "toolwire", "serve", str(tmp_path / "things.py"), *options) as process:
         process.ask(request("initialize", {"protocolVersion": LEGACY_VERSIONS[-1]}, id=0))
-        read = process.ask(request("resources/read", {"uri": "pid://a%20b"}))["result"]["contents"][0]
-        got = process.ask(request("prompts/get", {"name": "ask", "arguments": {"level": "2"}}, id=2))["result"]
+        read = process.ask(request("resources/read", {"uri": "pid://a%20b"}))["result"]["contents"][
+            0
+        ]
+        got = process.ask(
+            request("prompts/get", {"name": "ask", "arguments": {"level": "2"}}, id=2)
+        )["result"]
         gone = process.ask(request("resources/read", {"uri": "pid://gone"}, id=3))["error"]
-        modern = process.ask(request("resources/read", {"uri": "pid://gone", "_meta": MODERN}, id=4))["error"]
+        modern = process.ask(
+            request("resources/read", {"uri": "pid://gone", "_meta": MODERN}, id=4)
+        )["error"]
 
         here = str(process.popen.pid)
     assert (read["uri"], read["text"].split()[:2]) == ("pid://a%20b", ["a", "b"])

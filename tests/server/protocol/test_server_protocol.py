@@ -52,13 +52,19 @@ def result_text(answer: Any) -> str:
     return str(answer["result"]["content"][0]["text"])
 
 
-SUM = {"content": [{"type": "text", "text": "3"}], "structuredContent": {"result": 3}, "isError": False}
+SUM = {
+    "content": [{"type": "text", "text": "3"}],
+    "structuredContent": {"result": 3},
+    "isError": False,
+}
 
 
 def test_a_plain_host_needs_no_handshake() -> None:
     protocol = protocol_of(add)
 
-    assert answers(protocol, call("add", {"a": 1, "b": 2})) == [{"jsonrpc": "2.0", "id": 1, "result": SUM}]
+    assert answers(protocol, call("add", {"a": 1, "b": 2})) == [
+        {"jsonrpc": "2.0", "id": 1, "result": SUM}
+    ]
 
 
 @pytest.mark.parametrize("id", [0, -1, 2**63, 10**30, "", "a", "é\u2028", "0"])
@@ -88,7 +94,9 @@ def test_a_message_on_several_lines_is_told_that_it_has_to_be_one() -> None:
 
 @pytest.mark.parametrize("id", [None, 1.5, 1.0, True, [], {}])
 def test_other_ids_are_refused(id: Any) -> None:
-    assert [error_of(answer) for answer in answers(protocol_of(), request("ping", id=id))] == [(None, -32600)]
+    assert [error_of(answer) for answer in answers(protocol_of(), request("ping", id=id))] == [
+        (None, -32600)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,9 @@ def test_what_is_no_object_is_an_invalid_request(message: Any) -> None:
         (b'{"jsonrpc":"2.0","id":9,' + b'"params":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 9),
     ],
 )
-def test_text_that_is_no_json_is_a_parse_error_with_the_id_if_it_can_be_told(text: bytes, id: Any) -> None:
+def test_text_that_is_no_json_is_a_parse_error_with_the_id_if_it_can_be_told(
+    text: bytes, id: Any
+) -> None:
     assert [error_of(answer) for answer in answers(protocol_of(), text)] == [(id, -32700)]
 
 
@@ -190,10 +200,15 @@ def test_a_call_sent_as_a_notification_runs_and_is_not_answered() -> None:
 def test_a_tool_that_fails_is_an_answer_and_its_error_arrives_word_for_word() -> None:
     [answer] = answers(protocol_of(fail), call("fail"))
 
-    assert answer["result"] == {"content": [{"type": "text", "text": "no such customer"}], "isError": True}
+    assert answer["result"] == {
+        "content": [{"type": "text", "text": "no such customer"}],
+        "isError": True,
+    }
 
 
-def test_an_unexpected_exception_is_told_with_its_type_unless_masked(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_unexpected_exception_is_told_with_its_type_unless_masked(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     [told] = answers(protocol_of(crash), call("crash"))
     [masked] = answers(protocol_of(crash, mask_errors=True), call("crash"))
 
@@ -262,18 +277,24 @@ def test_what_a_type_of_pythons_says_of_an_argument_is_not_masked() -> None:
     def at(when: dt.time, model: Model) -> None:
         """Takes a time."""
 
-    [masked] = answers(protocol_of(at, mask_errors=True), call("at", {"when": "25:00:00Z", "model": {"a": "x"}}))
+    [masked] = answers(
+        protocol_of(at, mask_errors=True), call("at", {"when": "25:00:00Z", "model": {"a": "x"}})
+    )
 
     assert '"25:00:00Z"' in result_text(masked)
     assert '"x" is not an integer' in result_text(masked)
 
 
-def test_half_a_character_in_a_result_is_replaced_and_the_log_says_where(capfd: pytest.CaptureFixture[str]) -> None:
+def test_half_a_character_in_a_result_is_replaced_and_the_log_says_where(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     def halves(blocks: bool) -> Any:
         return [Text("a"), {"b": "x\ud800"}] if blocks else {"b": ["x\ud800"]}
 
     [structured, mixed] = answers(
-        protocol_of(halves), call("halves", {"blocks": False}, id=1), call("halves", {"blocks": True}, id=2)
+        protocol_of(halves),
+        call("halves", {"blocks": False}, id=1),
+        call("halves", {"blocks": True}, id=2),
     )
 
     assert structured["result"]["structuredContent"] == {"b": ["x\ufffd"]}
@@ -288,10 +309,14 @@ def test_an_integer_too_long_for_json_is_an_error_that_names_the_limit() -> None
     def power(exponent: int) -> int:
         return 10**exponent
 
-    [exact, refused] = answers(protocol_of(power), call("power", {"exponent": 4299}), call("power", {"exponent": 4300}))
+    [exact, refused] = answers(
+        protocol_of(power), call("power", {"exponent": 4299}), call("power", {"exponent": 4300})
+    )
 
     assert exact["result"]["structuredContent"] == {"result": 10**4299}
-    assert "has more than 4,300 digits, the limit for integers; send it as text" in result_text(refused)
+    assert "has more than 4,300 digits, the limit for integers; send it as text" in result_text(
+        refused
+    )
 
 
 def test_bad_arguments_are_an_answer_so_that_a_model_can_try_again() -> None:
@@ -413,23 +438,34 @@ class TestCalls:
         self.start(protocol, call("add", {"a": 1, "b": 2}, id=3))
 
     @given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers()))
-    def test_values_of_heartbeats_and_of_the_tool_increase_in_any_order(self, reports: list[float | None]) -> None:
+    def test_values_of_heartbeats_and_of_the_tool_increase_in_any_order(
+        self, reports: list[float | None]
+    ) -> None:
         started = self.start(protocol_of(add), call("add", {"a": 1, "b": 2}, progressToken="t"))
 
-        made = [heartbeat(started) if done is None else started.progress_message(done, 9, "now") for done in reports]
+        made = [
+            heartbeat(started) if done is None else started.progress_message(done, 9, "now")
+            for done in reports
+        ]
 
         sent = [decode(message)["params"] for message in made]
         assert all(earlier["progress"] < later["progress"] for earlier, later in pairwise(sent))
         silent = len(list(takewhile(lambda done: done is None, reports)))
-        assert ["total" in params for params in sent] == [False] * silent + [True] * (len(sent) - silent)
+        assert ["total" in params for params in sent] == [False] * silent + [True] * (
+            len(sent) - silent
+        )
         after = zip(reports[silent:], sent[silent:], strict=True)
-        assert all(params.get("message") == (None if done is None else "now") for done, params in after)
+        assert all(
+            params.get("message") == (None if done is None else "now") for done, params in after
+        )
 
     def test_progress_values_increase_whatever_the_tool_reports(self) -> None:
         protocol = protocol_of(add)
         started = self.start(protocol, call("add", {"a": 1, "b": 2}, progressToken=0))
 
-        sent = [decode(started.progress_message(done, 3, "now"))["params"] for done in (1, 1, 0.5, 2)]
+        sent = [
+            decode(started.progress_message(done, 3, "now"))["params"] for done in (1, 1, 0.5, 2)
+        ]
 
         values = [params["progress"] for params in sent]
         assert sent[0] == {"progressToken": 0, "progress": 1, "total": 3, "message": "now"}
@@ -441,7 +477,13 @@ class TestBatches:
     """Arrays of messages (JSON-RPC 2.0, section 6)."""
 
     def test_a_batch_is_answered_by_one_array(self) -> None:
-        batch = [call("add", {"a": 1, "b": 2}), 5, request("ping", id=2), request("x", id=3), request("ping", id=...)]
+        batch = [
+            call("add", {"a": 1, "b": 2}),
+            5,
+            request("ping", id=2),
+            request("x", id=3),
+            request("ping", id=...),
+        ]
 
         [array] = answers(protocol_of(add), batch)
 
@@ -470,7 +512,9 @@ class TestBatches:
         first, second, third = protocol.receive(json.dumps(members).encode())
 
         assert protocol.in_flight.finish(third, SUM) is None
-        cancelled = json.dumps(request("notifications/cancelled", {"requestId": 1}, id=...)).encode()
+        cancelled = json.dumps(
+            request("notifications/cancelled", {"requestId": 1}, id=...)
+        ).encode()
         assert protocol.receive(cancelled) == (Cancel(first),)
         array = protocol.in_flight.finish(second, SUM)
 
@@ -496,7 +540,9 @@ class TestEras:
 
     @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
     def test_every_legacy_version_is_echoed(self, version: str) -> None:
-        [answer] = answers(protocol_of(add), request("initialize", {"protocolVersion": version}, id=0))
+        [answer] = answers(
+            protocol_of(add), request("initialize", {"protocolVersion": version}, id=0)
+        )
 
         assert answer["result"] == {
             "protocolVersion": version,
@@ -523,7 +569,13 @@ class TestEras:
 
         assert discovered["result"] == {
             "resultType": "complete",
-            "supportedVersions": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+            "supportedVersions": [
+                "2026-07-28",
+                "2025-11-25",
+                "2025-06-18",
+                "2025-03-26",
+                "2024-11-05",
+            ],
             "capabilities": {"tools": {"listChanged": True}, "logging": {}},
             "ttlMs": 0,
             "cacheScope": "private",
@@ -574,7 +626,9 @@ class TestEras:
     def test_a_modern_client_that_forgets_its_version_is_told(self) -> None:
         protocol = protocol_of(add)
 
-        _, forgot = answers(protocol, request("tools/list", {"_meta": MODERN}), request("tools/list"))
+        _, forgot = answers(
+            protocol, request("tools/list", {"_meta": MODERN}), request("tools/list")
+        )
 
         assert error_of(forgot) == (1, -32602)
 
@@ -594,7 +648,9 @@ class TestLists:
         params = {} if meta is None else {"_meta": meta}
 
         [first] = answers(protocol, request("tools/list", params))
-        [second] = answers(protocol, request("tools/list", {**params, "cursor": first["result"]["nextCursor"]}))
+        [second] = answers(
+            protocol, request("tools/list", {**params, "cursor": first["result"]["nextCursor"]})
+        )
 
         names = [tool["name"] for page in (first, second) for tool in page["result"]["tools"]]
         assert names == ["add", "fail", "crash"]
@@ -604,13 +660,22 @@ class TestLists:
     def test_a_cursor_that_was_never_given_out_is_refused(self, cursor: str) -> None:
         protocol = protocol_of(add, fail, crash, page_size=2)
 
-        assert error_of(answers(protocol, request("tools/list", {"cursor": cursor}))[0]) == (1, -32602)
+        assert error_of(answers(protocol, request("tools/list", {"cursor": cursor}))[0]) == (
+            1,
+            -32602,
+        )
 
     @pytest.mark.parametrize(
         ("settings", "name"),
-        [({}, "Notes_read"), ({"separator": "."}, "Notes.read"), ({"separator": "-"}, "Notes-read")],
+        [
+            ({}, "Notes_read"),
+            ({"separator": "."}, "Notes.read"),
+            ({"separator": "-"}, "Notes-read"),
+        ],
     )
-    def test_a_toolkit_can_be_called_by_either_separator(self, settings: dict[str, str], name: str) -> None:
+    def test_a_toolkit_can_be_called_by_either_separator(
+        self, settings: dict[str, str], name: str
+    ) -> None:
         protocol = protocol_of(Notes, **settings)
 
         [listed, dotted, shown] = answers(
@@ -636,15 +701,21 @@ class TestLists:
         def other_read() -> str:
             return ""
 
-        with pytest.raises(ValueError, match=r"Notes\.read and .*other_read; rename one: .*separator='\.'"):
+        with pytest.raises(
+            ValueError, match=r"Notes\.read and .*other_read; rename one: .*separator='\.'"
+        ):
             protocol_of(Notes, other_read)
         [dotted, other] = answers(
-            protocol_of(Notes, other_read, separator="."), call("Notes.read", {"path": "a"}), call("Notes_read")
+            protocol_of(Notes, other_read, separator="."),
+            call("Notes.read", {"path": "a"}),
+            call("Notes_read"),
         )
         assert (result_text(dotted), result_text(other)) == ("contents of a", "")
 
 
-def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     Server([crash]).call("crash")
 
     lines = capfd.readouterr().err.splitlines()
@@ -653,11 +724,16 @@ def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.Captu
     assert __file__ in lines[2]
 
 
-def test_a_result_that_does_not_fit_is_told_on_stderr_without_lines_of_ours(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_result_that_does_not_fit_is_told_on_stderr_without_lines_of_ours(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     def count() -> int:
         return "three"  # type: ignore[return-value]
 
     Server([count]).call("count")
 
     lines = capfd.readouterr().err.splitlines()
-    assert lines == ["toolwire: error: count failed (id=1)", 'OutputError: result: "three" is not an integer']
+    assert lines == [
+        "toolwire: error: count failed (id=1)",
+        'OutputError: result: "three" is not an integer',
+    ]

@@ -1,4 +1,6 @@
-"""Two paths through the decision, one answer: the fast one, and the slow one that jsonrpcserver judges."""
+"""Two paths through the decision, one answer: the fast one, and the slow one that jsonrpcserver
+judges.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,14 @@ def add(a: int, b: int) -> int:
 
 
 ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 IDS = st.integers() | st.text(max_size=8)
@@ -32,7 +40,9 @@ METHODS = st.sampled_from(
     ["tools/call", "tools/list", "ping", "initialize", "server/discover", "notifications/cancelled",
      "notifications/initialized", "$/cancelRequest", "no/such", ""]
 )  # fmt: skip
-KEYS = st.sampled_from(["name", "arguments", "cursor", "_meta", "requestId", "id", "protocolVersion", "self", "params"])
+KEYS = st.sampled_from(
+    ["name", "arguments", "cursor", "_meta", "requestId", "id", "protocolVersion", "self", "params"]
+)
 PARAMS = st.one_of(
     st.just({"name": "add", "arguments": {"a": 1, "b": 2}}),
     st.just({"_meta": MODERN}),
@@ -88,22 +98,33 @@ def test_well_formed_messages_get_the_same_answer_in_both_lanes(sent: list[dict[
 
 
 @given(st.lists(well_formed() | ANY | members_askew(), min_size=1, max_size=4))
-def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver(sent: list[Any]) -> None:
+def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver(
+    sent: list[Any],
+) -> None:
     together, judged = protocol_of(add), protocol_of(add)
     sent = decode(encode(sent))
 
     decided = in_one_form(together, together.slow_path().receive(encode(sent)))
 
-    batch = Batch(sum(not slow_path._is_response(element) for element in sent), judged.in_flight.hold)
-    one_by_one = [each for element in sent for each in judged.slow_path()._receive_one(element, 1, batch)]
+    batch = Batch(
+        sum(not slow_path._is_response(element) for element in sent), judged.in_flight.hold
+    )
+    one_by_one = [
+        each for element in sent for each in judged.slow_path()._receive_one(element, 1, batch)
+    ]
     assert decided == in_one_form(judged, one_by_one)
 
 
 def verdict_of_jsonrpcserver(message: Any) -> Any:
-    """What jsonrpcserver alone, with its own validator, makes of a message: nothing, or ids and codes."""
+    """What jsonrpcserver alone, with its own validator, makes of a message: nothing, or ids and
+    codes.
+    """
     methods = {"ping": lambda **_: Success({})}
     answer = dispatch_to_serializable(json.dumps(message), methods)
-    return [(one["id"], one.get("error", {}).get("code")) for one in (answer if isinstance(answer, list) else [answer])]
+    return [
+        (one["id"], one.get("error", {}).get("code"))
+        for one in (answer if isinstance(answer, list) else [answer])
+    ]
 
 
 # Each known difference, shown by a message on which the two disagree.
@@ -151,7 +172,9 @@ def test_elsewhere_the_verdicts_are_the_same(message: Any) -> None:
 
 
 @given(ANY | st.lists(ANY | well_formed(), max_size=3))
-def test_any_json_is_answered_validly_or_not_at_all_and_the_next_request_is_served(message: Any) -> None:
+def test_any_json_is_answered_validly_or_not_at_all_and_the_next_request_is_served(
+    message: Any,
+) -> None:
     protocol = protocol_of(add)
 
     for answer in in_one_form(protocol, protocol.receive(encode(message))):
@@ -161,5 +184,7 @@ def test_any_json_is_answered_validly_or_not_at_all_and_the_next_request_is_serv
                 assert ("result" in one) != ("error" in one)
                 assert type(one["id"]) in (int, str, type(None))
 
-    again = in_one_form(protocol, protocol.receive(encode(call("add", {"a": 1, "b": 2}, id="next", **MODERN))))
+    again = in_one_form(
+        protocol, protocol.receive(encode(call("add", {"a": 1, "b": 2}, id="next", **MODERN)))
+    )
     assert again[0]["result"]["structuredContent"] == {"result": 3}

@@ -10,7 +10,16 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from support.server_process import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, running
+from support.server_process import (
+    MODERN,
+    PATIENCE_SECONDS,
+    Process,
+    answers,
+    call,
+    protocol_of,
+    request,
+    running,
+)
 from toolwire import RequestError, Server, tool_api
 from toolwire.protocol.server_protocol import Catalog
 from toolwire_schemas.wire.codec import decode
@@ -82,7 +91,11 @@ def test_a_modern_client_hears_of_changes_it_has_subscribed_to(process: Process)
     process.send(modern("tools/call", 1, name="change"))
     received = [process.receive() for _ in range(3)]
 
-    news = [message for message in received if message.get("method") == "notifications/tools/list_changed"]
+    news = [
+        message
+        for message in received
+        if message.get("method") == "notifications/tools/list_changed"
+    ]
     assert [subscription(message) for message in news] == ["listen:0", "listen:0"]
     assert names(process.ask(modern("tools/list", 2))) == ["wait", "change", "second"]
     [end] = process.hang_up()
@@ -147,7 +160,9 @@ def test_an_id_that_listens_cannot_be_used_for_anything_else() -> None:
 
     protocol = protocol_of(add)
 
-    _, again, called = answers(protocol, listen(1), listen(1), modern("tools/call", 1, name="add", arguments={"a": 1}))
+    _, again, called = answers(
+        protocol, listen(1), listen(1), modern("tools/call", 1, name="add", arguments={"a": 1})
+    )
 
     assert again["error"]["code"] == called["error"]["code"] == -32600
 
@@ -164,14 +179,18 @@ def test_tools_that_look_the_same_are_no_news() -> None:
     answers(protocol, listen(1, toolsListChanged=True))
 
     assert protocol.replace(Catalog(tools_of(make(2)))) == []
-    assert answers(protocol, call("number"))[0]["error"]["code"] == -32602  # a modern client must name its version
+    assert (
+        answers(protocol, call("number"))[0]["error"]["code"] == -32602
+    )  # a modern client must name its version
     changed = answers(protocol, modern("tools/call", 2, name="number"))
     assert changed[0]["result"]["structuredContent"] == {"result": 2}
     [news] = protocol.replace(Catalog([]))
     assert decode(news)["method"] == "notifications/tools/list_changed"
 
 
-def test_a_list_that_is_made_while_the_tools_change_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_is_made_while_the_tools_change_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def one() -> int:
         return 1
 

@@ -1,4 +1,6 @@
-"""Many calls at once, cancelled, repeated, timed out and reporting, in every order that comes up."""
+"""Many calls at once, cancelled, repeated, timed out and reporting, in every order that comes
+up.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,9 @@ def test_a_host_that_writes_in_bursts_of_any_size_is_answered_after_each(process
     chosen = random.Random(7)
     for burst in range(400):
         calls = [
-            call(chosen.choice(["add", "add", "add_async"]), {"a": 1, "b": 2}, id=f"{burst}.{number}")
+            call(
+                chosen.choice(["add", "add", "add_async"]), {"a": 1, "b": 2}, id=f"{burst}.{number}"
+            )
             for number in range(chosen.choice([1, 1, 2, 3, 10]))
         ]
         process.send(*calls)
@@ -180,7 +184,9 @@ def test_floods_of_cancellations_leave_each_call_with_one_end(process: Process, 
     assert process.wait() == 0
 
 
-def test_with_every_worker_blocked_pings_cancellations_and_async_calls_get_through(process: Process) -> None:
+def test_with_every_worker_blocked_pings_cancellations_and_async_calls_get_through(
+    process: Process,
+) -> None:
     process.send(*(call("block", id=number) for number in range(200)))
     assert process.ask(request("ping", id="p"))["id"] == "p"
 
@@ -218,9 +224,15 @@ def test_a_duplicate_id_is_refused_and_the_first_call_still_answered(process: Pr
 
 def test_batches_with_cancelled_members_are_answered_by_what_is_left(process: Process) -> None:
     for turn in range(20):
-        members = [call(name, {"milliseconds": 1000}, id=n) for n, name in enumerate(["linger", "linger_async"] * 3)]
+        members = [
+            call(name, {"milliseconds": 1000}, id=n)
+            for n, name in enumerate(["linger", "linger_async"] * 3)
+        ]
         members.append(call("add", {"a": 1, "b": 2}, id="kept"))
-        process.send(members, *(request("notifications/cancelled", {"requestId": n}, id=...) for n in range(5)))
+        process.send(
+            members,
+            *(request("notifications/cancelled", {"requestId": n}, id=...) for n in range(5)),
+        )
         process.send(request("$/cancelRequest", {"id": 5}, id=...))
 
         array = process.receive()
@@ -232,7 +244,9 @@ def test_batches_with_cancelled_members_are_answered_by_what_is_left(process: Pr
 @pytest.mark.parametrize("name", ["report", "report_async", "report_from_threads"])
 def test_progress_increases_and_never_comes_after_the_answer(process: Process, name: str) -> None:
     tokens = range(8)
-    send_while_reading(process, [call(name, {"times": 500}, id=token, progressToken=token) for token in tokens])
+    send_while_reading(
+        process, [call(name, {"times": 500}, id=token, progressToken=token) for token in tokens]
+    )
     # Some are cancelled in the middle of it: nothing at all may come for them any more.
     last = dict.fromkeys(tokens, -1.0)
     ended: set[Any] = set()
@@ -261,12 +275,16 @@ def test_progress_ends_with_a_cancellation(process: Process) -> None:
 
 def test_a_host_that_writes_megabytes_before_it_reads_is_served(process: Process) -> None:
     messages = [call("text", {"size": 20_000}, id=number) for number in range(500)]
-    messages += [call("add_async", {"a": 1, "b": 2}, id=f"{number}{'x' * 2000}") for number in range(2000)]
+    messages += [
+        call("add_async", {"a": 1, "b": 2}, id=f"{number}{'x' * 2000}") for number in range(2000)
+    ]
     messages += [request("$/cancelRequest", {"id": number}, id=...) for number in range(500)]
 
     process.send(*messages)
 
-    assert Counter(process.receive()["id"] for _ in range(2500)) == Counter(m["id"] for m in messages if "id" in m)
+    assert Counter(process.receive()["id"] for _ in range(2500)) == Counter(
+        m["id"] for m in messages if "id" in m
+    )
     assert process.hang_up() == []
 
 
@@ -280,12 +298,17 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
     [tool] = tools_of(wait)
     gate = tool.gate = ConcurrencyLimit(1)
     session = Server([tool]).open_session(lambda data: ended.set())
-    session.feed(b"".join(json.dumps(call("wait", id=number)).encode() + b"\n" for number in range(5)))
+    session.feed(
+        b"".join(json.dumps(call("wait", id=number)).encode() + b"\n" for number in range(5))
+    )
     assert begun.wait(PATIENCE_SECONDS)
     wait_until(lambda: len(gate._waiting) == 4)
 
     for number in range(1, 5):
-        session.feed(json.dumps(request("notifications/cancelled", {"requestId": number}, id=...)).encode() + b"\n")
+        session.feed(
+            json.dumps(request("notifications/cancelled", {"requestId": number}, id=...)).encode()
+            + b"\n"
+        )
     go.set()
 
     assert ended.wait(PATIENCE_SECONDS)
@@ -297,7 +320,9 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
 def test_threads_that_were_given_up_are_replaced_and_end(tmp_path: Path, times: int) -> None:
     with served(tmp_path, TOOLS, "--max-workers", "2", "--timeout", "0.005") as process:
         for number in range(times // 10):
-            process.send(*(call("linger", {"milliseconds": 1000}, id=f"{number}.{n}") for n in range(10)))
+            process.send(
+                *(call("linger", {"milliseconds": 1000}, id=f"{number}.{n}") for n in range(10))
+            )
             assert all(process.receive()["result"]["isError"] for _ in range(10))
         assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["isError"] is False
 
@@ -362,13 +387,17 @@ def test_workers_that_nobody_needs_any_more_end(tmp_path: Path) -> None:
     )
     with served(tmp_path, source) as process:
         process.send(*[call("block", id=f"block-{number}") for number in range(40)])
-        wait_until(lambda: process.ask(call("blocked"))["result"]["structuredContent"]["result"] == 40)
+        wait_until(
+            lambda: process.ask(call("blocked"))["result"]["structuredContent"]["result"] == 40
+        )
         many = process.ask(call("workers"))["result"]["structuredContent"]["result"]
         process.send(call("open_all", id="open"))
         ended = {process.receive()["id"] for _ in range(41)}
 
         # The one that answers, and one that may read meanwhile.
-        wait_until(lambda: process.ask(call("workers"))["result"]["structuredContent"]["result"] <= 2)
+        wait_until(
+            lambda: process.ask(call("workers"))["result"]["structuredContent"]["result"] <= 2
+        )
 
         assert many > 40
         assert ended == {"open", *[f"block-{number}" for number in range(40)]}

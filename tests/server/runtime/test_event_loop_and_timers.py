@@ -71,7 +71,14 @@ def unblock() -> None:
 async def echo(text: str) -> str:
     return text
 """
-DESTRUCTIVE = ["stops", "exits_in_a_task_of_its_own", "exits", "interrupts", "cancels_itself", "overflows"]
+DESTRUCTIVE = [
+    "stops",
+    "exits_in_a_task_of_its_own",
+    "exits",
+    "interrupts",
+    "cancels_itself",
+    "overflows",
+]
 
 
 @pytest.mark.process
@@ -96,7 +103,9 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
         process.send(*calls)
 
         assert sorted(process.receive()["id"] for _ in calls) == list(range(100))
-        assert process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
+        assert (
+            process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
+        )
 
 
 @pytest.mark.process
@@ -104,10 +113,13 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
 def test_whatever_a_cancelled_async_tool_raises_ends_only_itself(tmp_path: Path, how: str) -> None:
     with served(tmp_path, TOOLS) as process:
         for turn in range(3):
-            begun = process.ask(call("cleans_up_badly", {"how": how}, id=f"bad{turn}", progressToken="t"))
+            begun = process.ask(
+                call("cleans_up_badly", {"how": how}, id=f"bad{turn}", progressToken="t")
+            )
             assert begun["method"] == "notifications/progress"
             process.send(
-                call("waits", id=turn), request("notifications/cancelled", {"requestId": f"bad{turn}"}, id=...)
+                call("waits", id=turn),
+                request("notifications/cancelled", {"requestId": f"bad{turn}"}, id=...),
             )
 
             answer = process.receive()
@@ -118,10 +130,17 @@ def test_whatever_a_cancelled_async_tool_raises_ends_only_itself(tmp_path: Path,
 
 
 @pytest.mark.process
-def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(tmp_path: Path) -> None:
+def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path, TOOLS) as process:
-        assert process.ask(call("echo", {"text": "the loop has begun"}))["result"]["isError"] is False
-        process.send(call("blocks", id="blocks"), *(call("echo", {"text": "hello"}, id=number) for number in range(3)))
+        assert (
+            process.ask(call("echo", {"text": "the loop has begun"}))["result"]["isError"] is False
+        )
+        process.send(
+            call("blocks", id="blocks"),
+            *(call("echo", {"text": "hello"}, id=number) for number in range(3)),
+        )
 
         assert process.ask(request("ping", id="ping"))["id"] == "ping"
         assert process.ask(request("$/cancelRequest", {"id": 1}, id=...))["id"] == 1

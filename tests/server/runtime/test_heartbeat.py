@@ -1,4 +1,6 @@
-"""Heartbeats: progress for calls whose tools report none. Each test counts them, and none measures time."""
+"""Heartbeats: progress for calls whose tools report none. Each test counts them, and none measures
+time.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def pipe(tmp_path: Path) -> Path:
 
 
 def beats(process: Process, token: object, number: int, expected: dict[str, Any]) -> None:
-    """Wait for *number* heartbeats for *token* that are as *expected*; earlier ones may say that it has not started."""
+    """Wait for *number* heartbeats for *token* that are as *expected*; earlier ones may say that it
+    has not started.
+    """
     last, seen = 0.0, 0
     for _ in range(MOST):
         params = process.receive()["params"]
@@ -85,18 +89,25 @@ def beats(process: Process, token: object, number: int, expected: dict[str, Any]
 
 
 def until(process: Process, **members: Any) -> tuple[list[dict[str, Any]], Any]:
-    """Return the params of the messages up to the one with these *members*, or params of that kind, and that one."""
+    """Return the params of the messages up to the one with these *members*, or params of that kind,
+    and that one.
+    """
     earlier: list[dict[str, Any]] = []
     while len(earlier) < MOST:
         message = process.receive()
-        if members.items() <= message.items() or members.items() <= message.get("params", {}).items():
+        if (
+            members.items() <= message.items()
+            or members.items() <= message.get("params", {}).items()
+        ):
             return earlier, message
         earlier.append(message["params"])
     pytest.fail(f"{MOST} messages, and none had {members}")
 
 
 @pytest.mark.parametrize("tool", ["waits", "waits_async", "waits_in_process"])
-def test_a_silent_call_reports_progress_until_it_ends(process: Process, pipe: Path, tool: str) -> None:
+def test_a_silent_call_reports_progress_until_it_ends(
+    process: Process, pipe: Path, tool: str
+) -> None:
     process.send(call(tool, {"pipe": str(pipe)}, id=1, progressToken="t"))
     beats(process, "t", 5, STILL)
 
@@ -107,7 +118,9 @@ def test_a_silent_call_reports_progress_until_it_ends(process: Process, pipe: Pa
 
 
 @pytest.mark.parametrize("tool", ["waits", "waits_in_process"])
-def test_a_call_that_waits_for_another_reports_that(process: Process, pipe: Path, tool: str) -> None:
+def test_a_call_that_waits_for_another_reports_that(
+    process: Process, pipe: Path, tool: str
+) -> None:
     process.send(call(tool, {"pipe": str(pipe)}, id=1, progressToken="first"))
     beats(process, "first", 3, STILL)
     process.send(call(tool, {"pipe": str(pipe)}, id=2, progressToken="second"))
@@ -134,7 +147,9 @@ def test_the_values_of_the_tool_are_more_and_its_total_stays(process: Process, p
     assert values == sorted(set(values))
     assert one["params"] == {"progressToken": "t", "progress": 1, "total": 10, "message": "one"}
     assert 0 < zero["params"]["progress"] < 1e-4
-    assert all(params.keys() == {"progressToken", "progress", "total"} for params in [*between, *after])
+    assert all(
+        params.keys() == {"progressToken", "progress", "total"} for params in [*between, *after]
+    )
 
 
 def test_the_text_of_a_generator_stays_as_it_is(process: Process, pipe: Path) -> None:
@@ -169,7 +184,11 @@ def test_heartbeats_end_with_a_cancellation(process: Process, pipe: Path) -> Non
 
 
 def test_an_open_question_keeps_the_call_alive(process: Process) -> None:
-    process.ask(request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}))
+    process.ask(
+        request(
+            "initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}
+        )
+    )
     process.send(call("asks", id=2, progressToken="t"))
     _, question = until(process, method="elicitation/create")
 
@@ -178,7 +197,9 @@ def test_an_open_question_keeps_the_call_alive(process: Process) -> None:
     assert until(process, id=2)[1]["result"]["isError"] is True
 
 
-def test_a_question_to_a_modern_client_ends_the_request_and_its_heartbeats(process: Process, pipe: Path) -> None:
+def test_a_question_to_a_modern_client_ends_the_request_and_its_heartbeats(
+    process: Process, pipe: Path
+) -> None:
     process.send(call("asks", id=1, progressToken="first", **{**MODERN, **ASKING}))
     _, asked = until(process, id=1)
     process.send(call("waits_async", {"pipe": str(pipe)}, id=2, progressToken="other", **MODERN))
@@ -188,7 +209,9 @@ def test_a_question_to_a_modern_client_ends_the_request_and_its_heartbeats(proce
 
 
 @pytest.mark.parametrize(("options", "has"), [((), True), (("--heartbeat", "0"), False)])
-def test_a_heartbeat_of_0_seconds_is_none(tmp_path: Path, options: tuple[str, ...], *, has: bool) -> None:
+def test_a_heartbeat_of_0_seconds_is_none(
+    tmp_path: Path, options: tuple[str, ...], *, has: bool
+) -> None:
     with served(tmp_path, TOOLS, *options) as process:
         without = process.ask(call("has_heartbeat"))
         with_token = process.ask(call("has_heartbeat", progressToken="t"))

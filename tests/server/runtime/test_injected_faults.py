@@ -92,7 +92,14 @@ EXPECTED += [*(f"sleep {n}" for n in range(3)), "fail", "list"]
 
 @pytest.mark.parametrize(
     ("fault", "times"),
-    [("start", 1), ("start", 20), ("constructor", 1), ("constructor", 20), ("write", 1), ("write", 5)],
+    [
+        ("start", 1),
+        ("start", 20),
+        ("constructor", 1),
+        ("constructor", 20),
+        ("write", 1),
+        ("write", 5),
+    ],
 )
 def test_whichever_fails_each_request_is_answered_once_and_the_server_goes_on(
     tmp_path: Path, fault: str, times: int
@@ -106,9 +113,9 @@ def test_whichever_fails_each_request_is_answered_once_and_the_server_goes_on(
             answered = [id for _ in range(len(TRAFFIC)) for id in next_answers(process)]
             assert (number, sorted(answered)) == (number, sorted(EXPECTED))
             for turn in range(3):
-                assert process.ask(call("add", {"a": 1, "b": turn}))["result"]["structuredContent"] == {
-                    "result": 1 + turn
-                }
+                assert process.ask(call("add", {"a": 1, "b": turn}))["result"][
+                    "structuredContent"
+                ] == {"result": 1 + turn}
             assert process.hang_up() == []
             assert process.wait() == 0
         has_failed = (tmp_path / f"failed-{number}").exists()
@@ -116,7 +123,9 @@ def test_whichever_fails_each_request_is_answered_once_and_the_server_goes_on(
 
 
 @pytest.mark.parametrize("how", ["None", "deleted"])
-def test_a_tool_that_takes_the_hooks_for_exceptions_away_disturbs_no_other_call(tmp_path: Path, how: str) -> None:
+def test_a_tool_that_takes_the_hooks_for_exceptions_away_disturbs_no_other_call(
+    tmp_path: Path, how: str
+) -> None:
     with served(tmp_path, TOOLS) as process:
         assert process.ask(call("break_hooks", {"how": how}))["result"]["isError"] is False
 
@@ -131,7 +140,10 @@ def test_a_tool_that_takes_the_hooks_for_exceptions_away_disturbs_no_other_call(
 def test_a_server_that_gets_no_null_device_says_so_and_ends(tmp_path: Path) -> None:
     with faulty(tmp_path, "open", 1) as process:
         assert process.wait() == 2
-        assert process.stderr() == "toolwire: the null device cannot be opened: [Errno 24] Too many open files\n"
+        assert (
+            process.stderr()
+            == "toolwire: the null device cannot be opened: [Errno 24] Too many open files\n"
+        )
 
 
 def test_a_server_that_gets_no_thread_says_so_and_ends(tmp_path: Path) -> None:
@@ -140,12 +152,21 @@ def test_a_server_that_gets_no_thread_says_so_and_ends(tmp_path: Path) -> None:
         assert "the system does not allow a thread for reading" in process.stderr()
 
 
-def faulty(folder: Path, fault: str, number: int, times: int = 1) -> AbstractContextManager[Process]:
+def faulty(
+    folder: Path, fault: str, number: int, times: int = 1
+) -> AbstractContextManager[Process]:
     """Serve with calls *number* to *number* + *times* of what *fault* names failing."""
     (folder / "sitecustomize.py").write_text(FAULT)
-    environment = {"PYTHONPATH": str(folder), "FAIL": fault, "FIRST": str(number), "TIMES": str(times)}
+    environment = {
+        "PYTHONPATH": str(folder),
+        "FAIL": fault,
+        "FIRST": str(number),
+        "TIMES": str(times),
+    }
     return served(
-        folder, TOOLS, env={**filtered_environment(), **environment, "NOTE": str(folder / f"failed-{number}")}
+        folder,
+        TOOLS,
+        env={**filtered_environment(), **environment, "NOTE": str(folder / f"failed-{number}")},
     )
 
 

@@ -76,7 +76,9 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def serving(folder: Path, lifespan: str, *options: str) -> Iterator[Process]:
     (folder / "tools.py").write_text(TOOLS + lifespan)
-    with running("-P", "-m", "toolwire", "serve", str(folder / "tools.py"), *options, cwd=folder) as process:
+    with running(
+        "-P", "-m", "toolwire", "serve", str(folder / "tools.py"), *options, cwd=folder
+    ) as process:
         yield process
 
 
@@ -90,7 +92,9 @@ def value(answer: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
-def test_it_is_entered_before_the_first_call_and_left_at_the_end(folder: Path, lifespan: str) -> None:
+def test_it_is_entered_before_the_first_call_and_left_at_the_end(
+    folder: Path, lifespan: str
+) -> None:
     with serving(folder, lifespan) as process:
         process.ask(request("tools/list"))
         assert notes(folder) == ["entered"]
@@ -103,7 +107,9 @@ def test_it_is_entered_before_the_first_call_and_left_at_the_end(folder: Path, l
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
 @pytest.mark.parametrize("tool", ["slow", "slow_on_the_loop"])
-def test_a_call_in_flight_at_the_end_finishes_before_it_is_left(folder: Path, lifespan: str, tool: str) -> None:
+def test_a_call_in_flight_at_the_end_finishes_before_it_is_left(
+    folder: Path, lifespan: str, tool: str
+) -> None:
     with serving(folder, lifespan, "--grace", "20") as process:
         process.send(call(tool))
         wait_until(lambda: "slow started" in notes(folder))
@@ -123,18 +129,24 @@ def test_a_cancelled_call_cleans_up_before_it_is_left(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--isolate",)])
-def test_each_worker_process_enters_and_leaves_its_own(folder: Path, options: tuple[str, ...]) -> None:
+def test_each_worker_process_enters_and_leaves_its_own(
+    folder: Path, options: tuple[str, ...]
+) -> None:
     with serving(folder, SYNC, *options, "--grace", "20") as process:
         opened_by, pid = value(process.ask(call("elsewhere")))["result"]
         assert opened_by == pid != process.popen.pid
         assert process.hang_up() == []
     here = [] if options else [process.popen.pid]
     lines = (folder / "notes").read_text().splitlines()
-    assert sorted(lines) == sorted(f"{what} {each}" for each in [*here, pid] for what in ("entered", "left"))
+    assert sorted(lines) == sorted(
+        f"{what} {each}" for each in [*here, pid] for what in ("entered", "left")
+    )
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
-def test_after_a_reload_the_old_one_is_left_when_its_calls_have_ended(folder: Path, lifespan: str) -> None:
+def test_after_a_reload_the_old_one_is_left_when_its_calls_have_ended(
+    folder: Path, lifespan: str
+) -> None:
     with serving(folder, lifespan, "--reload") as process:
         process.ask(request("initialize", {"protocolVersion": "2025-11-25"}))
         process.send(call("slow", id="slow"))
@@ -147,7 +159,14 @@ def test_after_a_reload_the_old_one_is_left_when_its_calls_have_ended(folder: Pa
         (folder / "go").touch()
         wait_until(lambda: "left" in notes(folder))
         process.hang_up()
-    assert notes(folder) == ["entered", "slow started", "entered the new", "slow ended", "left", "left the new"]
+    assert notes(folder) == [
+        "entered",
+        "slow started",
+        "entered the new",
+        "slow ended",
+        "left",
+        "left the new",
+    ]
 
 
 def test_after_a_reload_that_cannot_enter_the_old_one_stays(folder: Path) -> None:
@@ -161,17 +180,24 @@ def test_after_a_reload_that_cannot_enter_the_old_one_stays(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
-def test_one_that_fails_ends_the_server_like_an_import_that_fails(folder: Path, lifespan: str) -> None:
+def test_one_that_fails_ends_the_server_like_an_import_that_fails(
+    folder: Path, lifespan: str
+) -> None:
     with serving(folder, lifespan.replace("note(", "raise ValueError(", 1)) as process:
         assert process.wait() == 2
         told = process.stderr().splitlines()
     assert told[0] == "Traceback (most recent call last):"
     assert told[1].strip().startswith(f'File "{folder / "tools.py"}"')
-    assert told[-2:] == ["ValueError: entered", "toolwire: tools.__lifespan__ cannot be entered: ValueError"]
+    assert told[-2:] == [
+        "ValueError: entered",
+        "toolwire: tools.__lifespan__ cannot be entered: ValueError",
+    ]
 
 
 def test_those_entered_before_one_that_fails_are_left(folder: Path) -> None:
-    (folder / "bad.py").write_text("def __lifespan__():\n    1 / 0\n    yield\ndef unused() -> None: ...\n")
+    (folder / "bad.py").write_text(
+        "def __lifespan__():\n    1 / 0\n    yield\ndef unused() -> None: ...\n"
+    )
     (folder / "tools.py").write_text(TOOLS + SYNC)
     with running("-P", "-m", "toolwire", "serve", "tools.py", "bad.py", cwd=folder) as process:
         assert process.wait() == 2
@@ -187,11 +213,16 @@ def test_those_entered_before_one_that_fails_are_left(folder: Path) -> None:
         ),
         (
             "__lifespan__ = 5\n",
-            "a lifespan (`__lifespan__`) must be a function that returns a context manager, not int",
+            (
+                "a lifespan (`__lifespan__`) must be a function that returns a context manager,"
+                " not int"
+            ),
         ),
     ],
 )
-def test_what_is_no_context_manager_is_reported_with_the_remedy(folder: Path, lifespan: str, told: str) -> None:
+def test_what_is_no_context_manager_is_reported_with_the_remedy(
+    folder: Path, lifespan: str, told: str
+) -> None:
     with serving(folder, lifespan) as process:
         assert process.wait() == 2
         assert process.stderr() == f"toolwire: {told}\n"
@@ -207,8 +238,12 @@ def test_one_that_fails_when_it_is_left_is_logged(folder: Path, lifespan: str) -
 
 
 @pytest.mark.parametrize("lifespan", [SYNC, ASYNC])
-def test_one_that_hangs_when_it_is_left_does_not_keep_the_process(folder: Path, lifespan: str) -> None:
-    with serving(folder, lifespan.replace('note("left")', "threading.Event().wait()"), "--grace", "0.1") as process:
+def test_one_that_hangs_when_it_is_left_does_not_keep_the_process(
+    folder: Path, lifespan: str
+) -> None:
+    with serving(
+        folder, lifespan.replace('note("left")', "threading.Event().wait()"), "--grace", "0.1"
+    ) as process:
         assert process.hang_up() == []
         assert process.wait() == 0
 
@@ -234,16 +269,23 @@ def test_several_modules_have_their_own_and_share_what_they_import(tmp_path: Pat
         "from contextlib import contextmanager\nopened = []\n"
         "@contextmanager\ndef __lifespan__():\n    opened.append(1)\n    yield opened\n"
     )
-    tool = "from toolwire import Context\ndef {0}(context: Context) -> list[int]:\n    return context.state\n"
+    tool = (
+        "from toolwire import Context\ndef {0}(context: Context) -> list[int]:\n    return"
+        " context.state\n"
+    )
     (tmp_path / "a.py").write_text("from common import __lifespan__\n" + tool.format("first"))
     (tmp_path / "b.py").write_text("from common import __lifespan__\n" + tool.format("second"))
     (tmp_path / "c.py").write_text("def __lifespan__():\n    yield [3]\n" + tool.format("third"))
     (tmp_path / "d.py").write_text(tool.format("fourth"))
-    with running("-P", "-m", "toolwire", "serve", "a.py", "b.py", "c.py", "d.py", cwd=tmp_path) as process:
+    with running(
+        "-P", "-m", "toolwire", "serve", "a.py", "b.py", "c.py", "d.py", cwd=tmp_path
+    ) as process:
         states = [value(process.ask(call(name)))["result"] for name in ("first", "second", "third")]
         failed = process.ask(call("fourth"))["result"]
     assert states == [[1], [1], [3]]
-    assert failed["content"][0]["text"].endswith("fourth has no context.state: define __lifespan__ in its module")
+    assert failed["content"][0]["text"].endswith(
+        "fourth has no context.state: define __lifespan__ in its module"
+    )
 
 
 def state(context: Context) -> str:
@@ -283,7 +325,9 @@ def test_one_that_is_wanted_again_stays_while_others_are_entered() -> None:
         return str(finish.wait(5))
 
     waiting = Tool(wait).with_lifespan(first)
-    of_first, of_second = (Tool(state, name=each.__name__).with_lifespan(each) for each in (first, second))
+    of_first, of_second = (
+        Tool(state, name=each.__name__).with_lifespan(each) for each in (first, second)
+    )
     with Server([waiting, of_first]) as server:
         caller = threading.Thread(target=server.call, args=("wait",))
         caller.start()
@@ -325,8 +369,7 @@ def test_an_async_one_runs_on_the_loop_of_the_tools() -> None:
 
 def test_a_program_that_does_not_close_its_server_leaves_it_at_exit(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
-        textwrap.dedent(
-            """
+        textwrap.dedent("""
             from toolwire import AsyncContext, Context, Server
             def life():
                 yield "open"
@@ -334,8 +377,7 @@ def test_a_program_that_does_not_close_its_server_leaves_it_at_exit(tmp_path: Pa
             def state(context: Context) -> str:
                 return context.state
             print(Server([state], lifespan=life).call("state")["content"][0]["text"])
-            """
-        )
+            """)
     )
     with running(str(tmp_path / "script.py")) as process:
         assert (process.receive_line(), process.receive_line()) == (b"open", b"left")

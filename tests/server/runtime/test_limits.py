@@ -1,4 +1,6 @@
-"""What may grow has a limit: overloaded, it refuses or waits, says so, and works again afterwards."""
+"""What may grow has a limit: overloaded, it refuses or waits, says so, and works again
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,11 @@ async def ask_async(context: AsyncContext) -> str:
 
 GREETING = request(
     "initialize",
-    {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "t", "version": "1"}},
+    {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
     id="hello",
 )
 
@@ -95,7 +101,9 @@ def adds(process: Process) -> bool:
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
 
 SEVEN_AND_FIVE_OF_OURS = 7 + 5
-"""Four workers, three more for calls given up; the main thread, up to two that read, the clock, the outbox."""
+"""Four workers, three more for calls given up; the main thread, up to two that read, the clock, the
+outbox.
+"""
 
 
 @pytest.mark.process
@@ -150,7 +158,10 @@ def test_no_more_calls_are_under_way_than_may_be_given_up_or_not(tmp_path: Path,
             wait_until((tmp_path / "begun-10").exists)
         process.send(*(cancel(number) for number in range(8)))
 
-        assert [(answer["id"], answer["error"]["code"]) for answer in refused] == [(10, OVERLOADED), (11, OVERLOADED)]
+        assert [(answer["id"], answer["error"]["code"]) for answer in refused] == [
+            (10, OVERLOADED),
+            (11, OVERLOADED),
+        ]
         assert "10 calls are in progress" in refused[0]["error"]["message"]
         if name == "hang_async":  # those that were cancelled still run
             assert process.ask(call(name, id="more"))["error"]["code"] == OVERLOADED
@@ -203,7 +214,9 @@ def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> No
         process.ask(GREETING)
         process.send(*(call(name, id=number) for number in range(10)))
         received = [process.receive() for _ in range(10)]
-        questions = [message for message in received if message.get("method") == "elicitation/create"]
+        questions = [
+            message for message in received if message.get("method") == "elicitation/create"
+        ]
         refused = [message["result"] for message in received if "result" in message]
 
         assert (len(questions), len(refused)) == (3, 7)
@@ -223,11 +236,17 @@ def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.process
-def test_what_the_host_does_not_read_stays_within_its_limit_and_cancellations_get_through(tmp_path: Path) -> None:
+def test_what_the_host_does_not_read_stays_within_its_limit_and_cancellations_get_through(
+    tmp_path: Path,
+) -> None:
     limit = 1024 * 1024
     with served(tmp_path, TOOLS, "--max-unsent-bytes", str(limit), cwd=tmp_path) as process:
-        listed = len(json.dumps(process.ask(request("tools/list", id="first")), separators=(",", ":")))
-        requests = (limit + SLACK_BYTES) // listed + 200  # more than can be served, and not so many that reading stops
+        listed = len(
+            json.dumps(process.ask(request("tools/list", id="first")), separators=(",", ":"))
+        )
+        requests = (
+            limit + SLACK_BYTES
+        ) // listed + 200  # more than can be served, and not so many that reading stops
         process.send(call("note_cancellation", id="noted"))
         wait_until((tmp_path / "begun").exists)
 
@@ -290,13 +309,17 @@ def test_async_calls_begin_only_when_the_host_has_read() -> None:
     session = Server([large], max_unsent_bytes=100_000).open_session(write)
     session.feed(line(call("large", {"number": -1}, id=-1)))
     assert blocked.wait(PATIENCE_SECONDS)
-    session.feed(b"".join(line(call("large", {"number": number}, id=number)) for number in range(100)))
+    session.feed(
+        b"".join(line(call("large", {"number": number}, id=number)) for number in range(100))
+    )
     wait_until(lambda: session._writer.is_full)
     few = len(begun)
     session.feed(line(call("large", {"number": 0}, id="refused")))
 
     go.set()
-    received = {answer["id"]: answer for answer in (came.get(timeout=PATIENCE_SECONDS) for _ in range(102))}
+    received = {
+        answer["id"]: answer for answer in (came.get(timeout=PATIENCE_SECONDS) for _ in range(102))
+    }
 
     assert few < 20
     assert received["refused"]["error"]["code"] == OVERLOADED
@@ -310,7 +333,9 @@ def add(a: int, b: int) -> int:
 
 def test_a_batch_of_more_elements_than_may_be_is_refused_as_one() -> None:
     protocol = protocol_of(add, max_batch_elements=3)
-    batches = [[call("add", {"a": 1, "b": 2}, id=number) for number in range(size)] for size in (3, 4)]
+    batches = [
+        [call("add", {"a": 1, "b": 2}, id=number) for number in range(size)] for size in (3, 4)
+    ]
 
     [accepted, refused, after] = answers(protocol, batches[0], batches[1], request("ping"))
 
@@ -336,7 +361,9 @@ def test_the_answers_of_a_batch_take_no_more_than_a_result_may() -> None:
 
     [array] = answers(protocol, members)
 
-    results = [answer for answer in array if "result" in answer and not answer["result"].get("isError")]
+    results = [
+        answer for answer in array if "result" in answer and not answer["result"].get("isError")
+    ]
     assert len(array) == 60
     assert 0 < len(json.dumps(results, separators=(",", ":"))) < 5000
 
@@ -359,7 +386,9 @@ def test_no_more_subscriptions_are_open_than_calls_may_be() -> None:
     protocol = protocol_of(add, max_pending_calls=2)
     params = {"notifications": {"toolsListChanged": True}, "_meta": MODERN}
 
-    received = answers(protocol, *(request("subscriptions/listen", params, id=number) for number in range(3)))
+    received = answers(
+        protocol, *(request("subscriptions/listen", params, id=number) for number in range(3))
+    )
 
     assert [answer.get("error", {}).get("code") for answer in received] == [None, None, OVERLOADED]
 
@@ -390,7 +419,9 @@ def cancelling(pending: int) -> int:
 
 def deciding_about_a_batch(members: int) -> int:
     protocol: ServerProtocol = protocol_of(add)
-    frame = json.dumps([call("add", {"a": 1, "b": 2}, id=number) for number in range(members)]).encode()
+    frame = json.dumps(
+        [call("add", {"a": 1, "b": 2}, id=number) for number in range(members)]
+    ).encode()
     return steps(lambda: protocol.receive(frame))
 
 
@@ -426,8 +457,12 @@ def test_a_question_that_nobody_answers_ends() -> None:
     session = Server([ask], ask_seconds=0.05).open_session(lambda data: came.put(decode(data)))
     session.feed(line(GREETING) + line(call("ask", id="asks")))
     received = {
-        message.get("id", "news"): message for message in (came.get(timeout=PATIENCE_SECONDS) for _ in range(4))
+        message.get("id", "news"): message
+        for message in (came.get(timeout=PATIENCE_SECONDS) for _ in range(4))
     }
 
-    assert received["asks"]["result"]["content"][0]["text"] == "The user did not answer within 0.05 seconds."
+    assert (
+        received["asks"]["result"]["content"][0]["text"]
+        == "The user did not answer within 0.05 seconds."
+    )
     session.end()

@@ -46,8 +46,13 @@ def test_a_blocking_call_in_an_async_tool_is_named_with_its_line(
         again = lines.get(timeout=PATIENCE_SECONDS)
         caller.join(PATIENCE_SECONDS)
     line = helper.__code__.co_firstlineno + 1
-    assert report.startswith("wait_badly has blocked the event loop for 0.05 s, so other async calls wait: ")
-    assert f": test_loop_watch.py:{line} `is_reported.wait(PATIENCE_SECONDS)  # blocks`; await something" in report
+    assert report.startswith(
+        "wait_badly has blocked the event loop for 0.05 s, so other async calls wait: "
+    )
+    assert (
+        f": test_loop_watch.py:{line} `is_reported.wait(PATIENCE_SECONDS)  # blocks`; await"
+        " something" in report
+    )
     assert again == "the event loop runs again"
 
 
@@ -105,7 +110,9 @@ def test_nothing_is_watched_while_no_call_is_under_way(lines: SimpleQueue[str]) 
 def test_a_loop_that_has_not_started_or_has_ended_is_not_reported(lines: SimpleQueue[str]) -> None:
     clock = Clock()
     is_running = False
-    watch = LoopWatch(clock, lambda task: is_running, lambda: True, lambda: None, Clock.tick.__code__)  # type: ignore[arg-type]
+    watch = LoopWatch(
+        clock, lambda task: is_running, lambda: True, lambda: None, Clock.tick.__code__
+    )  # type: ignore[arg-type]
     watch.watch()
     for _ in range(2 * MOST_TICKS):
         clock.tick()

@@ -1,4 +1,6 @@
-"""What is taken is given back: memory, descriptors and threads after many thousands of calls of all kinds."""
+"""What is taken is given back: memory, descriptors and threads after many thousands of calls of all
+kinds.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,11 @@ def test_a_long_conversation_takes_no_more_than_a_short_one(tmp_path: Path) -> N
 
         def taken() -> tuple[int, int, int]:
             status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
-            return int(status["VmRSS"].split()[0]), len(list((proc / "fd").iterdir())), int(status["Threads"])
+            return (
+                int(status["VmRSS"].split()[0]),
+                len(list((proc / "fd").iterdir())),
+                int(status["Threads"]),
+            )
 
         def talk(turns: range) -> None:
             for turn in turns:
@@ -90,6 +96,8 @@ def test_a_long_conversation_takes_no_more_than_a_short_one(tmp_path: Path) -> N
 
         wait_until(lambda: taken()[2] <= threads + 8)
         assert taken()[1] == descriptors
-        assert taken()[0] < memory + 8 * 1024  # kilobytes; what 17,000 calls held for good would be ten times this
+        assert (
+            taken()[0] < memory + 8 * 1024
+        )  # kilobytes; what 17,000 calls held for good would be ten times this
         assert process.hang_up() == []
         assert process.wait() == 0

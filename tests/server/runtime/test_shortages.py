@@ -1,4 +1,6 @@
-"""What the system has run out of, or what fails where nothing should: nobody waits for an answer that never comes."""
+"""What the system has run out of, or what fails where nothing should: nobody waits for an answer
+that never comes.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ def test_threads_that_could_not_be_started_are_started_when_they_can_be(tmp_path
         process.send(*(call("block", id=number) for number in range(20)))
         wait_until((tmp_path / "refused").exists)
 
-        (tmp_path / "refused.no_more").touch()  # before the call that ends all others: its event loop is a thread too
+        (
+            tmp_path / "refused.no_more"
+        ).touch()  # before the call that ends all others: its event loop is a thread too
         process.send(call("open_all", id="open"), request("ping", id="ping"))
 
         assert {process.receive()["id"] for _ in range(22)} == {*range(20), "open", "ping"}
@@ -76,7 +80,9 @@ def test_an_event_loop_that_gets_no_thread_is_an_error_answer(tmp_path: Path) ->
     never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-loop'")
     with served(tmp_path, TOOLS + never) as process:
         assert process.ask(call("open_all", id=1))["result"]["isError"] is True
-        assert process.ask(call("add", {"a": 1, "b": 2}, id=2))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}, id=2))["result"]["structuredContent"] == {
+            "result": 3
+        }
 
         (tmp_path / "refused.no_more").touch()
 
@@ -97,7 +103,9 @@ def test_an_outbox_that_gets_no_thread_is_given_one_later(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-def test_what_waits_in_an_outbox_without_a_thread_goes_out_though_nothing_else_comes(tmp_path: Path) -> None:
+def test_what_waits_in_an_outbox_without_a_thread_goes_out_though_nothing_else_comes(
+    tmp_path: Path,
+) -> None:
     never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-outbox'")
     with served(tmp_path, TOOLS + never) as process:
         process.send(call("open_all", id=1))
@@ -114,11 +122,15 @@ def test_a_tool_that_fails_when_no_file_can_be_opened_is_answered(tmp_path: Path
     with served(tmp_path, TOOLS) as process:
         assert process.ask(call("open_files", id=1))["result"]["isError"] is False
 
-        assert "Too many open files" in process.ask(call("fail", id=2))["result"]["content"][0]["text"]
+        assert (
+            "Too many open files" in process.ask(call("fail", id=2))["result"]["content"][0]["text"]
+        )
         assert process.ask(call("add", {"a": "x"}, id=3))["result"]["isError"] is True
         assert process.ask(b"no json\n")["error"]["code"] == -32603
         assert process.ask(b"Content-Length\n")["error"]["code"] == -32603
-        assert process.ask(call("add", {"a": 1, "b": 2}, id=4))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}, id=4))["result"]["structuredContent"] == {
+            "result": 3
+        }
 
         assert process.hang_up() == []
         assert process.wait() == 0
@@ -140,7 +152,9 @@ def said() -> str:
 @pytest.mark.process
 def test_a_host_that_does_not_read_stderr_is_answered_all_the_same(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS + UNREAD_STDERR) as process:
-        process.send(*(call("fail_async" if number % 2 else "crash", id=number) for number in range(60)))
+        process.send(
+            *(call("fail_async" if number % 2 else "crash", id=number) for number in range(60))
+        )
         assert {process.receive()["id"] for _ in range(60)} == set(range(60))
         assert process.ask(request("ping", id="ping"))["id"] == "ping"
 
@@ -169,7 +183,9 @@ def test_reading_that_fails_is_the_end(capfd: pytest.CaptureFixture[str]) -> Non
     assert "no room for what was to be read" in capfd.readouterr().err
 
 
-def test_writing_that_fails_costs_nothing_but_what_was_to_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_that_fails_costs_nothing_but_what_was_to_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def add(a: int, b: int) -> int:
         return a + b
 

@@ -19,7 +19,9 @@ def add(a: int, b: int) -> int:
 
 
 def functions_of_a_call(protocol: Any, number: int) -> Counter[str]:
-    """Return the Python functions that run from the frame of a call to its response, each with how often."""
+    """Return the Python functions that run from the frame of a call to its response, each with how
+    often.
+    """
     frame = json.dumps(call("add", {"a": 1, "b": 2}, id=number)).encode()
     ran: Counter[str] = Counter()
 
@@ -31,7 +33,9 @@ def functions_of_a_call(protocol: Any, number: int) -> Counter[str]:
     sys.setprofile(note)
     try:
         [made] = protocol.receive(frame)
-        message = protocol.in_flight.finish(made, made.tool.call(made.arguments, made, made.strict_arguments))
+        message = protocol.in_flight.finish(
+            made, made.tool.call(made.arguments, made, made.strict_arguments)
+        )
     finally:
         sys.setprofile(None)
         gc.enable()
@@ -48,12 +52,20 @@ def test_a_plain_call_runs_no_more_functions_than_it_needs() -> None:
 
 
 def test_the_attributes_of_tools_that_are_served_are_in_the_objects() -> None:
-    """CPython finds them several times as fast as in a dict, which an object has once `vars` was called for it."""
+    """CPython finds them several times as fast as in a dict, which an object has once `vars` was
+    called for it.
+    """
 
     def life() -> Any:
         yield
 
-    served = Server([Tool(add, toolkit="Sums").with_lifespan(life)], separator=".", structured=False).tools[0]
+    served = Server(
+        [Tool(add, toolkit="Sums").with_lifespan(life)], separator=".", structured=False
+    ).tools[0]
 
     assert served.name == "Sums.add"
-    assert not [found for found in gc.get_referents(served) if isinstance(found, dict) and "function" in found]
+    assert not [
+        found
+        for found in gc.get_referents(served)
+        if isinstance(found, dict) and "function" in found
+    ]

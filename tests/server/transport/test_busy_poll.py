@@ -1,4 +1,6 @@
-"""When the reader looks out for the next request, and when it sleeps: decided on a clock of the test's own."""
+"""When the reader looks out for the next request, and when it sleeps: decided on a clock of the
+test's own.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ LATER = 1.0
 
 
 class Host:
-    """What a reader sees of its host: each request comes so many seconds after the last was read."""
+    """What a reader sees of its host: each request comes so many seconds after the last was
+    read.
+    """
 
     def __init__(self, *, may_poll: Callable[[], bool] = lambda: True) -> None:
         self.time = 100.0
@@ -68,7 +72,9 @@ def test_looking_out_in_vain_ends_after_a_fifth_of_a_millisecond() -> None:
     assert host.looks == pytest.approx(200, abs=2)
 
 
-def test_after_looking_out_in_vain_the_reader_sleeps_for_a_while_however_quick_the_host_is() -> None:
+def test_after_looking_out_in_vain_the_reader_sleeps_for_a_while_however_quick_the_host_is() -> (
+    None
+):
     host = Host()
     host.ask(after=SOON)
     host.ask(after=300e-6)

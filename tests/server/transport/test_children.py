@@ -1,4 +1,6 @@
-"""Processes that tools have started end with the server, however it ends, unless they have detached themselves."""
+"""Processes that tools have started end with the server, however it ends, unless they have detached
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from support.server_process import Process, call, served, wait_until
 
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc and session ids to find children by"),
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="only Linux has /proc and session ids to find children by"
+    ),
 ]
 
 SOURCE = """
@@ -47,7 +51,7 @@ def start(kind: str) -> int:
                     signal.pause()
             return child
     raise ValueError(kind)
-"""
+"""  # noqa: E501
 KINDS = (
     "child",
     "child without an environment",
@@ -117,7 +121,9 @@ def test_keep_children_lets_them_live_on(tmp_path: Path, how: str) -> None:
     os.kill(child, signal.SIGKILL)
 
 
-def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_server(tmp_path: Path) -> None:
+def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_server(
+    tmp_path: Path,
+) -> None:
     source = f"{SOURCE}\nCHILD = start('child')\n\ndef child() -> int:\n    return CHILD\n"
     with served(tmp_path, source) as server:
         child = result_of(server, "child")
@@ -128,7 +134,9 @@ def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_se
 
 
 def test_processes_that_are_not_of_the_server_are_left_alone(tmp_path: Path) -> None:
-    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])  # as a host has others
+    bystander = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(1000)"]
+    )  # as a host has others
     try:
         with served(tmp_path, SOURCE) as server:
             child = started(server, "child")

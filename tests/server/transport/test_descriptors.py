@@ -1,4 +1,6 @@
-"""A tool that closes what is not its own: the protocol is neither written to another file nor read from one."""
+"""A tool that closes what is not its own: the protocol is neither written to another file nor read
+from one.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_low_numbers_are_the_tools_own(tmp_path: Path) -> None:
     victim.touch()
     with served(tmp_path, TOOLS) as process:
         for number in range(2):
-            answer = process.ask(call("close", {"first": 3, "last": 64, "path": str(victim)}, id=number))
+            answer = process.ask(
+                call("close", {"first": 3, "last": 64, "path": str(victim)}, id=number)
+            )
             assert answer["result"]["structuredContent"] == {"result": 61}
         assert process.ask(request("ping"))["result"] == {}
         assert process.hang_up() == []
@@ -79,8 +83,12 @@ def test_each_private_descriptor_may_be_replaced_without_harm(tmp_path: Path, wh
     before = victim.read_bytes()
     with served(tmp_path, TOOLS) as process:
         numbers = process.ask(call("high"))["result"]["structuredContent"]["result"]
-        assert len(numbers) == 5  # input, output, two ends of what wakes the main thread, and the guard's pipe
-        process.send(call("replace", {"path": str(victim), "which": [numbers[which]]}), request("ping", id=2))
+        assert (
+            len(numbers) == 5
+        )  # input, output, two ends of what wakes the main thread, and the guard's pipe
+        process.send(
+            call("replace", {"path": str(victim), "which": [numbers[which]]}), request("ping", id=2)
+        )
         process.hang_up()
 
         assert process.wait() in (0, 70)

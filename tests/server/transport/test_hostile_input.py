@@ -44,19 +44,31 @@ async def echo_async(value: Any) -> Any:
 
 IDS = st.integers(-(2**70), 2**70) | st.text(max_size=8) | st.sampled_from([0, "0", -1, 10**40])
 ODD = (
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.lists(st.integers(), max_size=2)
 )
 META = st.sampled_from([None, {}, {"progressToken": 1}, {"progressToken": "t"}, MODERN, 5])
-VALUES = st.recursive(ODD, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
+VALUES = st.recursive(
+    ODD, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)
+)
 PARAMS = {
     "tools/call": st.fixed_dictionaries(
         {"name": st.sampled_from(["add", "echo", "fail", "steps", "echo_async", "none", ""]) | ODD},
         optional={
-            "arguments": st.fixed_dictionaries({}, optional={"a": VALUES, "b": VALUES, "value": VALUES}) | ODD,
+            "arguments": st.fixed_dictionaries(
+                {}, optional={"a": VALUES, "b": VALUES, "value": VALUES}
+            )
+            | ODD,
             "_meta": META,
         },
     ),
-    "tools/list": st.fixed_dictionaries({}, optional={"cursor": ODD | st.sampled_from(["0", "1", "9" * 5000])}),
+    "tools/list": st.fixed_dictionaries(
+        {}, optional={"cursor": ODD | st.sampled_from(["0", "1", "9" * 5000])}
+    ),
     "initialize": st.fixed_dictionaries({}, optional={"protocolVersion": ODD, "_meta": META}),
     "notifications/cancelled": st.fixed_dictionaries({}, optional={"requestId": IDS | ODD}),
     "$/cancelRequest": st.fixed_dictionaries({}, optional={"id": IDS | ODD}),
@@ -76,7 +88,15 @@ def messages_with(ids: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 MESSAGES = messages_with(IDS | ODD) | st.fixed_dictionaries(
-    {}, optional={"jsonrpc": ODD, "method": ODD, "id": IDS | ODD, "params": VALUES, "result": ODD, "error": ODD}
+    {},
+    optional={
+        "jsonrpc": ODD,
+        "method": ODD,
+        "id": IDS | ODD,
+        "params": VALUES,
+        "result": ODD,
+        "error": ODD,
+    },
 )
 
 
@@ -105,13 +125,21 @@ def mutated(text: bytes) -> st.SearchStrategy[bytes]:
             b"[" * 2000,
         ]
     )
-    return st.tuples(place, place, piece).map(lambda cut: text[: min(cut[:2])] + cut[2] + text[max(cut[:2]) :])
+    return st.tuples(place, place, piece).map(
+        lambda cut: text[: min(cut[:2])] + cut[2] + text[max(cut[:2]) :]
+    )
 
 
 TEXTS = (MESSAGES | st.lists(MESSAGES, max_size=4)).map(as_bytes)
 CHUNKS = st.lists(TEXTS | TEXTS.flatmap(mutated) | st.binary(max_size=40), max_size=6)
 HEADERS = st.sampled_from(
-    [b"Content-Length: 5\r\n\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: 99999\r\n\r\n", b"Content-", b"\r\n"]
+    [
+        b"Content-Length: 5\r\n\r\n",
+        b"Content-Length: x\r\n\r\n",
+        b"Content-Length: 99999\r\n\r\n",
+        b"Content-",
+        b"\r\n",
+    ]
 )
 
 
@@ -122,7 +150,9 @@ class Conversation:
         self._written: SimpleQueue[bytes] = SimpleQueue()
         tools = [tool for thing in (add, echo, fail, steps, echo_async) for tool in tools_of(thing)]
         options = {"max_message_bytes": 100_000, "grace_seconds": PATIENCE_SECONDS, **options}
-        self.session = Session(Catalog(tools), Identity("t", "1"), Settings(**options), self._written.put)
+        self.session = Session(
+            Catalog(tools), Identity("t", "1"), Settings(**options), self._written.put
+        )
         self._framing = AutoFraming()
 
     def messages(self) -> list[Any]:
@@ -171,9 +201,13 @@ slow = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 @slow
 @given(CHUNKS, st.integers(1, 50))
-def test_any_lines_are_survived_and_a_ping_is_answered_after_them(chunks: list[bytes], cut: int) -> None:
+def test_any_lines_are_survived_and_a_ping_is_answered_after_them(
+    chunks: list[bytes], cut: int
+) -> None:
     conversation = Conversation()
-    data = b"{\n" + b"\n".join(chunks) + b"\n" + as_bytes(request("ping", id="the last one")) + b"\n"
+    data = (
+        b"{\n" + b"\n".join(chunks) + b"\n" + as_bytes(request("ping", id="the last one")) + b"\n"
+    )
 
     for start in range(0, len(data), cut * 100):
         conversation.session.feed(data[start : start + cut * 100])
@@ -181,18 +215,28 @@ def test_any_lines_are_survived_and_a_ping_is_answered_after_them(chunks: list[b
     messages = conversation.messages()
     for message in messages:
         check(message)
-    # A mutation may have made the last line part of nothing else: lines end at newlines, whatever is in them.
+    # A mutation may have made the last line part of nothing else: lines end at newlines, whatever
+    # is in them.
     answers = [m for m in messages if isinstance(m, dict) and m.get("id") == "the last one"]
     assert len(answers) == 1
-    assert "result" in answers[0] or answers[0]["error"]["code"] == -32602  # modern clients must say their version
+    assert (
+        "result" in answers[0] or answers[0]["error"]["code"] == -32602
+    )  # modern clients must say their version
 
 
 @slow
-@given(st.lists(TEXTS | TEXTS.flatmap(mutated) | HEADERS | st.binary(max_size=20), max_size=6), st.integers(1, 50))
+@given(
+    st.lists(TEXTS | TEXTS.flatmap(mutated) | HEADERS | st.binary(max_size=20), max_size=6),
+    st.integers(1, 50),
+)
 def test_any_bytes_between_headers_are_survived_too(chunks: list[bytes], cut: int) -> None:
     conversation = Conversation()
-    first, last = (wrap_with_header(as_bytes(request("ping", id=name))) for name in ("first", "last"))
-    data = first + b"".join(chunk if b"Content" in chunk else wrap_with_header(chunk) for chunk in chunks)
+    first, last = (
+        wrap_with_header(as_bytes(request("ping", id=name))) for name in ("first", "last")
+    )
+    data = first + b"".join(
+        chunk if b"Content" in chunk else wrap_with_header(chunk) for chunk in chunks
+    )
     # A header that announced too much takes in what follows it, up to the next header: hence twice.
     data += last + last
 
@@ -214,7 +258,10 @@ def test_every_request_with_a_readable_id_is_answered_exactly_once(
     requests = []
     for number, message in enumerate(messages):
         if "id" in message:
-            message = {**message, "id": data.draw(st.sampled_from([number, f"n{number}", 10**30 + number]))}
+            message = {
+                **message,
+                "id": data.draw(st.sampled_from([number, f"n{number}", 10**30 + number])),
+            }
             requests.append(message["id"])
         elif "cancel" in message["method"].lower():
             message = {**message, "params": {"id": "nobody", "requestId": "nobody"}}
@@ -227,8 +274,14 @@ def test_every_request_with_a_readable_id_is_answered_exactly_once(
     conversation.session.feed(b"".join(map(wrap, texts)))
 
     received = conversation.messages()
-    answers = [answer for message in received for answer in (message if isinstance(message, list) else [message])]
-    unreadable = [text for text in texts if b"NaN" in text or b"Infinity" in text or b"\\ud" in text]
+    answers = [
+        answer
+        for message in received
+        for answer in (message if isinstance(message, list) else [message])
+    ]
+    unreadable = [
+        text for text in texts if b"NaN" in text or b"Infinity" in text or b"\\ud" in text
+    ]
     if not unreadable:
         assert Counter(a["id"] for a in answers if a.get("id") is not None) == Counter(requests)
     assert sum(isinstance(message, list) for message in received) <= 1
@@ -238,7 +291,9 @@ def test_every_request_with_a_readable_id_is_answered_exactly_once(
 @pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
 def test_a_conversation_may_arrive_byte_by_byte(wrap: Any, cut: int) -> None:
     conversation = Conversation()
-    data = b"".join(wrap(as_bytes(call("add", {"a": number, "b": 1}, id=number))) for number in range(40))
+    data = b"".join(
+        wrap(as_bytes(call("add", {"a": number, "b": 1}, id=number))) for number in range(40)
+    )
 
     for start in range(0, len(data), cut):
         conversation.session.feed(data[start : start + cut])
@@ -263,7 +318,9 @@ def test_each_oddity_has_its_stated_answer_and_the_next_request_is_served(name: 
     conversation = Conversation()
     text = as_bytes(request("ping"))
 
-    conversation.session.feed(pattern.replace(b"%b", text) + b"\n" + as_bytes(request("ping", id="next")) + b"\n")
+    conversation.session.feed(
+        pattern.replace(b"%b", text) + b"\n" + as_bytes(request("ping", id="next")) + b"\n"
+    )
 
     first, last = conversation.messages()
     assert first.get("error", {}).get("code") == code
@@ -285,7 +342,13 @@ def test_megabytes_of_nothing_before_the_first_message_cost_little(blank: bytes)
 
 def test_a_batch_of_a_hundred_thousand_is_answered_by_one_array() -> None:
     conversation = Conversation(max_message_bytes=2**26, max_batch_elements=100_000)
-    batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number for number in range(100_000)) + b"]"
+    batch = (
+        b"["
+        + b",".join(
+            b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number for number in range(100_000)
+        )
+        + b"]"
+    )
 
     conversation.session.feed(batch + b"\n")
 
@@ -313,7 +376,9 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("text", "id", "code"), LIMITS)
-def test_a_message_beyond_the_limit_is_refused_with_its_id(process: Process, text: bytes, id: Any, code: int) -> None:
+def test_a_message_beyond_the_limit_is_refused_with_its_id(
+    process: Process, text: bytes, id: Any, code: int
+) -> None:
     answer = process.ask(text + b"\n")
 
     assert (answer["id"], answer["error"]["code"]) == (id, code)
@@ -324,7 +389,9 @@ def test_a_message_beyond_the_limit_is_refused_with_its_id(process: Process, tex
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXTS.flatmap(mutated) | TEXTS | st.binary(max_size=200), max_size=8))
 def test_a_real_process_survives_any_lines(process: Process, lines: list[bytes]) -> None:
-    """It goes on from one example to the next, so that whatever has been left behind is met again."""
+    """It goes on from one example to the next, so that whatever has been left behind is met
+    again.
+    """
     process.send(*(line.replace(b"\n", b" ") + b"\n" for line in lines))
     process.send(call("echo", {"value": "done"}, id="the last one", **MODERN))
 

@@ -121,7 +121,9 @@ def test_tools_that_never_end_keep_nobody_waiting(tmp_path: Path, how: Any) -> N
         for name in HANGING:
             if name != "block_the_loop":
                 start(process, name, tmp_path / name)
-        start(process, "block_the_loop", tmp_path / "blocked")  # now the event loop hears of nothing any more
+        start(
+            process, "block_the_loop", tmp_path / "blocked"
+        )  # now the event loop hears of nothing any more
 
         if how == "end of input":
             assert process.hang_up() == []
@@ -135,7 +137,9 @@ def test_tools_that_never_end_keep_nobody_waiting(tmp_path: Path, how: Any) -> N
 @pytest.mark.parametrize("how", ["end of input", *SIGNALS])
 def test_a_host_that_has_stopped_reading_keeps_nobody_waiting(tmp_path: Path, how: Any) -> None:
     with served(tmp_path, TOOLS, "--grace", "0.05") as process:
-        process.send(call("text", {"size": 1_000_000}, id=1), call("text", {"size": 1_000_000}, id=2))
+        process.send(
+            call("text", {"size": 1_000_000}, id=1), call("text", {"size": 1_000_000}, id=2)
+        )
         start(process, "report_forever", tmp_path / "note", progressToken="t")
         process.send(*(request("ping", id=f"{number}{'x' * 1000}") for number in range(100)))
         process.send(b'{"jsonrpc":"2.0","id":3,"method":"ping"}')  # a last line without its end
@@ -150,16 +154,20 @@ def test_a_host_that_has_stopped_reading_keeps_nobody_waiting(tmp_path: Path, ho
 
 
 @pytest.mark.parametrize("how", ["end of input", signal.SIGTERM])
-def test_a_host_that_reads_neither_answers_nor_the_log_keeps_nobody_waiting(tmp_path: Path, how: Any) -> None:
+def test_a_host_that_reads_neither_answers_nor_the_log_keeps_nobody_waiting(
+    tmp_path: Path, how: Any
+) -> None:
     (tmp_path / "tools_file.py").write_text(TOOLS, encoding="utf-8")
     command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as popen:
         assert popen.stdin is not None
-        sent = b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%b","arguments":{"times":1}}}\n'
+        sent = b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%b","arguments":{"times":1}}}\n'  # noqa: E501
         for number in range(60):
             popen.stdin.write(sent % (number, b"fail_loudly"))
-        popen.stdin.write(b'{"jsonrpc":"2.0","id":"h","method":"tools/call","params":{"name":"hang"}}\n')
+        popen.stdin.write(
+            b'{"jsonrpc":"2.0","id":"h","method":"tools/call","params":{"name":"hang"}}\n'
+        )
         popen.stdin.flush()
         if how == "end of input":
             popen.stdin.close()
@@ -210,7 +218,9 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: int) -> None:
 
 
 @pytest.mark.parametrize("first", ["the end of the input", "the signal"])
-def test_a_signal_together_with_the_end_of_the_input_is_a_clean_end(tmp_path: Path, first: str) -> None:
+def test_a_signal_together_with_the_end_of_the_input_is_a_clean_end(
+    tmp_path: Path, first: str
+) -> None:
     for _ in range(10):
         with served(tmp_path, TOOLS) as process:
             process.ask(request("ping"))
@@ -226,7 +236,9 @@ def test_a_signal_together_with_the_end_of_the_input_is_a_clean_end(tmp_path: Pa
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_while_the_tools_are_imported_is_a_clean_end_as_well(tmp_path: Path, number: int) -> None:
+def test_a_signal_while_the_tools_are_imported_is_a_clean_end_as_well(
+    tmp_path: Path, number: int
+) -> None:
     note, left = tmp_path / "note", tmp_path / "left"
     source = (
         "import atexit, threading\n"
@@ -250,7 +262,9 @@ def test_a_signal_while_the_tools_are_imported_is_a_clean_end_as_well(tmp_path: 
 
 
 def test_signals_come_at_any_moment_of_the_start(tmp_path: Path) -> None:
-    """The main thread sends itself the signal at each line it runs, from taking the signals to waiting for the end."""
+    """The main thread sends itself the signal at each line it runs, from taking the signals to
+    waiting for the end.
+    """
     script = tmp_path / "script.py"
     script.write_text(
         "import os, signal, sys\n"
@@ -275,7 +289,9 @@ def test_signals_come_at_any_moment_of_the_start(tmp_path: Path) -> None:
         with running(str(script), str(step)) as process:
             with suppress(BrokenPipeError):
                 process.send(request("ping"))
-            if process.receive_line() is not None:  # it waits already, and somebody else must send the signal
+            if (
+                process.receive_line() is not None
+            ):  # it waits already, and somebody else must send the signal
                 process.popen.send_signal(signal.SIGTERM)
             assert process.wait() == 0
             assert process.stderr() == ""

@@ -1,4 +1,6 @@
-"""Tools that do what they must not with the process they run in: streams, descriptors, forks, exits."""
+"""Tools that do what they must not with the process they run in: streams, descriptors, forks,
+exits.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import PATIENCE_SECONDS, call, filtered_environment, request, running, served, wait_until
+from support.server_process import (
+    PATIENCE_SECONDS,
+    call,
+    filtered_environment,
+    request,
+    running,
+    served,
+    wait_until,
+)
 
 pytestmark = pytest.mark.process
 
@@ -163,7 +173,7 @@ def is_unprintable() -> str:
 
 async def is_unprintable_async() -> str:
     raise Unprintable()
-"""
+"""  # noqa: E501
 
 needs_fork = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="nothing forks here")
 
@@ -175,9 +185,16 @@ def text_of(answer: Any) -> Any:
 @needs_fork
 @pytest.mark.parametrize(
     ("name", "status"),
-    [("forks_and_returns", 0), ("forks_and_exits", 7), ("forks_and_raises", 1), ("forks_on_the_loop", 0)],
+    [
+        ("forks_and_returns", 0),
+        ("forks_and_exits", 7),
+        ("forks_and_raises", 1),
+        ("forks_on_the_loop", 0),
+    ],
 )
-def test_a_forked_child_that_comes_back_is_no_second_server(tmp_path: Path, name: str, status: int) -> None:
+def test_a_forked_child_that_comes_back_is_no_second_server(
+    tmp_path: Path, name: str, status: int
+) -> None:
     with served(tmp_path, TOOLS + "\natexit.register(print, 'exit function')\n") as process:
         for number in range(3):
             answer = process.ask(call(name, id=number, progressToken="t"))
@@ -191,7 +208,9 @@ def test_a_forked_child_that_comes_back_is_no_second_server(tmp_path: Path, name
 
 @needs_fork
 def test_a_forked_child_ends_though_its_stdout_is_locked_for_ever(tmp_path: Path) -> None:
-    """The thread that was printing at that moment does not exist in the child, and cannot let go of the lock."""
+    """The thread that was printing at that moment does not exist in the child, and cannot let go of
+    the lock.
+    """
     with served(tmp_path, TOOLS) as process:
         assert text_of(process.ask(call("forks_while_printing"))) == "[0,0,0,0]"
 
@@ -222,7 +241,13 @@ def test_an_orphan_of_a_tool_keeps_neither_stream_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["closes_descriptors", "closes_streams", "replaces_streams", "removes_streams", "writes_everywhere"],
+    [
+        "closes_descriptors",
+        "closes_streams",
+        "replaces_streams",
+        "removes_streams",
+        "writes_everywhere",
+    ],
 )
 @pytest.mark.parametrize("unbuffered", [False, True])
 def test_whatever_a_tool_does_to_the_standard_streams_the_protocol_goes_on(
@@ -232,18 +257,31 @@ def test_whatever_a_tool_does_to_the_standard_streams_the_protocol_goes_on(
     with served(tmp_path, TOOLS, env=env) as process:
         assert process.ask(call(name, id=1))["result"]["isError"] is False
         assert process.ask(call("is_unprintable", id=2))["result"]["isError"] is True
-        assert process.ask(call("add", {"a": 1, "b": 2}, id=3))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}, id=3))["result"]["structuredContent"] == {
+            "result": 3
+        }
 
         assert process.hang_up() == []
         assert process.wait() == 0
         told = process.stderr()
     if name == "writes_everywhere":
-        for way in ("print", "__stdout__", "buffer", "descriptor", "printf", "logging", "warnings", "a child"):
+        for way in (
+            "print",
+            "__stdout__",
+            "buffer",
+            "descriptor",
+            "printf",
+            "logging",
+            "warnings",
+            "a child",
+        ):
             assert f"by {way}" in told
 
 
 @pytest.mark.parametrize("unbuffered", [False, True])
-def test_what_is_written_at_the_end_reaches_stderr_at_most(tmp_path: Path, unbuffered: bool) -> None:
+def test_what_is_written_at_the_end_reaches_stderr_at_most(
+    tmp_path: Path, unbuffered: bool
+) -> None:
     env = {**filtered_environment(), **({"PYTHONUNBUFFERED": "1"} if unbuffered else {})}
     with served(tmp_path, TOOLS, env=env) as process:
         assert text_of(process.ask(call("writes_later"))) == "later"
@@ -251,7 +289,9 @@ def test_what_is_written_at_the_end_reaches_stderr_at_most(tmp_path: Path, unbuf
         assert process.hang_up() == []
         assert process.wait() == 0
         # What C has kept in a buffer of its own is lost; nobody but its author can flush that.
-        assert set(process.stderr().splitlines()) - {"left in the buffer of C"} == {"left in our bufferby atexit"}
+        assert set(process.stderr().splitlines()) - {"left in the buffer of C"} == {
+            "left in our bufferby atexit"
+        }
 
 
 def test_whatever_a_tool_raises_is_its_own_failure(tmp_path: Path) -> None:
@@ -261,7 +301,11 @@ def test_whatever_a_tool_raises_is_its_own_failure(tmp_path: Path) -> None:
         for name in names * 2:
             answer = process.ask(call(name, id=name))
             assert (answer["id"], answer["result"]["isError"]) == (name, True)
-            assert process.ask(request("ping", id="p")) == {"jsonrpc": "2.0", "id": "p", "result": {}}
+            assert process.ask(request("ping", id="p")) == {
+                "jsonrpc": "2.0",
+                "id": "p",
+                "result": {},
+            }
 
         assert process.hang_up() == []
         assert process.wait() == 0
@@ -295,7 +339,9 @@ def test_a_process_without_a_working_stderr_serves(tmp_path: Path, closed: str) 
 
 
 def test_answers_go_to_a_file_while_stderr_is_a_pipe(tmp_path: Path) -> None:
-    (tmp_path / "tools_file.py").write_text("def shouts() -> None:\n    print('\u00e9')\n", encoding="utf-8")
+    (tmp_path / "tools_file.py").write_text(
+        "def shouts() -> None:\n    print('\u00e9')\n", encoding="utf-8"
+    )
 
     with open(tmp_path / "answers", "wb") as answers:
         done = subprocess.run(
@@ -326,7 +372,9 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
             cwd=tmp_path,
         )
         theirs.close()
-        ours.sendall(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writes_everywhere"}}\n')
+        ours.sendall(
+            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writes_everywhere"}}\n'
+        )
         ours.shutdown(socket.SHUT_WR)
         out, _ = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 0
@@ -337,7 +385,9 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
 
 def test_streams_that_somebody_makes_non_blocking_are_served_all_the_same(tmp_path: Path) -> None:
     """As a wrapper in Node does that has left us its own standard streams."""
-    (tmp_path / "tools_file.py").write_text('def text(size: int) -> str:\n    return "x" * size\n', encoding="utf-8")
+    (tmp_path / "tools_file.py").write_text(
+        'def text(size: int) -> str:\n    return "x" * size\n', encoding="utf-8"
+    )
     (their_in, our_out), (our_in, their_out) = os.pipe(), os.pipe()
     with open(our_out, "wb", buffering=0) as questions, open(our_in, "rb") as answers:
         process = subprocess.Popen(
@@ -364,7 +414,9 @@ def test_streams_that_somebody_makes_non_blocking_are_served_all_the_same(tmp_pa
 
 def test_a_script_that_serves_is_protected_as_well(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(TOOLS + "\nimport toolwire\ntoolwire.serve([writes_everywhere, forks_and_returns])\n")
+    script.write_text(
+        TOOLS + "\nimport toolwire\ntoolwire.serve([writes_everywhere, forks_and_returns])\n"
+    )
     with running(str(script)) as process:
         assert text_of(process.ask(call("writes_everywhere"))) == "written"
         assert text_of(process.ask(call("forks_and_returns"))) == "parent 0"

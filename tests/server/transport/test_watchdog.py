@@ -1,4 +1,6 @@
-"""A tool that holds the interpreter's lock: the end comes all the same, and whoever waits is told why."""
+"""A tool that holds the interpreter's lock: the end comes all the same, and whoever waits is told
+why.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import PATIENCE_SECONDS, Process, call, filtered_environment, request, served, wait_until
+from support.server_process import (
+    PATIENCE_SECONDS,
+    Process,
+    call,
+    filtered_environment,
+    request,
+    served,
+    wait_until,
+)
 
 pytestmark = pytest.mark.process
 
@@ -113,7 +123,9 @@ def test_the_end_of_any_kind_of_input_is_noticed(tmp_path: Path, kind: str) -> N
         os.close(ours)
         os.close(theirs)
         (tmp_path / "input").write_bytes(line)
-        ours, theirs = pty.openpty() if kind == "terminal" else (-1, os.open(tmp_path / "input", os.O_RDONLY))
+        ours, theirs = (
+            pty.openpty() if kind == "terminal" else (-1, os.open(tmp_path / "input", os.O_RDONLY))
+        )
     command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -143,7 +155,9 @@ def test_a_connected_host_is_told_of_a_stuck_interpreter_and_can_wait(tmp_path: 
         hold(process, "hold_the_lock", tmp_path / "holds", seconds=6)
 
         assert process.receive()["result"]["content"][0]["text"] == "done"
-        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {
+            "result": 3
+        }
         wait_until(lambda: "runs again" in process.stderr_so_far())
         process.popen.kill()
         stderr = process.stderr()
@@ -152,25 +166,33 @@ def test_a_connected_host_is_told_of_a_stuck_interpreter_and_can_wait(tmp_path: 
 
 
 def test_a_server_suspended_during_a_call_is_reported_as_stuck(tmp_path: Path) -> None:
-    """A limit that the docs name: from outside, a stopped server looks like one whose interpreter is held."""
+    """A limit that the docs name: from outside, a stopped server looks like one whose interpreter
+    is held.
+    """
     with served(tmp_path, TOOLS) as process:
         hold(process, "wait", tmp_path / "waits")
         process.popen.send_signal(signal.SIGSTOP)
         wait_until(lambda: "no Python code has run for 5 s" in process.stderr_so_far())
 
         process.popen.send_signal(signal.SIGCONT)
-        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {
+            "result": 3
+        }
 
 
 def test_another_signal_does_not_end_a_server_that_is_busy(tmp_path: Path) -> None:
     note = tmp_path / "handled"
-    with served(tmp_path, TOOLS, "--grace", "0.05", env={**filtered_environment(), "SLOW": str(note)}) as process:
+    with served(
+        tmp_path, TOOLS, "--grace", "0.05", env={**filtered_environment(), "SLOW": str(note)}
+    ) as process:
         hold(process, "hold_the_lock", tmp_path / "note", seconds=3)
         process.popen.send_signal(signal.SIGALRM)
 
         assert process.receive()["result"]["content"][0]["text"] == "done"
         wait_until(note.exists)
-        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {"result": 3}
+        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {
+            "result": 3
+        }
 
 
 def test_a_named_pipe_may_change_hands(tmp_path: Path) -> None:
@@ -180,11 +202,18 @@ def test_a_named_pipe_may_change_hands(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
     with (
         (tmp_path / "pipe").open("rb") as pipe,
-        subprocess.Popen([*command, "--log-level", "off"], stdin=pipe, stdout=-1, cwd=tmp_path) as popen,
+        subprocess.Popen(
+            [*command, "--log-level", "off"], stdin=pipe, stdout=-1, cwd=tmp_path
+        ) as popen,
     ):
         try:
             assert popen.stdout is not None
-            os.write(theirs, json.dumps(call("hold_the_lock", {"note": str(tmp_path / "1"), "seconds": 3})).encode())
+            os.write(
+                theirs,
+                json.dumps(
+                    call("hold_the_lock", {"note": str(tmp_path / "1"), "seconds": 3})
+                ).encode(),
+            )
             os.write(theirs, b"\n")
             wait_until((tmp_path / "1").exists)
             os.close(theirs)
@@ -210,7 +239,9 @@ def test_the_guard_is_one_small_process_that_ends_with_the_server(tmp_path: Path
         wait_until((tmp_path / "copy").read_text)
         copy = int((tmp_path / "copy").read_text())
         try:
-            (guard,) = set(process.ask(call("children"))["result"]["structuredContent"]["result"]) - {copy}
+            (guard,) = set(
+                process.ask(call("children"))["result"]["structuredContent"]["result"]
+            ) - {copy}
             assert b"watchdog_process.py" in Path(f"/proc/{guard}/cmdline").read_bytes()
             process.popen.kill()
             process.wait()

@@ -1,4 +1,6 @@
-"""Tools on engines: a Dask cluster, submitit and executors. They behave as in processes of this machine."""
+"""Tools on engines: a Dask cluster, submitit and executors. They behave as in processes of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,8 @@ EXECUTORS = {
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Servers and nodes import Dask one after the other, which takes many seconds where much else is running.
+    # Servers and nodes import Dask one after the other, which takes many seconds where much else is
+    # running.
     monkeypatch.setattr("support.server_process.PATIENCE_SECONDS", 90)
 
 
@@ -164,7 +167,9 @@ def serving(folder: Path, engine: str, *options: str) -> Iterator[Process]:
     """Serve the tools on *engine*: one of the executors, or text for `--run-on`."""
     environment = {**os.environ, "HOME": str(folder)}
     if engine not in EXECUTORS:
-        with served(folder, TOOLS, "--run-on", f"there={engine}", *options, cwd=folder, env=environment) as process:
+        with served(
+            folder, TOOLS, "--run-on", f"there={engine}", *options, cwd=folder, env=environment
+        ) as process:
             yield process
         return
     (folder / "tools_file.py").write_text(TOOLS)
@@ -223,12 +228,18 @@ def test_calls_on_an_engine_behave_as_in_a_process(process: Process, tmp_path: P
     assert first != value_of(process.ask(call("pid_of_server")))
     assert value_of(process.ask(call("pid"))) == first
 
-    assert "leave: the tool's process ended with exit status 3" in text_of(process.ask(call("leave", {"status": 3})))
-    assert "ran out of memory (limit 64 MiB)" in text_of(process.ask(call("allocate", {"bytes": 1 << 28})))
+    assert "leave: the tool's process ended with exit status 3" in text_of(
+        process.ask(call("leave", {"status": 3}))
+    )
+    assert "ran out of memory (limit 64 MiB)" in text_of(
+        process.ask(call("allocate", {"bytes": 1 << 28}))
+    )
     assert value_of(process.ask(call("allocate", {"bytes": 1 << 20}))) == 1 << 20
 
     note = tmp_path / "limit"
-    assert "did not finish within 1.5 seconds" in text_of(process.ask(call("too_long", {"path": str(note)})))
+    assert "did not finish within 1.5 seconds" in text_of(
+        process.ask(call("too_long", {"path": str(note)}))
+    )
     wait_until_gone(noted(note))
 
     process.send(call("steps", {"count": 3}, id="steps", progressToken="p"))
@@ -262,13 +273,23 @@ def test_a_question_reaches_the_user_from_an_engine(process: Process) -> None:
     assert question["method"] == "elicitation/create"
     assert question["params"]["message"] == "How many apples?"
 
-    process.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"answer": 3}}})
+    process.send(
+        {
+            "jsonrpc": "2.0",
+            "id": question["id"],
+            "result": {"action": "accept", "content": {"answer": 3}},
+        }
+    )
 
     assert text_of(process.receive()) == "3 apples"
-    assert process.hang_up() == []  # a server that is killed leaves the processes of its script's executor
+    assert (
+        process.hang_up() == []
+    )  # a server that is killed leaves the processes of its script's executor
 
 
-def test_a_tool_of_an_engine_runs_only_with_the_consent_of_the_user(process: Process, tmp_path: Path) -> None:
+def test_a_tool_of_an_engine_runs_only_with_the_consent_of_the_user(
+    process: Process, tmp_path: Path
+) -> None:
     path = tmp_path / "kept"
     path.touch()
     client = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "test", "version": "1"}}
@@ -278,9 +299,13 @@ def test_a_tool_of_an_engine_runs_only_with_the_consent_of_the_user(process: Pro
         assert question["params"]["message"] == f'Really remove "{path}"?'
         assert path.exists()
         reply = {"action": "accept", "content": {"answer": answer}}
-        assert text_of(process.ask({"jsonrpc": "2.0", "id": question["id"], "result": reply})).startswith(text)
+        assert text_of(
+            process.ask({"jsonrpc": "2.0", "id": question["id"], "result": reply})
+        ).startswith(text)
         assert path.exists() is not answer
-    assert process.hang_up() == []  # a server that is killed leaves the processes of its script's executor
+    assert (
+        process.hang_up() == []
+    )  # a server that is killed leaves the processes of its script's executor
 
 
 def listening(pid: int) -> set[str]:
@@ -288,9 +313,15 @@ def listening(pid: int) -> set[str]:
     files = [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
     sockets = {os.readlink(file) for file in files if os.path.lexists(file)}
     rows = [
-        line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()
     ]
-    return {row[1].rpartition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+    return {
+        row[1].rpartition(":")[0]
+        for row in rows
+        if row[3] == "0A" and f"socket:[{row[9]}]" in sockets
+    }
 
 
 def test_the_local_cluster_listens_on_no_address_of_others(tmp_path: Path) -> None:
@@ -313,7 +344,9 @@ def test_a_thousand_calls_are_answered_once_each(on_dask: Process) -> None:
 
 
 def test_a_cancelled_call_frees_its_place_for_the_next(on_dask: Process, tmp_path: Path) -> None:
-    on_dask.send(*(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2)))
+    on_dask.send(
+        *(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2))
+    )
     for number in range(2):
         noted(tmp_path / str(number))
     on_dask.send(call("pid", id="queued"))
@@ -324,7 +357,9 @@ def test_a_cancelled_call_frees_its_place_for_the_next(on_dask: Process, tmp_pat
 
 
 def test_a_call_that_waits_for_a_place_can_be_cancelled(on_dask: Process, tmp_path: Path) -> None:
-    on_dask.send(*(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2)))
+    on_dask.send(
+        *(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2))
+    )
     for number in range(2):
         noted(tmp_path / str(number))
     on_dask.send(call("forever", {"path": str(tmp_path / "queued")}, id="queued"))
@@ -337,8 +372,12 @@ def test_a_call_that_waits_for_a_place_can_be_cancelled(on_dask: Process, tmp_pa
     assert not (tmp_path / "queued").exists()
 
 
-def test_a_call_waits_only_for_a_time_for_a_place(on_dask: Process, shared: Cluster, tmp_path: Path) -> None:
-    on_dask.send(*(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2)))
+def test_a_call_waits_only_for_a_time_for_a_place(
+    on_dask: Process, shared: Cluster, tmp_path: Path
+) -> None:
+    on_dask.send(
+        *(call("forever", {"path": str(tmp_path / str(number))}, id=number) for number in range(2))
+    )
     for number in range(2):
         noted(tmp_path / str(number))
 
@@ -354,13 +393,18 @@ def test_two_servers_share_a_cluster(shared: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path / "a", engine) as one, serving(tmp_path / "b", engine) as other:
         for process in (one, other):
             process.send(*(call("pid", id=number) for number in range(50)))
-        found = [{value_of(answer) for answer in answers_by_id(each, 50).values()} for each in (one, other)]
+        found = [
+            {value_of(answer) for answer in answers_by_id(each, 50).values()}
+            for each in (one, other)
+        ]
 
     assert not found[0] & found[1]
 
 
 def worker_of(pid: int) -> int:
-    """Return the process of Dask that has started the tool's process *pid*: two above it is the subreaper's parent."""
+    """Return the process of Dask that has started the tool's process *pid*: two above it is the
+    subreaper's parent.
+    """
     for _ in range(2):
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return pid
@@ -426,7 +470,8 @@ def test_an_unreachable_scheduler_is_an_error_of_the_call(tmp_path: Path) -> Non
         process.send(*(call("pid", id=number) for number in range(3)))
 
         assert all(
-            f"pid: the tool's process could not be started: dask:{address}: " in text_of(process.receive())
+            f"pid: the tool's process could not be started: dask:{address}: "
+            in text_of(process.receive())
             for _ in range(3)
         )
         assert value_of(process.ask(call("pid_of_server"))) == process.popen.pid
@@ -444,14 +489,19 @@ def test_a_node_without_the_file_says_so(tmp_path: Path) -> None:
 REFUSED = [
     ("there=dask", "'dask' is no engine; write --run-on NAME=dask:tcp://HOST:PORT"),
     ("there=celery:x", "'celery:x' is no engine"),
-    ("elsewhere=dask:local", "it runs in 'there', which this server does not have; add --run-on there=dask:tcp://"),
+    (
+        "elsewhere=dask:local",
+        "it runs in 'there', which this server does not have; add --run-on there=dask:tcp://",
+    ),
     ("elsewhere=dask:local", "or there=process for this machine; it has only 'elsewhere'"),
     ("there", "--run-on takes NAME=ENGINE, as in cluster=dask:tcp://HOST:8786, not 'there'"),
 ]
 
 
 @pytest.mark.parametrize(("option", "reason"), REFUSED)
-def test_an_engine_that_does_not_exist_is_refused_at_the_start(tmp_path: Path, option: str, reason: str) -> None:
+def test_an_engine_that_does_not_exist_is_refused_at_the_start(
+    tmp_path: Path, option: str, reason: str
+) -> None:
     with served(tmp_path, TOOLS, "--run-on", option) as process:
         assert process.wait() == 2
         assert reason in process.stderr()
@@ -465,7 +515,9 @@ def test_an_engine_that_no_tool_runs_in_is_named(tmp_path: Path) -> None:
         wait_until(lambda: told in process.stderr_so_far())
 
 
-def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_whose_package_is_missing_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     @tool_api(runs_in="there")
     def tool() -> None: ...
 
@@ -473,7 +525,11 @@ def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: 
     monkeypatch.setattr("toolwire.upstream.cluster.engines.find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match=r"pip install 'toolwire\[dask\]'"):
-        loaded(tools_of(tool), {"targets": ["file.py"]}, settings_of({"run_on": {"there": "dask:local"}}))
+        loaded(
+            tools_of(tool),
+            {"targets": ["file.py"]},
+            settings_of({"run_on": {"there": "dask:local"}}),
+        )
 
 
 def test_a_name_for_this_machine_needs_no_engine(tmp_path: Path) -> None:

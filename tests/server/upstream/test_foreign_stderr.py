@@ -51,12 +51,16 @@ def test_lines_over_the_limit_of_a_second_are_left_out_and_counted(
 
     expected = [f"git: {number}" for number in range(MAX_LINES)]
     if extra:
-        expected.append(f"git: (more than {MAX_LINES} lines in a second: the next ones are left out)")
+        expected.append(
+            f"git: (more than {MAX_LINES} lines in a second: the next ones are left out)"
+        )
         expected.append(f"git: ({extra} lines were left out)")
     assert capsys.readouterr().err.splitlines() == [*expected, "git: next"]
 
 
-def test_the_count_is_written_at_the_end_of_the_server(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_count_is_written_at_the_end_of_the_server(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = LineOutput(ForeignStderr("git"))
 
     lines.feed("again\n" * (MAX_LINES + 3))

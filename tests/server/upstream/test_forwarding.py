@@ -52,7 +52,9 @@ class Forwarded(Tool):
         super().__init__(lambda: None, name=name)
         self._client = client
 
-    def call(self, arguments: dict[str, Any], caller: Any, strict_arguments: bool = False) -> dict[str, Any]:
+    def call(
+        self, arguments: dict[str, Any], caller: Any, strict_arguments: bool = False
+    ) -> dict[str, Any]:
         connection = run(self._client.ready(Deadline(10))).connection
         return forward(caller, connection, {"name": self.name, "arguments": arguments})
 
@@ -61,7 +63,9 @@ class Forwarded(Tool):
 def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     (tmp_path / "there.py").write_text(THERE, encoding="utf-8")
     command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "there.py")]
-    pending = connect(command, era=request.param, inherit_env=True, on_ask=lambda _: NoAnswer.DISMISSED)
+    pending = connect(
+        command, era=request.param, inherit_env=True, on_ask=lambda _: NoAnswer.DISMISSED
+    )
     client = pending.client(BLOCKING)
     run(client.__aenter__())
     names = ("add", "count", "ask", "die", "unknown")

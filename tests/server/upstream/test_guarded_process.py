@@ -1,4 +1,6 @@
-"""A command below the subreaper: it runs as if started directly, and leaves no process behind however it ends."""
+"""A command below the subreaper: it runs as if started directly, and leaves no process behind
+however it ends.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Run:
 def no_descriptor_is_lost() -> Iterator[None]:
     before = len(os.listdir("/proc/self/fd"))
     yield
-    wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)  # earlier tests may leave some to the collector
+    wait_until(
+        lambda: len(os.listdir("/proc/self/fd")) <= before
+    )  # earlier tests may leave some to the collector
 
 
 def is_alive(path: Path) -> bool:
@@ -63,15 +67,27 @@ def is_alive(path: Path) -> bool:
     return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
-@pytest.mark.parametrize("env", [PATH, {**PATH, "LC_CTYPE": "C", "PYTHONPATH": "/nowhere", "WORD": "ü"}])
-def test_a_command_gets_its_environment_folder_and_signals_as_from_a_shell(tmp_path: Path, env: dict[str, str]) -> None:
-    show = ("sh", "-c", "env | grep -v ^_= | sort; pwd; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ulimit -n")
-    directly = subprocess.run(show, env=env, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
+@pytest.mark.parametrize(
+    "env", [PATH, {**PATH, "LC_CTYPE": "C", "PYTHONPATH": "/nowhere", "WORD": "ü"}]
+)
+def test_a_command_gets_its_environment_folder_and_signals_as_from_a_shell(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    show = (
+        "sh",
+        "-c",
+        "env | grep -v ^_= | sort; pwd; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ulimit -n",
+    )
+    directly = subprocess.run(
+        show, env=env, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+    )
 
     assert Run(*show, env=env, cwd=tmp_path).text() == directly.stdout
 
 
-@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -SEGV $$", -11), ("kill -KILL $$", -9)])
+@pytest.mark.parametrize(
+    ("script", "status"), [("exit 7", 7), ("kill -SEGV $$", -11), ("kill -KILL $$", -9)]
+)
 def test_its_exit_status_and_stderr_are_reported(script: str, status: int) -> None:
     end = Run("sh", "-c", f"echo last words >&2; {script}").end()
 
@@ -121,7 +137,9 @@ def test_a_command_that_the_system_refuses_ends_with_127_and_says_why(tmp_path: 
 
 
 def test_closing_asks_it_to_end_before_it_is_killed() -> None:
-    run = Run("sh", "-c", "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.01; done")
+    run = Run(
+        "sh", "-c", "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.01; done"
+    )
     assert run.output.get(timeout=PATIENCE_SECONDS) == b"ready\n"
 
     run.process.close(5.0)  # which the shell has, too, to answer the signal
@@ -133,7 +151,9 @@ def test_closing_asks_it_to_end_before_it_is_killed() -> None:
 @pytest.mark.parametrize("end", ["close", "kill", "by itself"])
 def test_no_descendant_outlives_it(tmp_path: Path, end: str) -> None:
     path = tmp_path / "daemon"
-    script = DAEMON.format(path=path).replace("wait $!", "read line" if end == "by itself" else "sleep 600")
+    script = DAEMON.format(path=path).replace(
+        "wait $!", "read line" if end == "by itself" else "sleep 600"
+    )
     run = Run("sh", "-c", script)
     wait_until(path.exists)
     assert is_alive(path)
@@ -150,7 +170,9 @@ def test_no_descendant_outlives_it(tmp_path: Path, end: str) -> None:
     assert not is_alive(path)
 
 
-def test_a_child_that_keeps_stopping_the_subreaper_is_killed_by_the_second_attempt(tmp_path: Path) -> None:
+def test_a_child_that_keeps_stopping_the_subreaper_is_killed_by_the_second_attempt(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "note"
     stop = f"""
 import os, signal
@@ -189,7 +211,9 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("copies", ["alone", "forked"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, None])
-def test_nothing_outlives_the_process_that_started_it(tmp_path: Path, copies: str, number: int | None) -> None:
+def test_nothing_outlives_the_process_that_started_it(
+    tmp_path: Path, copies: str, number: int | None
+) -> None:
     path = tmp_path / "daemon"
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, DAEMON.format(path=path), copies],

@@ -1,4 +1,6 @@
-"""Mounted servers: foreign processes whose tools, resources and prompts a server offers as its own."""
+"""Mounted servers: foreign processes whose tools, resources and prompts a server offers as its
+own.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,16 @@ class Foreign:
         """The params of the requests of *method* that it has received."""
         journal = self.folder / "journal"
         lines = journal.read_text("utf-8").splitlines() if journal.exists() else []
-        return [each.get("params") for each in map(json.loads, lines) if each.get("method") == method]
+        return [
+            each.get("params") for each in map(json.loads, lines) if each.get("method") == method
+        ]
 
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Foreign:
     return Foreign(
-        tmp_path / "foreign", tools=[tool(name) for name in ("echo", "die", "ask", "count", "log", "change")]
+        tmp_path / "foreign",
+        tools=[tool(name) for name in ("echo", "die", "ask", "count", "log", "change")],
     )
 
 
@@ -75,7 +80,10 @@ def names(server: Server) -> list[str]:
 def test_the_names_of_a_mounted_server_have_its_prefix(server: Server, foreign: Foreign) -> None:
     server.mount(foreign.command, "there")
 
-    assert names(server) == ["own", *(f"there_{name}" for name in ("echo", "die", "ask", "count", "log", "change"))]
+    assert names(server) == [
+        "own",
+        *(f"there_{name}" for name in ("echo", "die", "ask", "count", "log", "change")),
+    ]
 
 
 def test_a_mount_without_a_prefix_takes_no_name_that_is_taken_or_has_the_prefix_of_another(
@@ -91,7 +99,9 @@ def test_a_mount_without_a_prefix_takes_no_name_that_is_taken_or_has_the_prefix_
 
 
 @pytest.mark.parametrize("second", [None, "a", "a_b", "a b"])
-def test_prefixes_of_which_two_servers_could_make_one_name_are_refused(server: Server, second: str | None) -> None:
+def test_prefixes_of_which_two_servers_could_make_one_name_are_refused(
+    server: Server, second: str | None
+) -> None:
     server.mount(["first"], None if second is None else "a_b" if second == "a b" else "a")
 
     with pytest.raises(ValueError, match="the same name"):
@@ -112,7 +122,9 @@ def test_a_server_is_started_when_it_is_needed_and_its_list_is_read_once(
     other = Foreign(tmp_path / "other", tools=[tool("echo")])
     server.mount(foreign.command, "there")
     server.mount(other.command, "other")
-    server.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}})
+    server.request(
+        "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}
+    )
     assert not foreign.received("initialize")
 
     assert server.call("there_echo")["unknown"] == [2]
@@ -135,7 +147,9 @@ def test_one_that_does_not_start_affects_no_other(
     server.mount(foreign.command, "there")
 
     assert names(server)[:2] == ["own", "there_echo"]
-    with pytest.raises(RequestError, match=r"broken_tool: .* broken does not run: .* exit status 1;(.|\n)* licence"):
+    with pytest.raises(
+        RequestError, match=r"broken_tool: .* broken does not run: .* exit status 1;(.|\n)* licence"
+    ):
         server.call("broken_tool")
 
     logged = capfd.readouterr().err
@@ -180,7 +194,11 @@ def test_changes_of_all_lists_are_forwarded(server: Server, foreign: Foreign, er
             prompts=[{"name": "p"}],
         )
         client.call_tool("there_change")
-        wait_until(lambda: [each.name for each in client.list_tools()] == ["own", "there_new", "there_change"])
+        wait_until(
+            lambda: (
+                [each.name for each in client.list_tools()] == ["own", "there_new", "there_change"]
+            )
+        )
 
 
 @pytest.mark.parametrize("params", ["tools", "resources", "prompts"])
@@ -189,26 +207,47 @@ def test_a_host_is_notified_of_each_list(server: Server, foreign: Foreign, param
     server.mount(foreign.command, "there")
     sent: list[bytes] = []
     session = server.open_session(sent.append)
-    initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    session.feed(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}).encode() + b"\n")
+    initialize = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    session.feed(
+        json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}
+        ).encode()
+        + b"\n"
+    )
     for id, what in enumerate(("tools", "resources", "prompts"), 10):
         session.feed(b'{"jsonrpc":"2.0","id":%d,"method":"%s/list"}\n' % (id, what.encode()))
         wait_until(lambda id=id: any(b'"id":%d' % id in each for each in sent))
     assert not any(b"list_changed" in each for each in sent)
     sent.clear()
-    new: dict[str, Any] = {"tools": [tool("change"), tool("n")], "resources": [{"uri": "x://y", "name": "y"}]}
+    new: dict[str, Any] = {
+        "tools": [tool("change"), tool("n")],
+        "resources": [{"uri": "x://y", "name": "y"}],
+    }
     old: dict[str, Any] = {"tools": [tool("change")], "resources": [], "prompts": []}
     foreign.list(**{**old, params: {**new, "prompts": [{"name": "p"}]}[params]})
 
-    session.feed(b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"there_change"}}\n')
+    session.feed(
+        b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"there_change"}}\n'
+    )
 
     wait_until(lambda: any(b"list_changed" in each for each in sent))
-    found = {json.loads(line)["method"] for each in sent for line in each.splitlines() if b"list_changed" in line}
+    found = {
+        json.loads(line)["method"]
+        for each in sent
+        for line in each.splitlines()
+        if b"list_changed" in line
+    }
     session.end()
     assert found == {f"notifications/{params}/list_changed"}
 
 
-def test_a_tool_that_a_call_has_added_can_be_called_at_once(server: Server, foreign: Foreign) -> None:
+def test_a_tool_that_a_call_has_added_can_be_called_at_once(
+    server: Server, foreign: Foreign
+) -> None:
     server.mount(foreign.command, "there")
     names(server)
     foreign.list(tools=[tool("new")])
@@ -221,7 +260,11 @@ def test_a_tool_that_a_call_has_added_can_be_called_at_once(server: Server, fore
 def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(
     server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    odd = {**tool("odd", properties={"a": {"type": "string", "x-odd": [1]}}), "description": "<b>\x1b</b>", "x": 1}
+    odd = {
+        **tool("odd", properties={"a": {"type": "string", "x-odd": [1]}}),
+        "description": "<b>\x1b</b>",
+        "x": 1,
+    }
     wrong: list[Any] = [
         7,
         {"inputSchema": {"type": "object"}},
@@ -245,7 +288,10 @@ def test_malformed_entries_are_left_out_and_the_others_stay_as_they_are(
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
-        ({"code": -32603, "message": "no \x1b[2J database"}, r"no \u001b[2J database (error -32603)"),
+        (
+            {"code": -32603, "message": "no \x1b[2J database"},
+            r"no \u001b[2J database (error -32603)",
+        ),
         ({"code": -32601, "message": "no such method"}, "no such method (error -32601)"),
         ("echo", "the server's list of prompts is not a list"),
     ],
@@ -259,7 +305,10 @@ def test_a_list_that_cannot_be_read_is_a_warning_with_its_reason(
 
     assert names(server) == ["own", "there_echo"]
 
-    warning = f"warning: the list of prompts of the mounted server there cannot be read, and is left out: {reason}"
+    warning = (
+        "warning: the list of prompts of the mounted server there cannot be read, and is left out:"
+        f" {reason}"
+    )
     assert warning in capfd.readouterr().err
 
 
@@ -339,9 +388,16 @@ def test_strict_arguments_go_as_sent(foreign: Foreign) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"properties": {"a": 3}}, {"$ref": "http://x/y"}, {"properties": {"a": {"pattern": "(a+)+$"}}}]
+    "schema",
+    [
+        {"properties": {"a": 3}},
+        {"$ref": "http://x/y"},
+        {"properties": {"a": {"pattern": "(a+)+$"}}},
+    ],
 )
-def test_a_schema_that_cannot_be_judged_stops_no_call(server: Server, foreign: Foreign, schema: Any) -> None:
+def test_a_schema_that_cannot_be_judged_stops_no_call(
+    server: Server, foreign: Foreign, schema: Any
+) -> None:
     foreign.list(tools=[tool("odd", **schema)])
     server.mount(foreign.command, "there")
 
@@ -355,11 +411,17 @@ def test_an_error_of_the_other_server_is_the_answer(server: Server, foreign: For
 
     with pytest.raises(RequestError) as raised:
         server.call("there_fail")
-    assert (raised.value.code, raised.value.message, raised.value.data) == (-32099, "no luck", {"why": [1]})
+    assert (raised.value.code, raised.value.message, raised.value.data) == (
+        -32099,
+        "no luck",
+        {"why": [1]},
+    )
     assert "content" in server.call("there_malformed")["content"][0]["text"]
 
 
-def test_one_that_dies_fails_its_own_calls_and_is_restarted(server: Server, foreign: Foreign, tmp_path: Path) -> None:
+def test_one_that_dies_fails_its_own_calls_and_is_restarted(
+    server: Server, foreign: Foreign, tmp_path: Path
+) -> None:
     other = Foreign(tmp_path / "other", tools=[tool("hang"), tool("echo")])
     server.mount(foreign.command, "there")
     server.mount(other.command, "other")
@@ -390,18 +452,24 @@ def test_one_that_dies_again_and_again_rests_before_it_is_restarted(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_progress_questions_and_logs_reach_a_host_of_either_era(server: Server, foreign: Foreign, era: Any) -> None:
+def test_progress_questions_and_logs_reach_a_host_of_either_era(
+    server: Server, foreign: Foreign, era: Any
+) -> None:
     server.mount(foreign.command, "there")
     entries: list[Any] = []
     seen: list[Any] = []
-    with connect(server, era=era, on_ask=lambda _: {"name": "Ada"}, on_log=entries.append) as client:
+    with connect(
+        server, era=era, on_ask=lambda _: {"name": "Ada"}, on_log=entries.append
+    ) as client:
         client.call_tool("there_count", on_progress=lambda *each: seen.append(each))
         assert seen == [(1, 2, None)]
         asked = client.call_tool("there_ask").structured["given"]
         assert asked == {"action": "accept", "content": {"name": "Ada"}}
         client.call_tool("there_log")
         wait_until(lambda: bool(entries))
-    assert [(each.level, each.data, each.logger) for each in entries] == [("warning", {"a": 1}, "them")]
+    assert [(each.level, each.data, each.logger) for each in entries] == [
+        ("warning", {"a": 1}, "them")
+    ]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -431,7 +499,9 @@ def test_the_time_limit_holds_for_mounted_tools_but_not_for_the_start(foreign: F
         releasing.join()
 
 
-def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(server: Server, foreign: Foreign) -> None:
+def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(
+    server: Server, foreign: Foreign
+) -> None:
     (foreign.folder / "wait").touch()
     server.mount(foreign.command, "there")
     with connect(server, era="legacy") as client:
@@ -485,7 +555,11 @@ def test_log_messages_of_no_call_reach_the_host_and_are_dropped_while_it_does_no
     server.mount(foreign.command, "there")
     host = Host(server)
     host.reads.set()
-    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    greeting = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
     host.send("initialize", greeting, 1)
     host.send("logging/setLevel", {"level": "debug"}, 2)
     host.send("tools/call", {"name": "there_later", "arguments": {"count": 20}}, 3)
@@ -543,13 +617,19 @@ def documents(tmp_path: Path) -> Foreign:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_resources_and_prompts_of_a_mounted_server_are_served(server: Server, documents: Foreign, era: Any) -> None:
+def test_resources_and_prompts_of_a_mounted_server_are_served(
+    server: Server, documents: Foreign, era: Any
+) -> None:
     server.mount(documents.command, "there")
     with connect(server, era=era) as client:
         assert client.read_resource("doc://one").text == "held"
         assert client.read_resource("doc://two/part").text == "held"
-        assert [each.raw for each in client.list_resources()] == [{"uri": "doc://one", "name": "one", "x": 1}]
-        assert [each.uri_template for each in client.list_resource_templates()] == ["doc://{name}/part"]
+        assert [each.raw for each in client.list_resources()] == [
+            {"uri": "doc://one", "name": "one", "x": 1}
+        ]
+        assert [each.uri_template for each in client.list_resource_templates()] == [
+            "doc://{name}/part"
+        ]
         assert [each.name for each in client.list_prompts()] == ["there_greet"]
         got = json.loads(client.get_prompt("there_greet", {"whom": "you"}).messages[0].text)
         assert (got["name"], got["arguments"]) == ("greet", {"whom": "you"})
@@ -564,7 +644,10 @@ def test_a_uri_that_no_list_has_is_asked_for_where_its_scheme_is_listed(
     server.mount(documents.command, "there")
     server.mount(other.command, "other")
 
-    assert server.request("resources/read", {"uri": "note://unlisted"})["contents"][0]["text"] == "held"
+    assert (
+        server.request("resources/read", {"uri": "note://unlisted"})["contents"][0]["text"]
+        == "held"
+    )
     with pytest.raises(RequestError) as raised:
         server.request("resources/read", {"uri": "doc://missing"})
 
@@ -573,14 +656,19 @@ def test_a_uri_that_no_list_has_is_asked_for_where_its_scheme_is_listed(
     assert [params["uri"] for params in documents.received("resources/read")] == ["doc://missing"]
 
 
-def test_of_two_servers_with_one_uri_the_first_is_read(server: Server, documents: Foreign, tmp_path: Path) -> None:
+def test_of_two_servers_with_one_uri_the_first_is_read(
+    server: Server, documents: Foreign, tmp_path: Path
+) -> None:
     other = Foreign(tmp_path / "other", resources=[{"uri": "doc://one", "name": "another"}])
     server.mount(documents.command, "there")
     server.mount(other.command, "other")
 
     server.request("resources/read", {"uri": "doc://one"})
 
-    assert (len(documents.received("resources/read")), len(other.received("resources/read"))) == (1, 0)
+    assert (len(documents.received("resources/read")), len(other.received("resources/read"))) == (
+        1,
+        0,
+    )
     assert [each["name"] for each in server.request("resources/list")["resources"]] == ["one"]
 
 
@@ -593,7 +681,14 @@ def test_a_server_of_nothing_but_mounted_ones_is_served_and_ends_with_its_host(
     config = tmp_path / "hosts.json"
     python, *rest = foreign.command
     config.write_text(
-        json.dumps({"mcpServers": {"my files": {"command": python, "args": rest}, "web": {"url": "https://x"}}}),
+        json.dumps(
+            {
+                "mcpServers": {
+                    "my files": {"command": python, "args": rest},
+                    "web": {"url": "https://x"},
+                }
+            }
+        ),
         "utf-8",
     )
     with running(*SERVE, "--mount-config", str(config), "--exclude", "*die", "--eager") as process:
@@ -605,13 +700,18 @@ def test_a_server_of_nothing_but_mounted_ones_is_served_and_ends_with_its_host(
     assert [each["name"] for each in listed] == [
         f"my_files_{name}" for name in ("echo", "ask", "count", "log", "change")
     ]
-    assert "server 'web': it is reached over the network (url); only servers that a command starts are used" in logged
+    assert (
+        "server 'web': it is reached over the network (url); only servers that a command starts are"
+        " used" in logged
+    )
 
 
 def test_a_config_that_names_itself_ends(tmp_path: Path) -> None:
     config = tmp_path / "hosts.json"
     words = ["-m", "toolwire", "serve", "--mount-config", str(config)]
-    config.write_text(json.dumps({"mcpServers": {"me": {"command": sys.executable, "args": words}}}), "utf-8")
+    config.write_text(
+        json.dumps({"mcpServers": {"me": {"command": sys.executable, "args": words}}}), "utf-8"
+    )
 
     with running(*SERVE, "--mount-config", str(config)) as process:
         listed = process.ask(request("tools/list"))["result"]["tools"]
@@ -622,9 +722,14 @@ def test_a_config_that_names_itself_ends(tmp_path: Path) -> None:
 
 
 def test_mounted_processes_end_with_a_server_that_is_killed(foreign: Foreign) -> None:
-    program = f"import os, runpy, sys; open({str(foreign.folder / 'pid')!r}, 'w').write(str(os.getpid())); "
+    program = (
+        f"import os, runpy, sys; open({str(foreign.folder / 'pid')!r},"
+        " 'w').write(str(os.getpid())); "
+    )
     program += f"sys.argv[1:] = [{str(foreign.folder)!r}]; runpy.run_path({str(SCRIPT)!r})"
-    with running(*SERVE, "--mount", f"there={shlex.join([sys.executable, '-c', program])}", "--eager") as process:
+    with running(
+        *SERVE, "--mount", f"there={shlex.join([sys.executable, '-c', program])}", "--eager"
+    ) as process:
         process.ask(request("tools/list"))
         pid = int((foreign.folder / "pid").read_text())
         process.popen.kill()

@@ -97,7 +97,9 @@ class Worker:
 
 
 def words(folder: Path, door: Listener, secret: bytes, **more: Any) -> dict[str, Any]:
-    (folder / "tools_file.py").write_text("import os\ndef leave(status: int) -> None:\n    os._exit(status)\n")
+    (folder / "tools_file.py").write_text(
+        "import os\ndef leave(status: int) -> None:\n    os._exit(status)\n"
+    )
     spec = WorkerSpec(loading={"targets": [str(folder / "tools_file.py")]}, folder=str(folder))
     address = {"version": __version__, "address": door.address, "secret": secret}
     return {**address, "spec": msgspec.to_builtins(spec), **more}
@@ -113,7 +115,9 @@ def refused(door: Listener, sent: bytes) -> bool:
             return True
 
 
-def test_a_worker_serves_until_its_input_ends(tmp_path: Path, door: Listener, executor: Executor) -> None:
+def test_a_worker_serves_until_its_input_ends(
+    tmp_path: Path, door: Listener, executor: Executor
+) -> None:
     arrivals = Arrivals()
     job = executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
@@ -127,7 +131,9 @@ def test_a_worker_serves_until_its_input_ends(tmp_path: Path, door: Listener, ex
     worker.transport.close()
 
 
-def test_a_killed_worker_frees_its_place(tmp_path: Path, door: Listener, executor: Executor) -> None:
+def test_a_killed_worker_frees_its_place(
+    tmp_path: Path, door: Listener, executor: Executor
+) -> None:
     arrivals = Arrivals()
     job = executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
@@ -141,7 +147,9 @@ def test_a_killed_worker_frees_its_place(tmp_path: Path, door: Listener, executo
     worker.transport.close()
 
 
-def test_a_large_message_arrives_whole_both_ways(tmp_path: Path, door: Listener, executor: Executor) -> None:
+def test_a_large_message_arrives_whole_both_ways(
+    tmp_path: Path, door: Listener, executor: Executor
+) -> None:
     arrivals = Arrivals()
     executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
@@ -153,7 +161,9 @@ def test_a_large_message_arrives_whole_both_ways(tmp_path: Path, door: Listener,
     worker.transport.close()
 
 
-def test_a_peer_without_a_secret_is_refused_and_logged(door: Listener, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_peer_without_a_secret_is_refused_and_logged(
+    door: Listener, capfd: pytest.CaptureFixture[str]
+) -> None:
     arrivals = Arrivals()
     secret = door.expect(arrivals.take)
 
@@ -201,7 +211,9 @@ class LateExecutor:
         return Future()
 
 
-def test_a_worker_that_connects_when_its_call_does_not_wait_any_more_does_not_keep_its_place(tmp_path: Path) -> None:
+def test_a_worker_that_connects_when_its_call_does_not_wait_any_more_does_not_keep_its_place(
+    tmp_path: Path,
+) -> None:
     executor = LateExecutor()
     spec = WorkerSpec(loading={"targets": ["tools.py"]}, folder=str(tmp_path))
 
@@ -212,7 +224,9 @@ def test_a_worker_that_connects_when_its_call_does_not_wait_any_more_does_not_ke
         assert executor.worker.recv(1) == b""
 
 
-def test_silent_peers_do_not_keep_a_worker_away(tmp_path: Path, door: Listener, executor: Executor) -> None:
+def test_silent_peers_do_not_keep_a_worker_away(
+    tmp_path: Path, door: Listener, executor: Executor
+) -> None:
     silent = [socket.create_connection(door.address, PATIENCE_SECONDS) for _ in range(40)]
     arrivals = Arrivals()
     executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
@@ -225,7 +239,9 @@ def test_silent_peers_do_not_keep_a_worker_away(tmp_path: Path, door: Listener, 
         peer.close()
 
 
-def test_a_job_talks_to_no_other_program_at_the_address_of_its_server(tmp_path: Path, executor: Executor) -> None:
+def test_a_job_talks_to_no_other_program_at_the_address_of_its_server(
+    tmp_path: Path, executor: Executor
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         given = words(tmp_path, Listener("127.0.0.1"), b"s" * 64, address=other.getsockname())
         job = executor.submit(node.job, given)

@@ -1,4 +1,6 @@
-"""Tools in processes of their own: what a crash is, what passes through, and that nothing is left running."""
+"""Tools in processes of their own: what a crash is, what passes through, and that nothing is left
+running.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import MODERN, PATIENCE_SECONDS, Process, call, request, running, served, wait_until
+from support.server_process import (
+    MODERN,
+    PATIENCE_SECONDS,
+    Process,
+    call,
+    request,
+    running,
+    served,
+    wait_until,
+)
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the tests look into /proc"),
@@ -193,7 +204,7 @@ async def order_async(what: str, context: AsyncContext) -> str:
 @tool_api(runs_in="process")
 def careful(context: Context) -> bool:
     return context.ask("Sure?", default=False)
-'''
+'''  # noqa: E501
 
 
 @pytest.fixture
@@ -212,7 +223,9 @@ def value_of(answer: Any) -> Any:
 
 
 def group_of(path: Path) -> int:
-    """Wait until a tool has left a note, and return what it says: the process group of its process."""
+    """Wait until a tool has left a note, and return what it says: the process group of its
+    process.
+    """
     wait_until(path.exists)
     return int(path.read_text())
 
@@ -242,7 +255,11 @@ CRASHES = [
     ("leave", {"status": 0}, "ended with exit status 0"),
     ("crash", {}, "was killed by signal 11 (SIGSEGV)"),
     ("get_signal", {"number": signal.SIGABRT}, "was killed by signal 6 (SIGABRT)"),
-    ("get_signal", {"number": signal.SIGKILL}, "was killed by signal 9 (SIGKILL), as happens when the system's memory"),
+    (
+        "get_signal",
+        {"number": signal.SIGKILL},
+        "was killed by signal 9 (SIGKILL), as happens when the system's memory",
+    ),
     ("allocate", {"bytes": 1 << 28}, "ran out of memory (limit 64 MiB)"),
     ("allocate_async", {"bytes": 1 << 28}, "ran out of memory (limit 64 MiB)"),
 ]
@@ -262,7 +279,10 @@ def test_a_crash_is_one_failed_call_that_says_what_happened(
     assert answer["id"] == 2
     assert answer["result"]["isError"] is True
     assert f"{name}: the tool's process {told}" in text_of(answer)
-    assert value_of(process.ask(call("pid", id=3))) not in (before, value_of(process.ask(call("pid_of_server"))))
+    assert value_of(process.ask(call("pid", id=3))) not in (
+        before,
+        value_of(process.ask(call("pid_of_server"))),
+    )
     (tmp_path / "b").touch()
     assert value_of(process.receive()) == "met"
 
@@ -294,7 +314,9 @@ def test_a_process_that_dies_while_idle_is_replaced(process: Process) -> None:
 
 
 def cgroup() -> Path | None:
-    """A new cgroup (version 2) for a server that may divide it; `None` if there can be none here."""
+    """A new cgroup (version 2) for a server that may divide it; `None` if there can be none
+    here.
+    """
     try:
         if "memory" not in Path("/sys/fs/cgroup/cgroup.subtree_control").read_text().split():
             return None
@@ -326,14 +348,18 @@ def fork(count: int) -> list[int]:
 """
 
 
-def test_a_memory_limit_holds_for_a_process_and_its_children_together_if_there_are_cgroups(tmp_path: Path) -> None:
+def test_a_memory_limit_holds_for_a_process_and_its_children_together_if_there_are_cgroups(
+    tmp_path: Path,
+) -> None:
     if (path := cgroup()) is None:
         pytest.skip("needs a cgroup of version 2 with the memory controller")
     try:
         with served(tmp_path, FORKS) as process:
             (path / "cgroup.procs").write_text(str(process.popen.pid))
             assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
-            assert "ran out of memory (limit 64 MiB)" in text_of(process.ask(call("fork", {"count": 6})))
+            assert "ran out of memory (limit 64 MiB)" in text_of(
+                process.ask(call("fork", {"count": 6}))
+            )
             assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
             assert process.hang_up() == []
             assert "memory_limit holds for each process" not in process.stderr()
@@ -342,7 +368,9 @@ def test_a_memory_limit_holds_for_a_process_and_its_children_together_if_there_a
         path.rmdir()
 
 
-def test_the_log_says_once_if_a_memory_limit_holds_for_each_process_by_itself(tmp_path: Path) -> None:
+def test_the_log_says_once_if_a_memory_limit_holds_for_each_process_by_itself(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path, FORKS) as process:  # which is not alone in the cgroup of these tests
         for _ in range(2):
             assert value_of(process.ask(call("fork", {"count": 4}))) == [0] * 4
@@ -360,13 +388,17 @@ def test_calls_one_after_another_share_a_process_and_calls_side_by_side_do_not(
     assert len(set(pids)) == 1
 
     a, b = str(tmp_path / "a"), str(tmp_path / "b")
-    process.send(call("meet", {"mine": a, "other": b}, id="a"), call("meet", {"mine": b, "other": a}, id="b"))
+    process.send(
+        call("meet", {"mine": a, "other": b}, id="a"), call("meet", {"mine": b, "other": a}, id="b")
+    )
 
     assert [value_of(process.receive()) for _ in range(2)] == ["met", "met"]
     assert group_of(Path(a)) != group_of(Path(b))
 
 
-def test_there_are_no_more_processes_than_allowed_and_other_tools_do_not_wait(tmp_path: Path) -> None:
+def test_there_are_no_more_processes_than_allowed_and_other_tools_do_not_wait(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path, TOOLS, "--max-processes", "1", "--max-workers", "1") as process:
         meeting = {"mine": str(tmp_path / "a"), "other": str(tmp_path / "b")}
         process.send(call("meet", meeting, id="first"))
@@ -377,7 +409,9 @@ def test_there_are_no_more_processes_than_allowed_and_other_tools_do_not_wait(tm
 
         (tmp_path / "b").touch()
 
-        assert [(answer["id"], value_of(answer)) for answer in (process.receive() for _ in range(3))] == [
+        assert [
+            (answer["id"], value_of(answer)) for answer in (process.receive() for _ in range(3))
+        ] == [
             ("first", "met"),
             ("second", only),
             ("third", only),
@@ -385,7 +419,10 @@ def test_there_are_no_more_processes_than_allowed_and_other_tools_do_not_wait(tm
 
 
 def test_isolate_is_for_every_tool_of_any_file(tmp_path: Path) -> None:
-    source = "import os\ndef pid() -> int:\n    return os.getpid()\ndef leave() -> None:\n    os._exit(1)\n"
+    source = (
+        "import os\ndef pid() -> int:\n    return os.getpid()\ndef leave() -> None:\n   "
+        " os._exit(1)\n"
+    )
     with served(tmp_path, source, "--isolate") as process:
         assert "exit status 1" in text_of(process.ask(call("leave")))
         first = value_of(process.ask(call("pid")))
@@ -413,7 +450,9 @@ def test_a_process_knows_what_the_server_knows(tmp_path: Path) -> None:
     import textwrap
 
     env = {"ONLY": "here"}
-    with served(tmp_path, textwrap.dedent(source), "--separator", "-", cwd=tmp_path, env=env) as process:
+    with served(
+        tmp_path, textwrap.dedent(source), "--separator", "-", cwd=tmp_path, env=env
+    ) as process:
         assert value_of(process.ask(call("Kit-where"))) == value_of(process.ask(call("Kit_here")))
 
 
@@ -424,7 +463,10 @@ def test_without_structured_content_a_process_sends_none_either(tmp_path: Path) 
         result = process.ask(call("pid"))["result"]
 
     assert "outputSchema" not in tool
-    assert result == {"content": [{"type": "text", "text": result["content"][0]["text"]}], "isError": False}
+    assert result == {
+        "content": [{"type": "text", "text": result["content"][0]["text"]}],
+        "isError": False,
+    }
     assert int(result["content"][0]["text"]) != process.popen.pid
 
 
@@ -434,7 +476,9 @@ def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -
         process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
         old, _ = value_of(process.ask(call("pid")))
 
-        (tmp_path / "new.py").write_text(source.replace("VERSION", "2") + "def more() -> None: ...\n")
+        (tmp_path / "new.py").write_text(
+            source.replace("VERSION", "2") + "def more() -> None: ...\n"
+        )
         os.replace(tmp_path / "new.py", tmp_path / "tools_file.py")
 
         assert process.receive()["method"] == "notifications/tools/list_changed"
@@ -443,7 +487,9 @@ def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -
         wait_until_gone(old)
 
 
-def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts_another(tmp_path: Path) -> None:
+def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts_another(
+    tmp_path: Path,
+) -> None:
     source = (
         "import os, time, toolwire.upstream.process_pool\n"
         "toolwire.upstream.process_pool._IDLE_SECONDS = 0.05\n"
@@ -469,7 +515,9 @@ def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts
 @pytest.mark.parametrize("isolated", [False, True])
 def test_results_and_failures_are_the_same_as_in_the_server(tmp_path: Path, isolated: bool) -> None:
     source = (
-        TOOLS if isolated else TOOLS.replace('runs_in="process"', "title=None").replace(', memory_limit="64 MiB"', "")
+        TOOLS
+        if isolated
+        else TOOLS.replace('runs_in="process"', "title=None").replace(', memory_limit="64 MiB"', "")
     )
     big = 10**30
     with served(tmp_path, source) as process:
@@ -478,12 +526,16 @@ def test_results_and_failures_are_the_same_as_in_the_server(tmp_path: Path, isol
             "structuredContent": {"sum": big + 1},
             "isError": False,
         }
-        assert process.ask(call("add", '{"a": "1", "b": 2}'))["result"]["structuredContent"] == {"sum": 3}
+        assert process.ask(call("add", '{"a": "1", "b": 2}'))["result"]["structuredContent"] == {
+            "sum": 3
+        }
         assert (
             text_of(process.ask(call("add", {"a": "x"})))
             == 'arguments.a: "x" is not an integer\narguments.b: is missing'
         )
-        assert text_of(process.ask(call("fail", {"text": "Word for word: ü."}))) == "Word for word: ü."
+        assert (
+            text_of(process.ask(call("fail", {"text": "Word for word: ü."}))) == "Word for word: ü."
+        )
         assert text_of(process.ask(call("break_down"))) == "KeyError: 'unexpected'"
         assert process.ask(call("picture"))["result"]["content"] == [
             {"type": "image", "data": "iVBORw==", "mimeType": "image/png"},
@@ -501,7 +553,9 @@ def test_progress_comes_before_the_answer(process: Process) -> None:
 
     received = [process.receive() for _ in range(4)]
 
-    assert [message["params"]["message"] for message in received[:3]] == [f"step {number}" for number in range(3)]
+    assert [message["params"]["message"] for message in received[:3]] == [
+        f"step {number}" for number in range(3)
+    ]
     assert {message["params"]["progressToken"] for message in received[:3]} == {"t"}
     assert text_of(received[3]) == "step 0step 1step 2"
 
@@ -519,7 +573,11 @@ def test_what_a_tool_logs_prints_and_writes_reaches_stderr(process: Process) -> 
     assert 'raise KeyError("unexpected")\n' in told
 
 
-ASKING = {**MODERN, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}, "progressToken": "t"}
+ASKING = {
+    **MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+    "progressToken": "t",
+}
 REPLIES = [
     ({"action": "accept", "content": {"answer": 3}}, "3 tea"),
     ({"action": "decline"}, "declined"),
@@ -528,12 +586,16 @@ REPLIES = [
 
 
 def greet(process: Process, capabilities: Any) -> None:
-    process.ask(request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities}, id=0))
+    process.ask(
+        request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities}, id=0)
+    )
 
 
 @pytest.mark.parametrize("name", ["order", "order_async"])
 @pytest.mark.parametrize(("reply", "text"), REPLIES)
-def test_a_legacy_client_is_asked_for_a_tool_in_a_process(process: Process, name: str, reply: Any, text: str) -> None:
+def test_a_legacy_client_is_asked_for_a_tool_in_a_process(
+    process: Process, name: str, reply: Any, text: str
+) -> None:
     greet(process, {"elicitation": {}})
 
     process.send(call(name, {"what": "tea"}, id=1, progressToken="t"))
@@ -553,7 +615,9 @@ def test_a_legacy_client_is_asked_for_a_tool_in_a_process(process: Process, name
 
 @pytest.mark.parametrize("name", ["order", "order_async"])
 @pytest.mark.parametrize(("reply", "text"), REPLIES)
-def test_a_modern_client_is_asked_for_a_tool_in_a_process(process: Process, name: str, reply: Any, text: str) -> None:
+def test_a_modern_client_is_asked_for_a_tool_in_a_process(
+    process: Process, name: str, reply: Any, text: str
+) -> None:
     params = {"name": name, "arguments": {"what": "tea"}, "_meta": ASKING}
     process.send(request("tools/call", params, 1))
     assert process.receive()["params"]["message"] == "asking"
@@ -578,7 +642,13 @@ def test_a_process_learns_whether_the_client_can_ask_with_each_call(process: Pro
 
     greet(process, {"elicitation": {}})
     asked = process.ask(call("careful", id=2))
-    process.send({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no such method"}})
+    process.send(
+        {
+            "jsonrpc": "2.0",
+            "id": asked["id"],
+            "error": {"code": -32601, "message": "no such method"},
+        }
+    )
 
     assert text_of(process.receive()) == "The client could not ask the user: no such method."
     greet(process, {})
@@ -615,7 +685,9 @@ def test_a_process_that_dies_while_its_tool_asks_takes_the_question_along(proces
 
 
 @pytest.mark.parametrize("name", ["with_child", "with_child_async", "deaf"])
-def test_cancelling_ends_the_process_and_its_children(process: Process, tmp_path: Path, name: str) -> None:
+def test_cancelling_ends_the_process_and_its_children(
+    process: Process, tmp_path: Path, name: str
+) -> None:
     process.send(call(name, {"path": str(tmp_path / "note")}, id=1))
     group = group_of(tmp_path / "note")
     assert members(group)
@@ -629,7 +701,9 @@ def test_cancelling_ends_the_process_and_its_children(process: Process, tmp_path
     assert process.stderr() == ""
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can find what has left its group and its parent")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux can find what has left its group and its parent"
+)
 
 
 @linux
@@ -651,7 +725,11 @@ def test_cancelling_ends_also_what_has_left_the_group_and_its_parent(
 @linux
 @pytest.mark.parametrize(
     ("how", "told"),
-    [(0, "exit status 3"), (signal.SIGKILL, "signal 9 (SIGKILL)"), (signal.SIGSEGV, "signal 11 (SIGSEGV)")],
+    [
+        (0, "exit status 3"),
+        (signal.SIGKILL, "signal 9 (SIGKILL)"),
+        (signal.SIGSEGV, "signal 11 (SIGSEGV)"),
+    ],
 )
 def test_a_process_that_ends_by_itself_takes_along_what_has_left_it(
     process: Process, tmp_path: Path, how: int, told: str
@@ -702,7 +780,9 @@ def test_processes_that_have_ended_cost_no_descriptors(process: Process) -> None
 
 
 @pytest.mark.parametrize("name", ["patient", "patiently"])
-def test_a_tool_that_notices_can_clean_up_before_its_process_ends(tmp_path: Path, name: str) -> None:
+def test_a_tool_that_notices_can_clean_up_before_its_process_ends(
+    tmp_path: Path, name: str
+) -> None:
     # A quarter of a second may be too short where much else is running.
     patience = f"worker_process._COOPERATION_SECONDS = {PATIENCE_SECONDS}"
     source = f"{TOOLS}\nfrom toolwire.upstream import worker_process\n{patience}\n"
@@ -718,10 +798,15 @@ def test_a_tool_that_notices_can_clean_up_before_its_process_ends(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["with_child", "patient", "deaf"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_no_process_outlives_the_server_however_it_ends(tmp_path: Path, name: str, number: int) -> None:
+def test_no_process_outlives_the_server_however_it_ends(
+    tmp_path: Path, name: str, number: int
+) -> None:
     with served(tmp_path, TOOLS, "--grace", "0.05") as process:
         a, b = str(tmp_path / "a"), str(tmp_path / "b")
-        process.send(call("meet", {"mine": a, "other": b}, id="a"), call("meet", {"mine": b, "other": a}, id="b"))
+        process.send(
+            call("meet", {"mine": a, "other": b}, id="a"),
+            call("meet", {"mine": b, "other": a}, id="b"),
+        )
         assert [value_of(process.receive()) for _ in range(2)] == ["met", "met"]
         process.send(call(name, {"path": str(tmp_path / "note")}))
         groups = {group_of(tmp_path / note) for note in ("a", "b", "note")}
@@ -744,7 +829,8 @@ def test_no_process_outlives_the_input(process: Process, tmp_path: Path) -> None
 
 
 def test_answers_owed_at_the_end_of_input_are_sent(tmp_path: Path) -> None:
-    # Sixteen processes must start before the last answer; on a busy machine that takes longer than the default grace.
+    # Sixteen processes must start before the last answer; on a busy machine that takes longer than
+    # the default grace.
     with served(tmp_path, TOOLS, "--grace", str(PATIENCE_SECONDS)) as process:
         process.send(*(call("pid", id=number) for number in range(40)))
 
@@ -787,7 +873,9 @@ if __name__ == "__main__":
 
 def script(folder: Path, things: str, *, isolate: bool = True) -> str:
     path = folder / "script.py"
-    path.write_text(SCRIPT.replace("THINGS", things).replace("ISOLATE", repr(isolate)), encoding="utf-8")
+    path.write_text(
+        SCRIPT.replace("THINGS", things).replace("ISOLATE", repr(isolate)), encoding="utf-8"
+    )
     return str(path)
 
 
@@ -820,7 +908,9 @@ def test_a_script_may_be_run_as_a_module_of_a_package(tmp_path: Path) -> None:
         assert value_of(process.ask(call("pid"))) != process.popen.pid
 
 
-@pytest.mark.parametrize("things", ["[here]", "[Kit('new')]", "[[plain, Kit('new')]]", "[toolwire.Server]"])
+@pytest.mark.parametrize(
+    "things", ["[here]", "[Kit('new')]", "[[plain, Kit('new')]]", "[toolwire.Server]"]
+)
 def test_what_has_no_name_to_be_found_by_is_refused_at_once(tmp_path: Path, things: str) -> None:
     with running(script(tmp_path, things)) as process:
         assert process.wait() != 0
@@ -835,7 +925,9 @@ def test_the_remedy_is_told(tmp_path: Path) -> None:
 
 def test_a_script_that_serves_whenever_it_is_imported_is_told_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
-    path.write_text("import toolwire\ndef one() -> int:\n    return 1\ntoolwire.serve([one], isolate=True)\n")
+    path.write_text(
+        "import toolwire\ndef one() -> int:\n    return 1\ntoolwire.serve([one], isolate=True)\n"
+    )
     with running(str(path)) as process:
         answer = process.ask(call("one"))
         assert "failed to start: it " in text_of(answer)
@@ -843,7 +935,9 @@ def test_a_script_that_serves_whenever_it_is_imported_is_told_what_to_do(tmp_pat
         assert "under `if __name__ == '__main__':`" in process.stderr()
 
 
-def test_within_a_process_tools_have_processes_too_and_lose_them_when_they_are_removed(tmp_path: Path) -> None:
+def test_within_a_process_tools_have_processes_too_and_lose_them_when_they_are_removed(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "library.py"
     path.write_text(
         "import os, toolwire\n"
@@ -865,7 +959,8 @@ def test_within_a_process_tools_have_processes_too_and_lose_them_when_they_are_r
 
 def test_only_who_wants_a_process_pays_for_it(tmp_path: Path) -> None:
     source = (
-        "import sys\nfrom toolwire import tool_api\n@tool_api\ndef loaded() -> list[str]:\n    return [*sys.modules]\n"
+        "import sys\nfrom toolwire import tool_api\n@tool_api\ndef loaded() -> list[str]:\n   "
+        " return [*sys.modules]\n"
     )
     with served(tmp_path, source) as process:
         before = set(value_of(process.ask(call("loaded"))))

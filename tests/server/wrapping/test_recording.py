@@ -92,7 +92,13 @@ def outcomes(client: Client) -> list[Any]:
     names = [tool.name for tool in client.list_tools()]
     with pytest.raises(RequestFailed) as error:
         client.call_tool("none")
-    return [names, [(result.text, result.is_error) for result in results], progress, error.value.code, str(error.value)]
+    return [
+        names,
+        [(result.text, result.is_error) for result in results],
+        progress,
+        error.value.code,
+        str(error.value),
+    ]
 
 
 def replaying(path: Path, *options: str, **settings: Any) -> Any:
@@ -102,9 +108,16 @@ def replaying(path: Path, *options: str, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("options", [(), ("--strict",)])
-def test_a_replay_answers_as_the_server_did(tmp_path: Path, era: Any, options: tuple[str, ...]) -> None:
+def test_a_replay_answers_as_the_server_did(
+    tmp_path: Path, era: Any, options: tuple[str, ...]
+) -> None:
     seen: list[Any] = []
-    path = recorded(tmp_path, era, lambda client: seen.extend(outcomes(client)), on_ask=lambda _: {"answer": "Ada"})
+    path = recorded(
+        tmp_path,
+        era,
+        lambda client: seen.extend(outcomes(client)),
+        on_ask=lambda _: {"answer": "Ada"},
+    )
     with replaying(path, *options, era=era, on_ask=lambda _: {"answer": "Ada"}) as client:
         assert outcomes(client) == seen
     assert seen[1][0] == ("2", False)
@@ -123,11 +136,15 @@ def test_what_was_not_recorded_is_an_error_that_says_what_was(tmp_path: Path) ->
     with running("-m", "toolwire", "replay", str(path)) as replay:
         wrong = replay.ask(call("add", {"a": 2}))
         unknown = replay.ask(request("prompts/list", {}, id=2))
-        assert replay.ask(call("add", {"a": 1}, id=3))["result"]["structuredContent"] == {"result": 2}
+        assert replay.ask(call("add", {"a": 1}, id=3))["result"]["structuredContent"] == {
+            "result": 2
+        }
         replay.hang_up()
         assert (wrong["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
         args = '{"name": "add", "arguments": {"a": 2}}'
-        assert wrong["error"]["message"].startswith(f"Not recorded: tools/call with {args}; recorded: tools/call with ")
+        assert wrong["error"]["message"].startswith(
+            f"Not recorded: tools/call with {args}; recorded: tools/call with "
+        )
         assert "recorded: initialize, tools/call" in unknown["error"]["message"]
         assert "Not recorded: tools/call" in replay.stderr()
         assert replay.wait() == 1
@@ -142,7 +159,10 @@ def test_a_strict_replay_names_the_line_that_is_due(tmp_path: Path) -> None:
     with running("-m", "toolwire", "replay", "--strict", str(path)) as replay:
         early = replay.ask(call("count", {}))
         assert "Not recorded in this order: tools/call with" in early["error"]["message"]
-        assert 'line 5 has tools/call with {"name": "add", "arguments": {"a": 1}}' in early["error"]["message"]
+        assert (
+            'line 5 has tools/call with {"name": "add", "arguments": {"a": 1}}'
+            in early["error"]["message"]
+        )
         assert "result" in replay.ask(call("add", {"a": 1}))
         assert "result" in replay.ask(call("count", {}))
         late = replay.ask(call("count", {}))
@@ -168,14 +188,19 @@ def test_a_call_that_ended_the_server_is_answered_with_how_it_ended(tmp_path: Pa
 
     path = recorded(tmp_path, "legacy", scenario)
     entries = [entry for _, entry in read(str(path))]
-    assert (entries[-1].type, entries[-1].reason) == ("Ended", "the server ended with exit status 3")
+    assert (entries[-1].type, entries[-1].reason) == (
+        "Ended",
+        "the server ended with exit status 3",
+    )
     assert "the end is near" in str(entries[-1].stderr)
     with running("-m", "toolwire", "replay", str(path)) as replay:
         answer = replay.ask(call("crash", {}))
         assert answer["error"]["message"].endswith("the server ended with exit status 3")
 
 
-def test_secrets_are_hidden_and_still_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_hidden_and_still_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
 
     def scenario(client: Client) -> None:
@@ -188,7 +213,10 @@ def test_secrets_are_hidden_and_still_match(tmp_path: Path, monkeypatch: pytest.
     assert not [secret for secret in ("hunter2", "very-secret", "abcdefgh") if secret in text]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with replaying(path) as client:
-        assert client.call_tool("login", {"password": "anything"}).text == "Authorization: Bearer [hidden]"
+        assert (
+            client.call_tool("login", {"password": "anything"}).text
+            == "Authorization: Bearer [hidden]"
+        )
 
 
 def test_a_recording_starts_with_names_alone_and_the_command_that_makes_a_copy(
@@ -207,7 +235,11 @@ def test_a_recording_starts_with_names_alone_and_the_command_that_makes_a_copy(
 
 
 def test_a_copy_for_a_bug_report_has_no_text_of_the_recording(tmp_path: Path) -> None:
-    path = recorded(tmp_path, "legacy", lambda client: client.call_tool("login", {"password": "x", "b": "planted"}))
+    path = recorded(
+        tmp_path,
+        "legacy",
+        lambda client: client.call_tool("login", {"password": "x", "b": "planted"}),
+    )
     out = tmp_path / "shapes.jsonl"
     with running("-m", "toolwire", "replay", str(path), "--shapes", str(out)) as replay:
         assert replay.wait() == 0
@@ -230,7 +262,11 @@ def test_every_line_fits_the_published_schema(tmp_path: Path, era: Any) -> None:
     path = recorded(tmp_path, era, outcomes, on_ask=lambda _: {"answer": "Ada"})
     judge = validator("recording-entry")
     lines = path.read_text().splitlines()
-    assert [list(judge.iter_errors(json.loads(line))) for line in lines if not judge.is_valid(json.loads(line))] == []
+    assert [
+        list(judge.iter_errors(json.loads(line)))
+        for line in lines
+        if not judge.is_valid(json.loads(line))
+    ] == []
     assert {json.loads(line)["type"] for line in lines} >= {"Started", "Message"}
     assert len(lines) > 10
 
@@ -273,7 +309,9 @@ def test_two_processes_cannot_write_one_file(tmp_path: Path) -> None:
     Recording(str(tmp_path / "record.jsonl")).close()
 
 
-def test_a_full_disk_stops_the_recording_and_not_the_traffic(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_stops_the_recording_and_not_the_traffic(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     recording = Recording("/dev/full")
     for _ in range(2):
         recording.add_frame("client", b'{"jsonrpc": "2.0", "method": "x"}')
@@ -303,7 +341,9 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_any_other_is_an_error(tmp_
         (b"\xff", "line 1 is not an entry"),
     ],
 )
-def test_a_file_that_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, content: bytes | None, says: str) -> None:
+def test_a_file_that_is_no_recording_is_refused_in_a_sentence(
+    tmp_path: Path, content: bytes | None, says: str
+) -> None:
     path = tmp_path / "record.jsonl"
     if content is not None:
         path.write_bytes(content)
@@ -316,7 +356,9 @@ def test_a_file_that_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, co
 
 # --- hostile input ---
 
-_MEMBERS = st.sampled_from(["id", "method", "params", "result", "error", "requestId", "progressToken", "_meta"])
+_MEMBERS = st.sampled_from(
+    ["id", "method", "params", "result", "error", "requestId", "progressToken", "_meta"]
+)
 _IDS = st.sampled_from([0, 1, "1", True, None, [], {}])
 _MESSAGES = st.dictionaries(
     _MEMBERS, _IDS | JSON | st.sampled_from(["initialize", "tools/call", "notifications/cancelled"])
@@ -341,9 +383,16 @@ def test_whatever_was_recorded_and_comes_a_replay_answers_each_request_or_none(
 
 def test_a_message_that_is_no_request_is_answered_by_the_rules_of_json_rpc() -> None:
     replay = Replay([], strictly=False, report=partial(pytest.fail))
-    codes = [json.loads(replay.receive(frame)[0])["error"]["code"] for frame in (b"{", b"[]", b"3", b"[" * 50_000)]
+    codes = [
+        json.loads(replay.receive(frame)[0])["error"]["code"]
+        for frame in (b"{", b"[]", b"3", b"[" * 50_000)
+    ]
     assert codes == [-32700, -32600, -32600, -32700]
-    assert replay.receive(b'{"jsonrpc": "2.0", "method": "x"}') == replay.receive(b'{"id": 1, "result": {}}') == []
+    assert (
+        replay.receive(b'{"jsonrpc": "2.0", "method": "x"}')
+        == replay.receive(b'{"id": 1, "result": {}}')
+        == []
+    )
 
 
 def test_a_recorded_message_that_is_too_deep_to_be_sent_is_an_error() -> None:
@@ -351,7 +400,11 @@ def test_a_recorded_message_that_is_too_deep_to_be_sent_is_an_error() -> None:
     for _ in range(300):
         deep = [deep]
     sent = Entry(type="Message", sender="client", message=request("tools/list"))
-    came = Entry(type="Message", sender="server", message={"jsonrpc": "2.0", "id": 1, "result": {"tools": deep}})
+    came = Entry(
+        type="Message",
+        sender="server",
+        message={"jsonrpc": "2.0", "id": 1, "result": {"tools": deep}},
+    )
     replay = Replay(exchanges([(1, sent), (2, came)]), strictly=False, report=lambda _: None)
     (answer,) = replay.receive(json.dumps(request("tools/list")).encode())
     assert "nested too deeply" in json.loads(answer)["error"]["message"]

@@ -37,7 +37,11 @@ def forms(value: Any) -> Any:
 
 
 def test_a_call_keeps_the_words_of_the_protocol_and_shapes_of_the_rest() -> None:
-    sent = request("tools/call", {"name": "weather", "arguments": {"city": "Paris", "days": 12, "now": True}}, id=1)
+    sent = request(
+        "tools/call",
+        {"name": "weather", "arguments": {"city": "Paris", "days": 12, "now": True}},
+        id=1,
+    )
     (copied,) = copy(sent)
     (city, days, now) = copied["params"].pop("arguments").items()
     assert forms([city, days, now]) == [
@@ -59,7 +63,11 @@ def test_a_schema_keeps_its_keywords_and_types() -> None:
     assert forms(tool["inputSchema"]) == {
         "type": "object",
         "properties": {
-            "<string 4>": {"type": ["string", "null"], "default": "<string 5>", "maxLength": "<integer 2>"},
+            "<string 4>": {
+                "type": ["string", "null"],
+                "default": "<string 5>",
+                "maxLength": "<integer 2>",
+            },
         },
         "required": ["<string 4>"],
     }
@@ -73,7 +81,9 @@ def test_equal_values_have_equal_shapes_in_one_copy_alone() -> None:
 
 
 def test_words_of_the_protocol_in_arguments_are_data() -> None:
-    (copied,) = copy({"params": {"arguments": {"name": "text", "type": "text", "method": "tools/call"}}})
+    (copied,) = copy(
+        {"params": {"arguments": {"name": "text", "type": "text", "method": "tools/call"}}}
+    )
     assert not re.search("name|type|text|method|tools", json.dumps(copied["params"]["arguments"]))
 
 
@@ -87,13 +97,19 @@ def test_codes_of_json_rpc_stay_and_those_of_applications_do_not() -> None:
 
 def test_times_count_from_the_first_entry() -> None:
     at = datetime(2026, 11, 27, 13, 0, tzinfo=UTC)
-    entries = [Entry(type="Noise", at=at + timedelta(seconds=seconds), text="x") for seconds in (0, 7)]
+    entries = [
+        Entry(type="Noise", at=at + timedelta(seconds=seconds), text="x") for seconds in (0, 7)
+    ]
     assert [entry.at.timestamp() for entry in Shapes().copy(entries)] == [0, 7]
 
 
 def test_a_copy_can_be_replayed_to_who_has_it() -> None:
     sent = Entry(type="Message", sender="client", message=request("tools/list", id=1))
-    received = Entry(type="Message", sender="server", message={"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})
+    received = Entry(
+        type="Message",
+        sender="server",
+        message={"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
+    )
     entries = enumerate(Shapes().copy([sent, received]), start=1)
     replay = Replay(exchanges(entries), strictly=False, report=lambda _: None)
     (answer,) = replay.receive(json.dumps(request("tools/list", id=9)).encode())
@@ -106,7 +122,19 @@ MARK = "q7Zq"
 MARKED = st.text(max_size=5).map(lambda text: f"{text}{MARK}")
 NUMBERS = st.integers(min_value=0).map(lambda number: int(f"7319{number}"))
 WORDS = st.sampled_from(
-    ["name", "type", "text", "content", "arguments", "_meta", "uri", "properties", "enum", "action", "inputSchema"]
+    [
+        "name",
+        "type",
+        "text",
+        "content",
+        "arguments",
+        "_meta",
+        "uri",
+        "properties",
+        "enum",
+        "action",
+        "inputSchema",
+    ]
 )
 VALUES = st.recursive(
     MARKED | NUMBERS | JSON,
@@ -116,7 +144,12 @@ VALUES = st.recursive(
 MEMBERS = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]) | MARKED
 MESSAGES = st.dictionaries(MEMBERS, VALUES, max_size=4)
 ENTRIES = st.one_of(
-    st.builds(Entry, type=st.just("Message"), sender=st.just("server"), message=MESSAGES | st.lists(MESSAGES)),
+    st.builds(
+        Entry,
+        type=st.just("Message"),
+        sender=st.just("server"),
+        message=MESSAGES | st.lists(MESSAGES),
+    ),
     st.builds(
         Entry,
         type=st.just("Started"),
@@ -139,7 +172,9 @@ def test_no_text_and_no_number_of_a_recording_is_in_its_copy(entries: list[Entry
         assert MARK not in line.decode()
         assert judge.is_valid(copied)
         assert msgspec.convert(copied, Entry)
-        assert not [number for number in numbers(copied.get("message")) if str(number).startswith("7319")]
+        assert not [
+            number for number in numbers(copied.get("message")) if str(number).startswith("7319")
+        ]
 
 
 def numbers(value: Any) -> list[int | float]:
@@ -148,5 +183,7 @@ def numbers(value: Any) -> list[int | float]:
         return []
     if isinstance(value, int | float):
         return [value]
-    inner = [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    inner = (
+        [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    )
     return [number for item in inner for number in numbers(item)]

@@ -1,4 +1,6 @@
-"""What goes wrong around a wrapped server: slow starts, hasty hosts, malformed lists, questions, full disks."""
+"""What goes wrong around a wrapped server: slow starts, hasty hosts, malformed lists, questions,
+full disks.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,10 @@ def test_a_call_that_is_cancelled_while_the_server_starts_does_not_reach_it(tmp_
     tool = {"name": "echo", "inputSchema": {"type": "object"}}
     with wrapped(server=foreign(tmp_path, [tool])) as process:
         process.send(initialize(), INITIALIZED, call("echo", {"n": 1}, id=1))
-        process.send(request("notifications/cancelled", {"requestId": 1}, id=...), call("echo", {"n": 2}, id=2))
+        process.send(
+            request("notifications/cancelled", {"requestId": 1}, id=...),
+            call("echo", {"n": 2}, id=2),
+        )
         process.ask(request("ping", id="p"))
         (tmp_path / "go").touch()
         assert [process.receive()["id"] for _ in range(2)] == [0, 2]
@@ -106,11 +111,22 @@ def test_the_host_may_leave_while_the_server_starts(tmp_path: Path, ending: str)
 
 def test_without_schemas_the_list_stays_as_it_came(tmp_path: Path) -> None:
     tools = [
-        *(None, 5, {}, {"name": None}, {"name": "a", "title": None, "inputSchema": {"type": "array"}, "icons": 5}),
-        *({"name": "a", "inputSchema": True}, {"name": "b.c", "annotations": None, "outputSchema": {"type": "string"}}),
+        *(
+            None,
+            5,
+            {},
+            {"name": None},
+            {"name": "a", "title": None, "inputSchema": {"type": "array"}, "icons": 5},
+        ),
+        *(
+            {"name": "a", "inputSchema": True},
+            {"name": "b.c", "annotations": None, "outputSchema": {"type": "string"}},
+        ),
     ]
     (tmp_path / "go").touch()
-    with wrapped("--without", "schemas", "--without", "names", server=foreign(tmp_path, tools)) as process:
+    with wrapped(
+        "--without", "schemas", "--without", "names", server=foreign(tmp_path, tools)
+    ) as process:
         process.send(initialize(), INITIALIZED)
         process.receive()
         assert process.ask(request("tools/list"))["result"] == {"tools": tools}
@@ -118,11 +134,15 @@ def test_without_schemas_the_list_stays_as_it_came(tmp_path: Path) -> None:
     with wrapped("--without", "schemas", server=foreign(tmp_path, tools)) as process:
         process.send(initialize(), INITIALIZED)
         process.receive()
-        assert process.ask(request("tools/list"))["result"] == {"tools": [*tools[:-1], {**tools[-1], "name": "b_c"}]}
+        assert process.ask(request("tools/list"))["result"] == {
+            "tools": [*tools[:-1], {**tools[-1], "name": "b_c"}]
+        }
         assert json.loads(text(process.ask(call("b_c", {"n": 1})))) == {"n": 1}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, a process that leaves its group cannot be found")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere, a process that leaves its group cannot be found"
+)
 def test_killed_orphans_are_counted() -> None:
     with opened() as process:
         for _ in range(2):
@@ -144,19 +164,25 @@ def test_a_restarted_server_gets_the_same_handshake(tmp_path: Path) -> None:
     first, second = (message["params"] for message in sent if message.get("method") == "initialize")
     assert first == second
     assert first["capabilities"]["sampling"] == {"tools": {}}
-    assert next(entry["reason"] for entry in entries if entry["type"] == "Ended").endswith("exit status 3")
+    assert next(entry["reason"] for entry in entries if entry["type"] == "Ended").endswith(
+        "exit status 3"
+    )
 
 
 def test_a_restarted_server_gets_the_log_level_of_the_host_again(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    with wrapped(server=foreign(tmp_path, [{"name": "die", "inputSchema": {"type": "object"}}])) as process:
+    with wrapped(
+        server=foreign(tmp_path, [{"name": "die", "inputSchema": {"type": "object"}}])
+    ) as process:
         process.ask(initialize())
         process.send(INITIALIZED)
         process.ask(request("logging/setLevel", {"level": "error"}))
         process.ask(call("die", {}))
         process.ask(request("custom/method"))
         journal = [json.loads(line) for line in (tmp_path / "journal").read_text().splitlines()]
-        levels = [message["params"] for message in journal if message.get("method") == "logging/setLevel"]
+        levels = [
+            message["params"] for message in journal if message.get("method") == "logging/setLevel"
+        ]
         assert levels == [{"level": "error"}] * 2
 
 
@@ -206,7 +232,10 @@ def test_a_modern_host_gets_all_that_a_modern_server_asks_for() -> None:
         answer, more = process.ask(call("ask", {"what": list(REPLIES)}, id=0, **meta)), {}
         for id, reply in enumerate(REPLIES.values(), start=1):
             assert answer["result"]["resultType"] == "input_required"
-            more = {"requestState": answer["result"]["requestState"], "inputResponses": {"answer": reply}}
+            more = {
+                "requestState": answer["result"]["requestState"],
+                "inputResponses": {"answer": reply},
+            }
             again = call("ask", {"what": list(REPLIES)}, id=id, **meta)
             answer = process.ask({**again, "params": {**again["params"], **more}})
         assert json.loads(text(answer)) == ["state", REPLIES]
@@ -222,8 +251,14 @@ def test_a_modern_host_gets_all_that_a_modern_server_asks_for() -> None:
     ],
 )
 @pytest.mark.parametrize("is_modern", [False, True])
-def test_what_a_host_cannot_answer_is_refused_in_a_sentence(what: str, says: str, is_modern: bool) -> None:
-    meta = {**MODERN, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}} if is_modern else {}
+def test_what_a_host_cannot_answer_is_refused_in_a_sentence(
+    what: str, says: str, is_modern: bool
+) -> None:
+    meta = (
+        {**MODERN, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+        if is_modern
+        else {}
+    )
     with wrapped(server=ASKING) as process:
         if not is_modern:
             process.ask(initialize(capabilities={"elicitation": {}}))
@@ -236,7 +271,10 @@ def test_what_a_host_cannot_answer_is_refused_in_a_sentence(what: str, says: str
 
 
 def test_a_tool_that_changes_while_the_server_runs_is_refused(tmp_path: Path) -> None:
-    tool = {"name": "change", "inputSchema": {"type": "object", "properties": {"to": {"type": "string"}}}}
+    tool = {
+        "name": "change",
+        "inputSchema": {"type": "object", "properties": {"to": {"type": "string"}}},
+    }
     lock = str(tmp_path / "lock.json")
     (tmp_path / "go").touch()
     server = foreign(tmp_path, [tool])
@@ -253,7 +291,9 @@ def test_a_tool_that_changes_while_the_server_runs_is_refused(tmp_path: Path) ->
         wait_until(lambda: listed(process) == [])
         process.send(call("change", {}, id=3))
         assert "is refused, since it is not what was approved" in text(until(process, 3))
-        wait_until(lambda: "the tool change is refused: inputSchema.properties:" in process.stderr_so_far())
+        wait_until(
+            lambda: "the tool change is refused: inputSchema.properties:" in process.stderr_so_far()
+        )
         assert summary(process) == "toolwire: foreign: 1 tool refused"
 
 
@@ -320,7 +360,12 @@ def test_responses_reach_a_host_that_reads_late(tmp_path: Path) -> None:
     """More notifications than may wait are dropped, but no response."""
     files = [tmp_path / str(n) for n in range(20)]
     with opened() as process:
-        process.send(*(request("custom/flood", {"n": 200, "then": str(file)}, id=file.name) for file in files))
+        process.send(
+            *(
+                request("custom/flood", {"n": 200, "then": str(file)}, id=file.name)
+                for file in files
+            )
+        )
         wait_until(lambda: all(file.exists() for file in files))
         came: list[dict[str, Any]] = []
         while sum("id" in message for message in came) < len(files):

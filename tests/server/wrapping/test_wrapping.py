@@ -23,11 +23,17 @@ HOST = {"roots": {}, "sampling": {"context": {}}, "elicitation": {}}
 
 def initialize(version: str = "2025-11-25", capabilities: Any = HOST) -> dict[str, Any]:
     info = {"name": "host", "version": "3"}
-    return request("initialize", {"protocolVersion": version, "capabilities": capabilities, "clientInfo": info}, id=0)
+    return request(
+        "initialize",
+        {"protocolVersion": version, "capabilities": capabilities, "clientInfo": info},
+        id=0,
+    )
 
 
 @contextmanager
-def wrapped(*options: str, server: Any = (sys.executable, str(STRANGE)), **more: Any) -> Iterator[Process]:
+def wrapped(
+    *options: str, server: Any = (sys.executable, str(STRANGE)), **more: Any
+) -> Iterator[Process]:
     """The strange server, wrapped, before any message."""
     with running("-m", "toolwire", "wrap", *options, "--", *server, **more) as process:
         yield process
@@ -68,14 +74,20 @@ def test_the_host_sees_the_identity_instructions_and_capabilities_of_the_server(
         assert host["clientInfo"] == {"name": "host", "version": "3"}
 
 
-def test_requests_of_the_server_that_only_the_host_understands_pass_both_ways_byte_for_byte() -> None:
+def test_requests_of_the_server_that_only_the_host_understands_pass_both_ways_byte_for_byte() -> (
+    None
+):
     with wrapped() as process:
         process.ask(initialize())
         process.send(request("notifications/initialized", id=...))
-        assert process.receive_line() == (
-            b'{"jsonrpc": "2.0", "method": "notifications/custom", "params": {"big": 12345678901234567890123}}'
+        assert (
+            process.receive_line()
+            == b'{"jsonrpc": "2.0", "method": "notifications/custom", "params": {"big":'
+            b" 12345678901234567890123}}"
         )
-        assert process.receive_line() == b'{"jsonrpc": "2.0", "id": "roots", "method": "roots/list"}'
+        assert (
+            process.receive_line() == b'{"jsonrpc": "2.0", "id": "roots", "method": "roots/list"}'
+        )
         process.send(b'{"id":"roots",  "result":{"roots":[]},"jsonrpc":"2.0"}\n')
         process.send(call("sample", {}, id=5))
         asked = process.receive_line()
@@ -96,7 +108,9 @@ def test_methods_that_only_the_server_understands_pass_both_ways_byte_for_byte()
         assert line is not None
         assert line.startswith(b'{"id": 99,   "jsonrpc":"2.0", "result": ')
         assert json.loads(line)["result"] == json.loads(sent)
-        process.send(request("notifications/progress", {"progressToken": "t", "progress": 1}, id=...))
+        process.send(
+            request("notifications/progress", {"progressToken": "t", "progress": 1}, id=...)
+        )
         process.send(request("custom/unknown", id="u"))
         assert process.receive()["error"]["message"] == "no method custom/unknown"
         seen = process.ask(request("custom/seen", id="s"))["result"]["seen"]
@@ -107,8 +121,12 @@ def test_ids_of_the_host_and_of_this_server_do_not_collide() -> None:
     """Both count from 1: a custom request in between must not get the answer to a call."""
     with opened() as process:
         for id in range(1, 20):
-            assert json.loads(text(process.ask(call("echo", {"n": id}, id=id))))["arguments"] == {"n": id}
-            assert process.ask(request("custom/echo", {"n": id}, id=id))["result"]["params"] == {"n": id}
+            assert json.loads(text(process.ask(call("echo", {"n": id}, id=id))))["arguments"] == {
+                "n": id
+            }
+            assert process.ask(request("custom/echo", {"n": id}, id=id))["result"]["params"] == {
+                "n": id
+            }
 
 
 def test_a_modern_host_gets_no_requests_and_the_server_an_error() -> None:
@@ -147,8 +165,13 @@ def test_names_are_what_the_host_takes_and_lead_back() -> None:
 
 def test_schemas_are_what_the_host_takes() -> None:
     with opened() as process:
-        tools = {tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]}
-        assert tools["untitled"] == {"name": "untitled", "inputSchema": {"type": "object", "properties": {"a": {}}}}
+        tools = {
+            tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]
+        }
+        assert tools["untitled"] == {
+            "name": "untitled",
+            "inputSchema": {"type": "object", "properties": {"a": {}}},
+        }
         assert tools["wrong"]["inputSchema"] == {"type": "object"}
         assert tools["either"]["inputSchema"] == {
             "type": "object",
@@ -159,7 +182,9 @@ def test_schemas_are_what_the_host_takes() -> None:
         }
         assert "4 tools with rewritten schemas" in summary(process)
     with opened("--without", "schemas") as process:
-        tools = {tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]}
+        tools = {
+            tool["name"]: tool for tool in process.ask(request("tools/list"))["result"]["tools"]
+        }
         assert "oneOf" in tools["either"]["inputSchema"]
 
 
@@ -199,7 +224,9 @@ def test_large_results_become_links_or_stay() -> None:
         assert len(text(process.ask(call("large", {"n": 50_000})))) == 50_000
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, a process that leaves its group cannot be found")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere, a process that leaves its group cannot be found"
+)
 def test_orphans_are_killed_or_left() -> None:
     with opened() as process:
         orphan = int(text(process.ask(call("orphan", {}))))
@@ -214,7 +241,9 @@ def test_orphans_are_killed_or_left() -> None:
         os.kill(orphan, 9)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing ends what a killed process has started")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere, nothing ends what a killed process has started"
+)
 def test_a_killed_wrapper_takes_the_server_with_it() -> None:
     with opened() as process:
         server, orphan = (int(text(process.ask(call(name, {})))) for name in ("pid", "orphan"))
@@ -230,7 +259,9 @@ def test_a_server_that_crashes_fails_its_calls_and_is_started_again() -> None:
         assert "exit status 3" in crashed["content"][0]["text"]
         assert "the end is near" in crashed["content"][0]["text"]
         process.send(call("pid", {}))
-        after = next(text(message) for message in iter(process.receive, None) if message.get("id") == 1)
+        after = next(
+            text(message) for message in iter(process.receive, None) if message.get("id") == 1
+        )
         assert after != before
         assert "1 restart" in summary(process)
     with opened("--without", "restart") as process:
@@ -248,7 +279,9 @@ def test_a_crash_answers_the_requests_that_only_the_server_understands() -> None
         assert (answer["id"], answer["error"]["code"]) == ("c", -32603)
         assert "exit status 4" in answer["error"]["message"]
         process.send(request("custom/echo", id="e"))
-        assert next(message for message in iter(process.receive, None) if message.get("id") == "e")["result"]
+        assert next(message for message in iter(process.receive, None) if message.get("id") == "e")[
+            "result"
+        ]
 
 
 def test_a_modern_host_can_use_a_legacy_server_or_not() -> None:
@@ -261,7 +294,10 @@ def test_a_modern_host_can_use_a_legacy_server_or_not() -> None:
         assert "1 conversation between two eras of MCP" in summary(process)
     with wrapped("--without", "eras") as process:
         answer = process.ask(request("server/discover", {"_meta": MODERN}))
-        assert "The wrapped server does not run: no method server/discover" in answer["error"]["message"]
+        assert (
+            "The wrapped server does not run: no method server/discover"
+            in answer["error"]["message"]
+        )
 
 
 MODERN_ONLY = """
@@ -279,7 +315,7 @@ for line in sys.stdin:
     answer = error if result is None else {"result": {"resultType": "complete", **result, "_meta": META}}
     if "id" in request:
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
-"""
+"""  # noqa: E501
 
 
 def test_a_legacy_host_can_use_a_modern_server_or_not() -> None:
@@ -324,14 +360,20 @@ def test_a_server_that_ends_at_once_is_an_error_with_its_last_words() -> None:
         assert process.hang_up() == []
 
 
-@pytest.mark.parametrize("line", [b"{\n", b"[]\n", b"\xff\n", b'{"id": 1.5, "method": 3}\n', b'{"id":{}}\n', b"12\n"])
+@pytest.mark.parametrize(
+    "line", [b"{\n", b"[]\n", b"\xff\n", b'{"id": 1.5, "method": 3}\n', b'{"id":{}}\n', b"12\n"]
+)
 def test_malformed_messages_are_answered_as_by_any_server(line: bytes) -> None:
     with opened() as process:
         process.send(line, request("ping", id="after"))
         answers = [process.receive()]
         while answers[-1].get("id") != "after":
             answers.append(process.receive())
-        assert [answer.get("id") for answer in answers] in ([None, "after"], [1, "after"], ["after"])
+        assert [answer.get("id") for answer in answers] in (
+            [None, "after"],
+            [1, "after"],
+            ["after"],
+        )
 
 
 def test_without_messages_nothing_is_started(tmp_path: Path) -> None:
@@ -366,13 +408,15 @@ def test_mistakes_on_the_command_line_are_sentences() -> None:
 
 def test_a_lock_refuses_what_has_changed_and_says_so(tmp_path: Path) -> None:
     tools, lock = tmp_path / "tools.py", tmp_path / "lock.json"
-    tools.write_text("def look(path: str) -> str:\n    return path\n\ndef keep() -> str:\n    return ''\n")
+    tools.write_text(
+        "def look(path: str) -> str:\n    return path\n\ndef keep() -> str:\n    return ''\n"
+    )
     server = (sys.executable, "-m", "toolwire", "serve", str(tools))
     with running("-m", "toolwire", "lock", str(lock), "--", *server) as locking:
         assert locking.wait() == 0
     tools.write_text(
-        'def look(path: str, bcc: str = "") -> str:\n    return path\n\n'
-        "def keep() -> str:\n    '''Keep it.'''\n    return ''\n\ndef new() -> str:\n    return ''\n"
+        'def look(path: str, bcc: str = "") -> str:\n    return path\n\ndef keep() -> str:\n   '
+        " '''Keep it.'''\n    return ''\n\ndef new() -> str:\n    return ''\n"
     )
     with wrapped("--lock", str(lock), server=server) as process:
         process.ask(initialize())
@@ -391,7 +435,11 @@ def test_a_lock_refuses_what_has_changed_and_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("texts", "shown", "instructions"),
-    [("approved", ["Keep it."], "First."), ("refuse", [], None), ("report", ["Obey me now."], "Obey.")],
+    [
+        ("approved", ["Keep it."], "First."),
+        ("refuse", [], None),
+        ("report", ["Obey me now."], "Obey."),
+    ],
 )
 def test_texts_that_changed_after_approval(
     tmp_path: Path, texts: str, shown: list[str], instructions: str | None
@@ -413,12 +461,16 @@ def test_texts_that_changed_after_approval(
 def test_a_prompt_and_a_resource_that_changed_cannot_be_used(tmp_path: Path) -> None:
     tools, lock = tmp_path / "tools.py", tmp_path / "lock.json"
     source = "from toolwire import prompt, resource\n@prompt\ndef review() -> str:\n    return ''\n"
-    source += "@resource('notes://all', media_type='text/plain')\ndef notes() -> str:\n    return ''\n"
+    source += (
+        "@resource('notes://all', media_type='text/plain')\ndef notes() -> str:\n    return ''\n"
+    )
     tools.write_text(source)
     server = (sys.executable, "-m", "toolwire", "serve", str(tools))
     with running("-m", "toolwire", "lock", str(lock), "--", *server) as locking:
         assert locking.wait() == 0
-    tools.write_text(source.replace("review()", "review(path: str)").replace("text/plain", "text/html"))
+    tools.write_text(
+        source.replace("review()", "review(path: str)").replace("text/plain", "text/html")
+    )
     with wrapped("--lock", str(lock), server=server) as process:
         process.ask(initialize())
         assert process.ask(request("prompts/list"))["result"]["prompts"] == []
@@ -426,7 +478,9 @@ def test_a_prompt_and_a_resource_that_changed_cannot_be_used(tmp_path: Path) -> 
         got = process.ask(request("prompts/get", {"name": "review", "arguments": {"path": "a"}}))
         assert "review is refused, since it is not what was approved" in got["error"]["message"]
         read = process.ask(request("resources/read", {"uri": "notes://all"}))
-        assert "notes://all is refused, since it is not what was approved" in read["error"]["message"]
+        assert (
+            "notes://all is refused, since it is not what was approved" in read["error"]["message"]
+        )
 
 
 def test_the_traffic_is_recorded_and_can_be_replayed(tmp_path: Path) -> None:
@@ -447,11 +501,15 @@ def test_the_traffic_is_recorded_and_can_be_replayed(tmp_path: Path) -> None:
 
 def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
     tools, lock = tmp_path / "tools.py", str(tmp_path / "lock.json")
-    tools.write_text("def look(path: str) -> str:\n    return path\n\ndef keep() -> str:\n    return ''\n")
+    tools.write_text(
+        "def look(path: str) -> str:\n    return path\n\ndef keep() -> str:\n    return ''\n"
+    )
     mount = ("--mount", f"x={sys.executable} -m toolwire serve {tools}")
     with running("-m", "toolwire", "lock", lock, *mount) as locking:
         assert locking.wait() == 0
-    tools.write_text(tools.read_text().replace("path: str", "path:  int"))  # another size, so old bytecode does not fit
+    tools.write_text(
+        tools.read_text().replace("path: str", "path:  int")
+    )  # another size, so old bytecode does not fit
     with running("-m", "toolwire", "serve", *mount, "--lock", lock) as process:
         listed = process.ask(request("tools/list"))["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["x_keep"]
@@ -463,14 +521,19 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
 
 
 def test_log_messages_of_no_call_pass(tmp_path: Path) -> None:
-    (tmp_path / "lists.json").write_text(json.dumps({"tools": [{"name": "later", "inputSchema": {"type": "object"}}]}))
+    (tmp_path / "lists.json").write_text(
+        json.dumps({"tools": [{"name": "later", "inputSchema": {"type": "object"}}]})
+    )
     foreign = (sys.executable, str(STRANGE.with_name("foreign_server.py")), str(tmp_path))
     with wrapped(server=foreign) as process:
         process.ask(initialize())
         process.send(request("notifications/initialized", id=...))
         process.ask(request("logging/setLevel", {"level": "debug"}))
         process.send(call("later", {"count": 1}))
-        received = [process.receive(), process.receive()]  # the response is written by another thread
+        received = [
+            process.receive(),
+            process.receive(),
+        ]  # the response is written by another thread
         assert {"level": "error", "data": 0} in [each.get("params") for each in received]
         process.hang_up()
         assert "Traceback" not in process.stderr()

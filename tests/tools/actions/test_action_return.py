@@ -44,7 +44,9 @@ def test_the_fields_and_the_codes_are_lagents() -> None:
         "thought": None,
         "valid": 0,
     }
-    assert [field.name for field in dataclasses.fields(ActionReturn)] == list(dataclasses.asdict(ActionReturn()))
+    assert [field.name for field in dataclasses.fields(ActionReturn)] == list(
+        dataclasses.asdict(ActionReturn())
+    )
     assert {code.name: code.value for code in ActionStatusCode} == {
         "ING": 1,
         "SUCCESS": 0,
@@ -63,7 +65,10 @@ def test_the_fields_and_the_codes_are_lagents() -> None:
 
 
 def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() -> None:
-    assert result(("text", "a"), ("image", "plot.png"), ("text", "b")).format_result() == "a\n[image](plot.png)\nb"
+    assert (
+        result(("text", "a"), ("image", "plot.png"), ("text", "b")).format_result()
+        == "a\n[image](plot.png)\nb"
+    )
     assert result(("text", 5)).format_result() == "5"
     assert ActionReturn(errmsg="no").format_result() == ""
 
@@ -78,7 +83,9 @@ def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() ->
         ([{"a": 1}, 2], "[data]({'a': 1})\n[data](2)"),
     ],
 )
-def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(returned: Any, text: str) -> None:
+def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(
+    returned: Any, text: str
+) -> None:
     assert ActionReturn(result=returned).format_result() == text
 
 
@@ -86,7 +93,10 @@ def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(returned
     ("returned", "content"),
     [
         (result(("text", "a")), [{"type": "text", "text": "a"}]),
-        (result(("text", "a"), ("text", "b")), [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+        (
+            result(("text", "a"), ("text", "b")),
+            [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+        ),
         (result(("html", "<b>a</b>")), [{"type": "text", "text": "<b>a</b>"}]),
         (result(("image", PNG)), [PICTURE]),
         (result(("image", IN_BASE64)), [PICTURE]),
@@ -97,7 +107,10 @@ def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(returned
             [{"type": "resource_link", "uri": "https://a.example/plot.png", "name": "plot.png"}],
         ),
         (result(("image", "nowhere.png")), [{"type": "text", "text": "nowhere.png"}]),
-        (result(("image", "data:image/png;base64,?")), [{"type": "text", "text": "data:image/png;base64,?"}]),
+        (
+            result(("image", "data:image/png;base64,?")),
+            [{"type": "text", "text": "data:image/png;base64,?"}],
+        ),
         (
             result(("audio", WAV)),
             [{"type": "audio", "data": base64.b64encode(WAV).decode(), "mimeType": "audio/wav"}],
@@ -126,7 +139,9 @@ def test_a_result_becomes_content_blocks(returned: ActionReturn, content: list[A
         (result(("json", {"b": 1}), ("json", {"c": 2})), {"result": [{"b": 1}, {"c": 2}]}),
     ],
 )
-def test_a_result_of_data_alone_is_structured_content(returned: ActionReturn, data: dict[str, Any]) -> None:
+def test_a_result_of_data_alone_is_structured_content(
+    returned: ActionReturn, data: dict[str, Any]
+) -> None:
     assert answer(returned)["structuredContent"] == data
 
 
@@ -148,7 +163,10 @@ def test_images_and_files_are_read_when_they_are_returned(tmp_path: Path) -> Non
     [
         (ActionReturn(errmsg="no such place"), "no such place"),
         (ActionReturn(errmsg="no", state=ActionStatusCode.HTTP_ERROR, result=[]), "no"),
-        (ActionReturn(type="Maps", state=ActionStatusCode.HTTP_ERROR), "Maps failed with the code -1000."),
+        (
+            ActionReturn(type="Maps", state=ActionStatusCode.HTTP_ERROR),
+            "Maps failed with the code -1000.",
+        ),
         (ActionReturn(state=-7), "The action failed with the code -7."),
     ],
 )

@@ -1,4 +1,6 @@
-"""Classes of actions: which methods are their APIs, how they describe themselves, and what a call of one comes to."""
+"""Classes of actions: which methods are their APIs, how they describe themselves, and what a call
+of one comes to.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def said(text: str) -> tuple[Any, None, int]:
     return [{"type": "text", "content": text}], None, ActionStatusCode.SUCCESS
 
 
-# --- classes ----------------------------------------------------------------------------------------------------------
+# --- classes --------------------------------------------------------------------------------------
 
 
 def test_an_inherited_run_is_described_and_called() -> None:
@@ -102,7 +104,10 @@ def test_a_toolkit_inherits_apis_adds_some_and_overrides_others() -> None:
     assert [api["name"] for api in described["api_list"]] == ["bold", "slanted", "struck"]
     assert described["description"] == "Styles of text."
     assert described["api_list"][0]["description"] == "Make it bold."
-    assert [parameter["name"] for parameter in described["api_list"][0]["parameters"]] == ["text", "stars"]
+    assert [parameter["name"] for parameter in described["api_list"][0]["parameters"]] == [
+        "text",
+        "stars",
+    ]
     assert outcome(More()({"text": "hi", "stars": 1}, "bold")) == said("*hi*")
     assert [api["name"] for api in Phrases.__tool_description__["api_list"]] == ["bold", "slanted"]
 
@@ -173,7 +178,9 @@ def test_static_and_class_methods_are_apis() -> None:
             return cls.__name__ + text
 
     kinds = Kinds()
-    assert [api["parameters"] for api in kinds.description["api_list"]] == [[{**TEXT, "description": ""}]] * 2
+    assert [api["parameters"] for api in kinds.description["api_list"]] == [
+        [{**TEXT, "description": ""}]
+    ] * 2
     assert outcome(kinds({"text": "a"}, "static")) == said("a")
     assert outcome(kinds({"text": "a"}, "of_class")) == said("Kindsa")
 
@@ -216,13 +223,18 @@ def _no_method() -> None:
     ("define", "words"),
     [
         (_run_beside_others, ["'Mixed'", "`run`", "`other`", "give it another name"]),
-        (_others_beside_an_inherited_run, ["'Mixed'", "`run` of Shout", "`other`", "give it another name"]),
+        (
+            _others_beside_an_inherited_run,
+            ["'Mixed'", "`run` of Shout", "`other`", "give it another name"],
+        ),
         (_two_of_one_name, ["'Mixed'", "`other`", "`same`", "rename"]),
         (_what_every_action_has, ["'Mixed'", "`description`", "another name"]),
         (_no_method, ["'Mixed'", "`run`", "int", "method"]),
     ],
 )
-def test_a_class_whose_apis_do_not_go_together_is_refused_where_it_is_defined(define: Any, words: list[str]) -> None:
+def test_a_class_whose_apis_do_not_go_together_is_refused_where_it_is_defined(
+    define: Any, words: list[str]
+) -> None:
     with pytest.raises(RegistrationError) as caught:
         define()
     assert [word for word in words if word not in str(caught.value)] == []
@@ -249,7 +261,7 @@ def test_an_action_that_does_not_set_up_its_base_is_told_to(use: Any) -> None:
         use(Forgetful())
 
 
-# --- objects ----------------------------------------------------------------------------------------------------------
+# --- objects --------------------------------------------------------------------------------------
 
 
 def test_each_object_has_a_description_of_its_own() -> None:
@@ -269,7 +281,10 @@ def test_a_description_by_hand_says_which_arguments_there_are() -> None:
         {
             "name": "anything",
             "description": "Whatever.",
-            "parameters": [{"name": "a", "type": "number"}, {"name": "b", "type": "LIST", "items": {"type": "STRING"}}],
+            "parameters": [
+                {"name": "a", "type": "number"},
+                {"name": "b", "type": "LIST", "items": {"type": "STRING"}},
+            ],
             "required": ["a"],
         }
     )
@@ -303,7 +318,9 @@ def test_a_description_that_is_none_or_belongs_elsewhere_is_refused(made: Any, w
 
 
 def test_what_is_only_described_cannot_be_called_and_says_why() -> None:
-    returned = BaseAction({"name": "bold", "parameters": [TEXT], "required": ["text"]})('{"text": "a"}')
+    returned = BaseAction({"name": "bold", "parameters": [TEXT], "required": ["text"]})(
+        '{"text": "a"}'
+    )
 
     assert returned.state == ActionStatusCode.API_ERROR
     assert returned.errmsg is not None
@@ -318,12 +335,16 @@ def test_a_description_by_hand_may_name_methods_that_are_not_decorated() -> None
 
     described = {"name": "find", "parameters": [TEXT], "required": ["text"]}
     helper = {"name": "_hidden", "parameters": []}
-    action = Plain({"name": "Plain", "api_list": [described, {**described, "name": "lost"}, helper]})
+    action = Plain(
+        {"name": "Plain", "api_list": [described, {**described, "name": "lost"}, helper]}
+    )
 
     assert outcome(action('{"text": "a"}', "find")) == said("{'text': 'a'}")
     assert action("{}", "find").errmsg == "arguments.text: is missing"
     assert str(action("{}", "lost").errmsg).startswith("invalid API: lost; Plain is only described")
-    assert str(action("{}", "_hidden").errmsg).startswith("invalid API: _hidden; Plain is only described")
+    assert str(action("{}", "_hidden").errmsg).startswith(
+        "invalid API: _hidden; Plain is only described"
+    )
     assert [tool.name for tool in tools_of(action)] == ["Plain_find"]
 
 
@@ -332,10 +353,16 @@ def test_an_action_is_described_as_it_says_by_now() -> None:
         def __init__(self, how: str) -> None:
             super().__init__()
             self._name = f"{how}Shout"
-            self._description = {**self._description, "name": self._name, "description": f"{how} shouting."}
+            self._description = {
+                **self._description,
+                "name": self._name,
+                "description": f"{how} shouting.",
+            }
 
     quiet = Renamed("Quiet")
-    ((name, text),) = [(info["name"], info["description"]) for info in ActionExecutor([quiet]).get_actions_info()]
+    ((name, text),) = [
+        (info["name"], info["description"]) for info in ActionExecutor([quiet]).get_actions_info()
+    ]
     assert (name, text) == ("QuietShout", "Quiet shouting.")
     assert (tools_of(quiet)[0].name, tools_of(quiet)[0].describe()["description"]) == (name, text)
     assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == said("A")
@@ -348,7 +375,9 @@ def test_an_action_may_use_names_of_its_own() -> None:
         def __init__(self) -> None:
             self._apis = self._bound = self._api = 1
             super().__init__()
-            self._returned = self._failed = self._check = self._tool = self._method = self.is_async = 2
+            self._returned = self._failed = self._check = self._tool = self._method = (
+                self.is_async
+            ) = 2
 
         def _call(self, text: str) -> str:
             return text
@@ -357,8 +386,16 @@ def test_an_action_may_use_names_of_its_own() -> None:
             return self._call(text) + str(self._apis + self._check)
 
     assert outcome(Busy()({"text": "a"})) == said("a3")
-    ours = {name for name in (*vars(BaseAction), *vars(Shout())) if name.startswith("_") and not name.startswith("__")}
-    assert ours - {"_abc_impl"} == {"_name", "_description", "_parser"}  # what Lagent's have as well
+    ours = {
+        name
+        for name in (*vars(BaseAction), *vars(Shout()))
+        if name.startswith("_") and not name.startswith("__")
+    }
+    assert ours - {"_abc_impl"} == {
+        "_name",
+        "_description",
+        "_parser",
+    }  # what Lagent's have as well
 
 
 @pytest.mark.parametrize("twin", [copy.deepcopy, lambda action: pickle.loads(pickle.dumps(action))])
@@ -368,7 +405,7 @@ def test_an_action_is_copied_and_pickled(twin: Any) -> None:
     assert outcome(twin(action)('{"text": "a"}')) == said("A")
 
 
-# --- calls ------------------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------
 
 
 class Returning(BaseAction):
@@ -421,16 +458,30 @@ def test_content_becomes_items_that_are_content_again() -> None:
 
 
 def test_an_action_return_is_passed_on_with_what_it_lacks() -> None:
-    assert Returning()({"what": "bare"}) == ActionReturn({"what": "bare"}, type="Returning", result=[])
-    assert Returning()({"what": "whole"}) == ActionReturn({"a": 1}, type="Other", valid=ActionValidCode.FINISH)
+    assert Returning()({"what": "bare"}) == ActionReturn(
+        {"what": "bare"}, type="Returning", result=[]
+    )
+    assert Returning()({"what": "whole"}) == ActionReturn(
+        {"a": 1}, type="Other", valid=ActionValidCode.FINISH
+    )
 
 
 @pytest.mark.parametrize(
-    ("what", "words"), [("opaque", "result.a[0]"), ("nan", "result.a"), ("awaitable", "async def"), ("lost", "'lost'")]
+    ("what", "words"),
+    [
+        ("opaque", "result.a[0]"),
+        ("nan", "result.a"),
+        ("awaitable", "async def"),
+        ("lost", "'lost'"),
+    ],
 )
 def test_a_result_that_cannot_be_shown_is_a_failure(what: str, words: str) -> None:
     returned = Returning()({"what": what})
-    assert (returned.state, returned.result, returned.args) == (ActionStatusCode.API_ERROR, None, {"what": what})
+    assert (returned.state, returned.result, returned.args) == (
+        ActionStatusCode.API_ERROR,
+        None,
+        {"what": what},
+    )
     assert words in str(returned.errmsg)
 
 
@@ -478,7 +529,10 @@ def test_an_error_may_say_its_state_itself() -> None:
             raise Offline(f"nothing is heard from {place}")
 
     assert Weather()({"place": "Oslo"}) == ActionReturn(
-        {"place": "Oslo"}, type="Weather", errmsg="nothing is heard from Oslo", state=ActionStatusCode.HTTP_ERROR
+        {"place": "Oslo"},
+        type="Weather",
+        errmsg="nothing is heard from Oslo",
+        state=ActionStatusCode.HTTP_ERROR,
     )
 
 
@@ -491,7 +545,9 @@ def test_an_order_to_stop_passes(error: str, kind: type[BaseException]) -> None:
         Failing()({"error": error})
 
 
-@pytest.mark.parametrize("name", ["helper", "name", "__init__", "_call", "bald", "", "run", "bold.bold"])
+@pytest.mark.parametrize(
+    "name", ["helper", "name", "__init__", "_call", "bald", "", "run", "bold.bold"]
+)
 def test_a_name_that_is_no_api_is_a_failure_that_lists_them(name: str) -> None:
     returned = Phrases()({"text": "a"}, name)
 
@@ -544,7 +600,10 @@ def test_programs_pass_objects_where_a_hint_has_no_form_in_json_and_the_other_hi
     assert outcome(Crop()({"picture": Ellipsis, "day": "2026-03-01", "sizes": [1]})) == said(
         "Ellipsis datetime.date(2026, 3, 1) [1]"
     )
-    assert Crop()({"picture": Ellipsis, "day": "today", "sizes": [1]}).state == ActionStatusCode.ARGS_ERROR
+    assert (
+        Crop()({"picture": Ellipsis, "day": "today", "sizes": [1]}).state
+        == ActionStatusCode.ARGS_ERROR
+    )
     assert outcome(asyncio.run(_awaited(Copied(), {"stream": 5, "times": 2}))) == said("55")
 
 
@@ -568,7 +627,7 @@ def test_a_parser_of_ones_own_reads_and_shows() -> None:
     assert action("a,b").state == ActionStatusCode.API_ERROR
 
 
-# --- asynchronous actions ---------------------------------------------------------------------------------------------
+# --- asynchronous actions -------------------------------------------------------------------------
 
 
 class Later(BaseAction):
@@ -603,7 +662,9 @@ async def _awaited(action: BaseAction, *given: Any) -> ActionReturn:
         (Both(), ({}, "stream"), said("abc")),
     ],
 )
-def test_an_asynchronous_action_is_awaited_whatever_comes_of_it(action: BaseAction, given: Any, result: Any) -> None:
+def test_an_asynchronous_action_is_awaited_whatever_comes_of_it(
+    action: BaseAction, given: Any, result: Any
+) -> None:
     assert outcome(asyncio.run(_awaited(action, *given))) == result
 
 
@@ -638,7 +699,7 @@ def test_cancelling_an_asynchronous_action_cancels_it() -> None:
     asyncio.run(cancel())
 
 
-# --- built-in actions -------------------------------------------------------------------------------------------------
+# --- built-in actions -----------------------------------------------------------------------------
 
 
 def complaint(action: str, given: str | None, text: str) -> ActionReturn:
@@ -654,7 +715,9 @@ def complaint(action: str, given: str | None, text: str) -> ActionReturn:
 def test_the_built_in_actions_answer_with_their_texts() -> None:
     usual = "The action is invalid, please check the action name."
     assert InvalidAction()() == complaint("InvalidAction", None, usual)
-    assert InvalidAction()("no such thing") == complaint("InvalidAction", "no such thing", "no such thing")
+    assert InvalidAction()("no such thing") == complaint(
+        "InvalidAction", "no such thing", "no such thing"
+    )
     assert InvalidAction("nope")("") == complaint("InvalidAction", "", "nope")
     assert NoAction()("") == complaint("NoAction", "", "Please follow the format")
     done = ActionReturn(
@@ -671,4 +734,8 @@ def test_the_built_in_actions_answer_with_their_texts() -> None:
 def test_the_built_in_actions_describe_themselves_as_taking_anything() -> None:
     for action in (InvalidAction(), NoAction(), FinishAction()):
         assert list(action.description) == ["name", "description", "parameters", "required"]
-    assert (InvalidAction().enable, NoAction().enable, FinishAction().enable) == (False, False, True)
+    assert (InvalidAction().enable, NoAction().enable, FinishAction().enable) == (
+        False,
+        False,
+        True,
+    )

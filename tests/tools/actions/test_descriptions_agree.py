@@ -28,19 +28,32 @@ WRITTEN = (
         "Optional[int]",
         "dict[str, float]",
     ),
-    *("{'a', 'b'}", "Literal[1, 2]", "int or None", "tuple(int, str)", "set of int", "Any", "Tensor", "np.ndarray"),
+    *(
+        "{'a', 'b'}",
+        "Literal[1, 2]",
+        "int or None",
+        "tuple(int, str)",
+        "set of int",
+        "Any",
+        "Tensor",
+        "np.ndarray",
+    ),
 )
 NAMES = st.from_regex("[a-z_][a-z0-9_]{0,5}", fullmatch=True).filter(
     lambda name: not keyword.iskeyword(name) and name not in ("self", "cls")
 )
-KINDS = st.sampled_from((Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY))
+KINDS = st.sampled_from(
+    (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+)
 NOTHING = Parameter.empty
 ABSENT = object()
 """A default that has no form in JSON."""
 
 
 class Drawn(NamedTuple):
-    """One parameter of a function to be; a *hint* or a type *written* in the docstring may be `NOTHING`."""
+    """One parameter of a function to be; a *hint* or a type *written* in the docstring may be
+    `NOTHING`.
+    """
 
     name: str
     kind: Any
@@ -72,7 +85,11 @@ PARAMETERS = (
     .map(
         # As Python wants them: by kind, and required ones first where the place counts.
         lambda found: sorted(
-            found, key=lambda p: (p.kind, p.kind is not Parameter.KEYWORD_ONLY and p.default is not NOTHING)
+            found,
+            key=lambda p: (
+                p.kind,
+                p.kind is not Parameter.KEYWORD_ONLY and p.default is not NOTHING,
+            ),
         )
     )
 )
@@ -89,12 +106,18 @@ PARAMETERS = PARAMETERS.map(
 
 
 def google(found: list[Drawn]) -> str:
-    entries = [f"    {p.name}{'' if p.written is NOTHING else f' ({p.written})'}: about {p.name}" for p in found]
+    entries = [
+        f"    {p.name}{'' if p.written is NOTHING else f' ({p.written})'}: about {p.name}"
+        for p in found
+    ]
     return "\n".join(["Args:", *entries])
 
 
 def numpy(found: list[Drawn]) -> str:
-    entries = [f"{p.name}{'' if p.written is NOTHING else f' : {p.written}'}\n    about {p.name}" for p in found]
+    entries = [
+        f"{p.name}{'' if p.written is NOTHING else f' : {p.written}'}\n    about {p.name}"
+        for p in found
+    ]
     return "\n".join(["Parameters", "----------", *entries])
 
 
@@ -104,15 +127,21 @@ def fields(mark: str, found: list[Drawn]) -> str:
     return "\n".join([*texts, *types])
 
 
-STYLES = st.sampled_from((google, numpy, functools.partial(fields, ":"), functools.partial(fields, "@")))
+STYLES = st.sampled_from(
+    (google, numpy, functools.partial(fields, ":"), functools.partial(fields, "@"))
+)
 
 
 def function_of(found: list[Drawn], docstring: str, is_method: bool) -> Any:
     """A function with these parameters that returns what it was given."""
     names = {f"default{index}": p.default for index, p in enumerate(found)}
-    written = [p.name if p.default is NOTHING else f"{p.name}=default{index}" for index, p in enumerate(found)]
+    written = [
+        p.name if p.default is NOTHING else f"{p.name}=default{index}"
+        for index, p in enumerate(found)
+    ]
     places = [
-        sum(p.kind <= kind for p in found) for kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        sum(p.kind <= kind for p in found)
+        for kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     ]
     if places[1] < len(found):
         written.insert(places[1], "*")
@@ -134,7 +163,13 @@ def tool_of(function: Any, is_method: bool) -> Tool:
     return Tool(type("Kit", (), {"tool": function})().tool if is_method else function)
 
 
-JSON_TYPES = {"STRING": "string", "NUMBER": "integer", "FLOAT": "number", "BOOLEAN": "boolean", "Array": "array"}
+JSON_TYPES = {
+    "STRING": "string",
+    "NUMBER": "integer",
+    "FLOAT": "number",
+    "BOOLEAN": "boolean",
+    "Array": "array",
+}
 
 
 def types_in(schema: dict[str, Any], root: dict[str, Any]) -> set[str]:
@@ -158,16 +193,25 @@ def test_schema_description_and_calls_agree(
     schema = tool.describe()["inputSchema"]
 
     shown = [p.name for p in found if not p.hidden]
-    assert [parameter["name"] for parameter in described["parameters"]] == list(schema["properties"]) == shown
+    assert (
+        [parameter["name"] for parameter in described["parameters"]]
+        == list(schema["properties"])
+        == shown
+    )
     assert described["required"] == schema.get("required", [])
     for parameter in described["parameters"]:
         allowed = types_in(schema["properties"][parameter["name"]], schema)
         # Objects, and what is nothing but null, go by the name of STRING.
-        assert JSON_TYPES[parameter["type"]] in allowed or (parameter["type"] == "STRING" and allowed <= {"object"})
+        assert JSON_TYPES[parameter["type"]] in allowed or (
+            parameter["type"] == "STRING" and allowed <= {"object"}
+        )
 
     arguments = data.draw(fitting(schema, schema), "arguments")
     if isinstance(arguments, dict) and data.draw(st.integers(0, 3)) == 0:
-        arguments = {**arguments, data.draw(st.sampled_from([p.name for p in found] or ["x"])): data.draw(JSON)}
+        arguments = {
+            **arguments,
+            data.draw(st.sampled_from([p.name for p in found] or ["x"])): data.draw(JSON),
+        }
     try:
         tool.call(arguments, RecordingCaller(), strict_arguments=True)
     except ArgumentsError:
@@ -185,7 +229,9 @@ def test_a_type_in_the_docstring_is_as_good_as_a_hint(found: list[Drawn], style:
     docstring = "Do.\n\n" + style(found)
     written = function_of([p._replace(hint=NOTHING) for p in found], docstring, False)
     hints = [NOTHING if p.written is NOTHING else hint_of(p.written) or Any for p in found]
-    hinted = function_of([p._replace(hint=hint) for p, hint in zip(found, hints, strict=True)], docstring, False)
+    hinted = function_of(
+        [p._replace(hint=hint) for p, hint in zip(found, hints, strict=True)], docstring, False
+    )
     assert Tool(written).describe() == Tool(hinted).describe()
     assert tool_api(written).api_description == tool_api(hinted).api_description
 
@@ -193,7 +239,14 @@ def test_a_type_in_the_docstring_is_as_good_as_a_hint(found: list[Drawn], style:
 @given(NAMES, HINTS)
 def test_the_context_is_in_neither(name: str, hint: Any) -> None:
     function = function_of(
-        [Drawn(name, 1, hint, NOTHING, NOTHING, False), Drawn("_ctx", 3, Context, NOTHING, None, False)], "", False
+        [
+            Drawn(name, 1, hint, NOTHING, NOTHING, False),
+            Drawn("_ctx", 3, Context, NOTHING, None, False),
+        ],
+        "",
+        False,
     )
-    assert [parameter["name"] for parameter in tool_api(function).api_description["parameters"]] == [name]
+    assert [
+        parameter["name"] for parameter in tool_api(function).api_description["parameters"]
+    ] == [name]
     assert list(Tool(function).describe()["inputSchema"]["properties"]) == [name]

@@ -51,8 +51,15 @@ class Waiting(BaseAction):
 
 
 def executor(**options: Any) -> ActionExecutor:
-    dotted = Pair({"name": "my.Pair", "api_list": [dict(api) for api in Pair.__tool_description__["api_list"]]})
-    return ActionExecutor([Echo(), Pair(), dotted, Echo({"name": "Off", "parameters": []}, enable=False)], **options)
+    dotted = Pair(
+        {
+            "name": "my.Pair",
+            "api_list": [dict(api) for api in Pair.__tool_description__["api_list"]],
+        }
+    )
+    return ActionExecutor(
+        [Echo(), Pair(), dotted, Echo({"name": "Off", "parameters": []}, enable=False)], **options
+    )
 
 
 NAMES = ["Echo", "Pair.first", "Pair.last.one", "my.Pair.first", "my.Pair.last.one"]
@@ -64,7 +71,7 @@ def text(returned: ActionReturn) -> str:
     return str(returned.result[0]["content"])
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,15 +113,16 @@ def test_an_unknown_name_is_answered_with_the_closest_and_the_list(name: str, cl
     returned = executor()(name, '{"a": 1}')
 
     assert (returned.state, returned.valid) == (ActionStatusCode.API_ERROR, ActionValidCode.INVALID)
-    assert returned.errmsg == (
-        f"The action is invalid, please check the action name. There is no action {name!r}, did you mean {closest}? "
-        f"Known: {', '.join(NAMES)}"
+    assert (
+        returned.errmsg
+        == f"The action is invalid, please check the action name. There is no action {name!r}, did"
+        f" you mean {closest}? Known: {', '.join(NAMES)}"
     )
 
 
 def test_the_bare_name_of_a_toolkit_is_answered_with_its_apis() -> None:
-    assert executor()("my.Pair", HI).errmsg == (
-        "The action is invalid, please check the action name. "
+    assert (
+        executor()("my.Pair", HI).errmsg == "The action is invalid, please check the action name. "
         "'my.Pair' is a toolkit; call one of my.Pair.first, my.Pair.last.one"
     )
 
@@ -174,7 +182,9 @@ def test_a_finish_action_of_the_users_own_is_not_displaced() -> None:
         assert text(several("FinishAction", {"response": "42"})) == "own 42"
 
 
-@pytest.mark.parametrize(("given", "told"), [({"a": 1}, '{"a": 1}'), (0, "0"), (4.5, "4.5"), ([1], "[1]"), ("x", "x")])
+@pytest.mark.parametrize(
+    ("given", "told"), [({"a": 1}, '{"a": 1}'), (0, "0"), (4.5, "4.5"), ([1], "[1]"), ("x", "x")]
+)
 def test_the_built_in_actions_take_whatever_a_model_passes(given: Any, told: str) -> None:
     done = FinishAction()(given)
     assert (text(done), done.valid) == (told, ActionValidCode.FINISH)
@@ -193,7 +203,7 @@ def test_a_single_action_needs_no_list() -> None:
     assert ActionExecutor(Echo(), finish_in_action=True).action_names() == ["Echo", "FinishAction"]
 
 
-# --- which actions there are ------------------------------------------------------------------------------------------
+# --- which actions there are ----------------------------------------------------------------------
 
 
 def test_actions_come_and_go_by_their_own_names() -> None:
@@ -240,7 +250,7 @@ def test_an_asynchronous_action_needs_the_asynchronous_executor() -> None:
         executor().add_action(Waiting())
 
 
-# --- messages ---------------------------------------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------------
 
 
 class Foreign:
@@ -264,13 +274,21 @@ def test_a_message_is_answered_by_a_message(message: Any) -> None:
     answer = executor()(message)
     assert isinstance(answer, AgentMessage)
     assert answer == AgentMessage(
-        ActionReturn(HI, type="Echo", result=[{"type": "text", "content": "hi"}]), sender="ActionExecutor"
+        ActionReturn(HI, type="Echo", result=[{"type": "text", "content": "hi"}]),
+        sender="ActionExecutor",
     )
 
 
 def test_lagents_keywords_are_known() -> None:
-    assert text(executor()(name="Echo", command=HI)) == text(executor()(name="Echo", inputs=HI)) == "hi"
-    assert text(executor()(message=AgentMessage(FunctionCall("Echo", HI)), session_id=3).content) == "hi"
+    assert (
+        text(executor()(name="Echo", command=HI))
+        == text(executor()(name="Echo", inputs=HI))
+        == "hi"
+    )
+    assert (
+        text(executor()(message=AgentMessage(FunctionCall("Echo", HI)), session_id=3).content)
+        == "hi"
+    )
 
 
 def test_a_message_is_copied_as_lagents_are() -> None:
@@ -279,13 +297,16 @@ def test_a_message_is_copied_as_lagents_are() -> None:
     twin.content["name"] = "Pair"
     assert message.content == {"name": "Echo"}
     assert message.model_copy(update={"sender": "user"}) == AgentMessage({"name": "Echo"})
-    assert json.dumps(message.model_dump()) == (
-        '{"content": {"name": "Echo"}, "sender": "Agent", "formatted": null, "extra_info": null, "type": null, '
-        '"receiver": null, "stream_state": 0}'
+    assert (
+        json.dumps(message.model_dump())
+        == '{"content": {"name": "Echo"}, "sender": "Agent", "formatted": null, "extra_info": null,'
+        ' "type": null, "receiver": null, "stream_state": 0}'
     )
 
 
-@pytest.mark.parametrize("content", ["Echo", None, {}, {"parameters": {}}, {"name": 5, "parameters": {}}, ["Echo"]])
+@pytest.mark.parametrize(
+    "content", ["Echo", None, {}, {"parameters": {}}, {"name": 5, "parameters": {}}, ["Echo"]]
+)
 def test_a_message_that_asks_for_nothing_is_answered_as_no_action(content: Any) -> None:
     answer = executor()(AgentMessage(content)).content
     assert (answer.type, answer.valid) == ("NoAction", ActionValidCode.INVALID)
@@ -296,7 +317,7 @@ def test_what_is_neither_name_nor_message_is_refused() -> None:
         executor()(5)
 
 
-# --- hooks ------------------------------------------------------------------------------------------------------------
+# --- hooks ----------------------------------------------------------------------------------------
 
 
 class Recording(Hook):
@@ -307,7 +328,9 @@ class Recording(Hook):
         self.seen.append(("before", message.content["name"], session_id))
 
     def after_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        self.seen.append(("after", message.content.format_result() or message.content.errmsg, session_id))
+        self.seen.append(
+            ("after", message.content.format_result() or message.content.errmsg, session_id)
+        )
 
 
 class Rewriting(Hook):
@@ -315,7 +338,9 @@ class Rewriting(Hook):
         return AgentMessage({"name": "Echo", "parameters": {"text": "other"}})
 
     def after_action(self, executor: Any, message: Any, session_id: int = 0) -> Any:
-        return AgentMessage(ActionReturn(result=[{"type": "text", "content": f"<{text(message.content)}>"}]))
+        return AgentMessage(
+            ActionReturn(result=[{"type": "text", "content": f"<{text(message.content)}>"}])
+        )
 
 
 class OnlyBefore:
@@ -369,7 +394,9 @@ def test_what_is_no_hook_is_refused(thing: object) -> None:
         None,
     ],
 )
-def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text(formatted: Any) -> None:
+def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text(
+    formatted: Any,
+) -> None:
     several = executor(hooks=[ActionPreprocessor()])
     content = {"name": "Echo", "parameters": HI} if formatted is None else "I call Echo."
     answer = several(AgentMessage(content, sender="Agent", formatted=formatted))
@@ -378,8 +405,9 @@ def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text
 
 def test_a_failure_is_put_in_words_as_well() -> None:
     several = executor(hooks=[ActionPreprocessor()])
-    assert several(AgentMessage("", formatted={"name": "Echo", "parameters": "{}"})).content == (
-        "arguments.text: is missing"
+    assert (
+        several(AgentMessage("", formatted={"name": "Echo", "parameters": "{}"})).content
+        == "arguments.text: is missing"
     )
 
 
@@ -400,7 +428,9 @@ def test_an_action_that_is_a_text_is_code_for_the_first_action() -> None:
 
 def test_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    executor(hooks=[MessageLogger("tests.messages")])(AgentMessage(FunctionCall("Echo", HI), sender="Agent"), 7)
+    executor(hooks=[MessageLogger("tests.messages")])(
+        AgentMessage(FunctionCall("Echo", HI), sender="Agent"), 7
+    )
     asked, answered = caplog.messages
     assert asked.startswith("session 7, message from Agent: FunctionCall(name='Echo'")
     assert answered.startswith("session 7, message from ActionExecutor: ActionReturn(")
@@ -410,7 +440,7 @@ def test_a_call_without_hooks_is_forwarded() -> None:
     assert text(executor(hooks=[Rewriting()]).forward("Echo", HI)) == "hi"
 
 
-# --- asynchronous -----------------------------------------------------------------------------------------------------
+# --- asynchronous ---------------------------------------------------------------------------------
 
 
 class Threads(BaseAction):
@@ -432,7 +462,9 @@ def test_the_asynchronous_executor_awaits_actions_and_hooks() -> None:
         several = AsyncActionExecutor([Waiting(), Echo(), Threads()])
         assert text(await several("Waiting", HI)) == "hi"
         assert text(await several("Echo", HI)) == "hi"
-        assert (await several(AgentMessage(FunctionCall("Waiting", HI)))).sender == "AsyncActionExecutor"
+        assert (
+            await several(AgentMessage(FunctionCall("Waiting", HI)))
+        ).sender == "AsyncActionExecutor"
         assert (await several("Wating", HI)).valid == ActionValidCode.INVALID
         assert text(await several("Threads", {})) != threading.current_thread().name
         several.register_hook(AsyncRewriting())
@@ -462,6 +494,8 @@ def test_a_blocking_action_does_not_block_the_others() -> None:
     async def ask() -> list[str]:
         gate = Gate()
         several = AsyncActionExecutor([gate, Opener(gate)])
-        return [text(each) for each in await asyncio.gather(several("Gate", {}), several("Opener", {}))]
+        return [
+            text(each) for each in await asyncio.gather(several("Gate", {}), several("Opener", {}))
+        ]
 
     assert asyncio.run(ask()) == ["True", "opened"]

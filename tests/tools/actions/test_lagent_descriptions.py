@@ -215,13 +215,24 @@ def test_arxivs_description_is_the_documents() -> None:
             return {"content": ""}
 
     assert_same(
-        description_of(ArxivSearch.get_arxiv_article_information, name="ArxivSearch.get_arxiv_article_information"),
+        description_of(
+            ArxivSearch.get_arxiv_article_information,
+            name="ArxivSearch.get_arxiv_article_information",
+        ),
         {
             "name": "ArxivSearch.get_arxiv_article_information",
             "description": "Run Arxiv search and get the article meta information.",
-            "parameters": [{"name": "query", "type": "STRING", "description": "the content of search query"}],
+            "parameters": [
+                {"name": "query", "type": "STRING", "description": "the content of search query"}
+            ],
             "required": ["query"],
-            "return_data": [{"name": "content", "description": "a list of 3 arxiv search papers", "type": "STRING"}],
+            "return_data": [
+                {
+                    "name": "content",
+                    "description": "a list of 3 arxiv search papers",
+                    "type": "STRING",
+                }
+            ],
         },
     )
 
@@ -234,7 +245,8 @@ def test_optional_arguments_are_no_optional_types() -> None:
 
             Args:
                 command (:class:`str`): Python code
-                timeout (:class:`Optional[int]`): Upper bound of waiting time for Python script execution.
+                timeout (:class:`Optional[int]`): Upper bound of waiting time for Python script
+                    execution.
             """
             return ""
 
@@ -269,13 +281,17 @@ def test_groots_example_is_described() -> None:
         described(WebSearch.select),
         {
             "name": "select",
-            "description": "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容.",
+            "description": (
+                "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
+            ),
             "parameters": [
                 {
                     "name": "select_ids",
                     "type": "Array",
-                    "description": "list of index you want to open, select at least 3, at most 5 items to open, "
-                    "each item must be integer.",
+                    "description": (
+                        "list of index you want to open, select at least 3, at most 5 items to"
+                        " open, each item must be integer."
+                    ),
                 }
             ],
             "required": ["select_ids"],
@@ -333,16 +349,25 @@ TYPES: list[tuple[Any, str]] = [
     (float, "FLOAT"),
     (bool, "BOOLEAN"),
     *((hint, "Array") for hint in (list, tuple, set, frozenset, collections.deque, Sequence[str])),
-    *((hint, "Array") for hint in (list[int], list[list[int]], tuple[int, str], set[float], list[str] | None)),
+    *(
+        (hint, "Array")
+        for hint in (list[int], list[list[int]], tuple[int, str], set[float], list[str] | None)
+    ),
     # The model reads no sixth name for objects anywhere in Lagent.
-    *((hint, "STRING") for hint in (dict, dict[str, int], Mapping[str, bool], Waypoint, Movie, Pair, Item, Model)),
+    *(
+        (hint, "STRING")
+        for hint in (dict, dict[str, int], Mapping[str, bool], Waypoint, Movie, Pair, Item, Model)
+    ),
     *((hint, "NUMBER") for hint in (int | None, UserId, Level, Whole)),
     (int | float, "FLOAT"),
     (Either, "FLOAT"),
     (int | str, "STRING"),
     (list[str] | str, "STRING"),
     (int | list[int], "NUMBER"),
-    *((int | hint, "NUMBER") for hint in (dict[str, int], Waypoint, Movie, Pair, Item, Model, collections.Counter)),
+    *(
+        (int | hint, "NUMBER")
+        for hint in (dict[str, int], Waypoint, Movie, Pair, Item, Model, collections.Counter)
+    ),
     (Literal["interest", "fee"], "STRING"),
     (Literal["list", "map"], "STRING"),
     (Literal[1, 2], "NUMBER"),
@@ -365,7 +390,8 @@ def test_a_type_has_one_of_five_names(hint: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "hint", ["Unknown", "list[Unknown] | None", "1 / 0", "(", [int], {1: 2}, 5, "Union[str, 'Loop']"]
+    "hint",
+    ["Unknown", "list[Unknown] | None", "1 / 0", "(", [int], {1: 2}, 5, "Union[str, 'Loop']"],
 )
 def test_a_hint_that_cannot_be_read_yet_is_no_error(hint: Any) -> None:
     def tool(a: Any, b: int) -> None:
@@ -380,7 +406,11 @@ def test_a_hint_that_cannot_be_read_yet_is_no_error(hint: Any) -> None:
 
 def test_a_hint_wins_over_the_docstring() -> None:
     @tool_api
-    def tool(a: Annotated[int, "from the hint"], b: Annotated[int, ""], c: Annotated[int, "inside"] | None) -> None:
+    def tool(
+        a: Annotated[int, "from the hint"],
+        b: Annotated[int, ""],
+        c: Annotated[int, "inside"] | None,
+    ) -> None:
         """Do it.
 
         Args:
@@ -398,10 +428,16 @@ def test_a_hint_wins_over_the_docstring() -> None:
 
 def test_annotations_may_say_several_things() -> None:
     @tool_api
-    def tool(a: Annotated[int, msgspec.Meta(ge=0), "how many", 5], b: Annotated[str, pydantic.Field(description="b")]):  # type: ignore[no-untyped-def]
+    def tool(
+        a: Annotated[int, msgspec.Meta(ge=0), "how many", 5],
+        b: Annotated[str, pydantic.Field(description="b")],
+    ):  # type: ignore[no-untyped-def]
         """Do it."""
 
-    assert [parameter["description"] for parameter in described(tool)["parameters"]] == ["how many", "b"]
+    assert [parameter["description"] for parameter in described(tool)["parameters"]] == [
+        "how many",
+        "b",
+    ]
 
 
 # Parameters
@@ -410,7 +446,9 @@ def test_annotations_may_say_several_things() -> None:
 def test_the_object_the_context_and_open_ends_are_left_out() -> None:
     class Kit:
         @tool_api
-        def plain(self, a: int, context: Context, *rest: int, flag: bool = False, **others: Any) -> None: ...
+        def plain(
+            self, a: int, context: Context, *rest: int, flag: bool = False, **others: Any
+        ) -> None: ...
 
         @tool_api
         @classmethod
@@ -445,7 +483,9 @@ def test_only_a_method_has_a_cls() -> None:
 
 def test_falsy_defaults_are_defaults_and_fields_say_for_themselves() -> None:
     @tool_api
-    def tool(a: int, b: int = 0, c: Any = None, d: int = pydantic.Field(), e: int = pydantic.Field(1)) -> None: ...
+    def tool(
+        a: int, b: int = 0, c: Any = None, d: int = pydantic.Field(), e: int = pydantic.Field(1)
+    ) -> None: ...
 
     assert described(tool)["required"] == ["a", "d"]
 
@@ -529,32 +569,42 @@ def test_a_schema_written_by_hand_is_what_is_described() -> None:
 
 
 STYLES = {
-    "glued": """Do it.
+    "glued": (
+        """Do it.
         Args:
             a: first
-            b (int): second""",
-    "Chinese colons": """Do it.
+            b (int): second"""
+    ),
+    "Chinese colons": (
+        """Do it.
 
         Args：
             a：first
-            b (int)：second""",
-    "NumPy": """Do it.
+            b (int)：second"""
+    ),
+    "NumPy": (
+        """Do it.
 
         Parameters
         ----------
         a
             first
         b : int, optional
-            second""",
-    "reST": """Do it.
+            second"""
+    ),
+    "reST": (
+        """Do it.
 
         :param a: first
-        :param int b: second""",
-    "Epydoc": """Do it.
+        :param int b: second"""
+    ),
+    "Epydoc": (
+        """Do it.
 
         @param a: first
         @param b: second
-        @type b: int""",
+        @type b: int"""
+    ),
 }
 
 
@@ -589,7 +639,9 @@ def test_without_the_options_nothing_is_said_of_the_result() -> None:
     assert returned("Do.\n\n    Returns:\n        a (int): b") is None
 
 
-@pytest.mark.parametrize("text", [None, "", "Do.", "Do.\n\n    Returns:\n        dict: without a list"])
+@pytest.mark.parametrize(
+    "text", [None, "", "Do.", "Do.\n\n    Returns:\n        dict: without a list"]
+)
 def test_a_result_of_which_the_docstring_lists_nothing_has_no_return_data(text: str | None) -> None:
     assert returned(text, explode_return=True) is None
 
@@ -629,10 +681,19 @@ def test_lists_of_any_kind_are_flattened() -> None:
 
 
 def test_a_list_may_do_without_bullets_and_without_a_first_line() -> None:
-    wanted = [{"name": "a", "description": "first", "type": "NUMBER"}, {"name": "b", "description": "second: more"}]
-    plain = "Do.\n\n    Returns:\n        dict: these\n            a (int): first\n            b: second: more"
+    wanted = [
+        {"name": "a", "description": "first", "type": "NUMBER"},
+        {"name": "b", "description": "second: more"},
+    ]
+    plain = (
+        "Do.\n\n    Returns:\n        dict: these\n            a (int): first\n            b:"
+        " second: more"
+    )
     direct = "Do.\n\n    Returns:\n        - a (int): first\n        - b: second: more"
-    rest = "Do.\n\n    :returns: these\n        - a (int): first\n        - b: second: more\n    :rtype: dict"
+    rest = (
+        "Do.\n\n    :returns: these\n        - a (int): first\n        - b: second: more\n   "
+        " :rtype: dict"
+    )
     assert [returned(text, explode_return=True) for text in (plain, direct, rest)] == [wanted] * 3
 
 
@@ -652,7 +713,10 @@ def test_several_results_have_their_names_and_types() -> None:
         {"description": "whether that is all", "type": "BOOLEAN"},
         {"description": "a word on it", "type": "STRING"},
     ]
-    numpy = "Do.\n\n    Returns\n    -------\n    hits : list[str]\n        what was found\n    int\n        how many"
+    numpy = (
+        "Do.\n\n    Returns\n    -------\n    hits : list[str]\n        what was found\n    int\n  "
+        "      how many"
+    )
     assert returned(numpy, returns_named_value=True) == [
         {"name": "hits", "description": "what was found", "type": "Array"},
         {"description": "how many", "type": "NUMBER"},
@@ -673,7 +737,9 @@ def test_arguments_can_be_chosen() -> None:
     def tool(a: int, b: int = 1, c: int = 2) -> None: ...
 
     def names(**options: Any) -> list[str]:
-        return [parameter["name"] for parameter in described(tool_api(**options)(tool))["parameters"]]
+        return [
+            parameter["name"] for parameter in described(tool_api(**options)(tool))["parameters"]
+        ]
 
     assert names(exclude_arguments="b") == ["a", "c"]
     assert names(exclude_arguments=["self", "b", "c"]) == ["a"]
@@ -729,7 +795,9 @@ def test_describing_imports_nothing_of_others_that_registering_does_not() -> Non
         "tool_api(f); new = set(sys.modules) - known\n"
         "print(*(name for name in new if not name.startswith('toolwire_tools.')))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
+    )
     assert (done.stdout.strip(), done.stderr) == ("", "")
 
 
@@ -737,13 +805,21 @@ def test_describing_imports_nothing_of_others_that_registering_does_not() -> Non
 
 
 def decorated_in_a_new_process(code: str) -> str:
-    start = "import copy, json, sys; from toolwire_tools.decorator import tool_api; f = tool_api(lambda a: a)\n"
-    return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=True).stdout
+    start = (
+        "import copy, json, sys; from toolwire_tools.decorator import tool_api; f = tool_api(lambda"
+        " a: a)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", start + code], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.process
 def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None:
-    code = "m = 'toolwire_tools.api_description'; print(m in sys.modules, f.api_description['name'], m in sys.modules)"
+    code = (
+        "m = 'toolwire_tools.api_description'; print(m in sys.modules, f.api_description['name'], m"
+        " in sys.modules)"
+    )
     assert decorated_in_a_new_process(code) == "False <lambda> True\n"
 
 
@@ -770,7 +846,9 @@ def test_however_a_description_is_read_first_all_of_it_is_there(reading: str) ->
 
 
 @pytest.mark.parametrize("encode", [msgspec.json.encode, orjson.dumps])
-def test_encoders_that_pass_over_the_methods_of_a_dict_never_encode_a_part_of_a_description(encode: Any) -> None:
+def test_encoders_that_pass_over_the_methods_of_a_dict_never_encode_a_part_of_a_description(
+    encode: Any,
+) -> None:
     description = tool_api(lambda a: a).api_description  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match=r"encode dict\(...\) of it"):
         encode(description)

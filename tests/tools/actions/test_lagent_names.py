@@ -14,7 +14,9 @@ from toolwire_tools import lagent
 
 MIGRATING = Path(__file__).parents[3] / "MIGRATING.md"
 RECORDED = Path(__file__).with_name("lagent_public_names.txt")
-"""The names that modules of Lagent 0.2.4 and 0.5 define or re-export, with the versions that have them."""
+"""The names that modules of Lagent 0.2.4 and 0.5 define or re-export, with the versions that have
+them.
+"""
 
 _TABLE = re.compile(r"(?<=<!-- names of Lagent -->\n).*?(?=<!-- /names of Lagent -->)", re.DOTALL)
 
@@ -52,7 +54,9 @@ def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: st
         assert hasattr(importlib.import_module(place), name)
         assert lagent.remedy_for(name) is None
         return
-    with pytest.raises(ImportError, match=f"^{name} of Lagent has no counterpart: (use|pass|leave|subclass) "):
+    with pytest.raises(
+        ImportError, match=f"^{name} of Lagent has no counterpart: (use|pass|leave|subclass) "
+    ):
         exec(f"from toolwire_tools.lagent import {name}", {})
 
 
@@ -62,7 +66,9 @@ def test_the_table_names_each_name_once_and_nothing_that_lagent_has_not() -> Non
     assert set(listed) <= set(public_names())
 
 
-@pytest.mark.parametrize("sentence", [replacement.instead for replacement in lagent._names().replaced])
+@pytest.mark.parametrize(
+    "sentence", [replacement.instead for replacement in lagent._names().replaced]
+)
 def test_a_remedy_names_what_exists(sentence: str) -> None:
     for module, name in re.findall(r"\b(toolwire_\w+(?:\.[a-z]\w*)*)\.([A-Za-z]\w+)", sentence):
         assert hasattr(importlib.import_module(module), name), f"{module}.{name}"

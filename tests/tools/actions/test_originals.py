@@ -6,7 +6,16 @@ from functools import partial
 from typing import Any
 
 import pytest
-from toolwire_tools import ActionExecutor, BaseAction, Env, JsonParser, TupleParser, get_tool, list_tools, tool_api
+from toolwire_tools import (
+    ActionExecutor,
+    BaseAction,
+    Env,
+    JsonParser,
+    TupleParser,
+    get_tool,
+    list_tools,
+    tool_api,
+)
 
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 BOLD = {
@@ -83,7 +92,9 @@ def phrase_emphasis() -> type[BaseAction]:
 
 
 @pytest.mark.parametrize(("description", "apis"), [(BOLD, []), (EMPHASIS, ["bold", "italic"])])
-def test_a_description_by_hand_describes_an_action(description: dict[str, Any], apis: list[str]) -> None:
+def test_a_description_by_hand_describes_an_action(
+    description: dict[str, Any], apis: list[str]
+) -> None:
     action = BaseAction(description, parser=partial(JsonParser, lang="zh"))
     if not apis:
         assert action.description == {**description, "parameter_description": IN_JSON}
@@ -106,8 +117,18 @@ def test_the_classes_describe_themselves() -> None:
         "name": "PhraseEmphasis",
         "description": "a toolkit which provides different styles of text emphasis",
         "api_list": [
-            {"name": "bold", "description": "make text bold", "parameters": text, "required": ["text"]},
-            {"name": "italic", "description": "make text italic", "parameters": text, "required": ["text"]},
+            {
+                "name": "bold",
+                "description": "make text bold",
+                "parameters": text,
+                "required": ["text"],
+            },
+            {
+                "name": "italic",
+                "description": "make text italic",
+                "parameters": text,
+                "required": ["text"],
+            },
         ],
     }
 
@@ -141,8 +162,16 @@ def test_an_action_is_made_by_its_name() -> None:
 def test_the_listed_names_keep_their_order_whatever_else_is_listed() -> None:
     bold()
     phrase_emphasis()
-    # Classes of the user's own, which take the place of the bundled ones, in another order and among others.
-    bundled = ["PythonInterpreter", "GoogleScholar", "PPT", "ArxivSearch", "BINGMap", "IPythonInterpreter"]
+    # Classes of the user's own, which take the place of the bundled ones, in another order and
+    # among others.
+    bundled = [
+        "PythonInterpreter",
+        "GoogleScholar",
+        "PPT",
+        "ArxivSearch",
+        "BINGMap",
+        "IPythonInterpreter",
+    ]
     for name in ["Another", *bundled, "GoogleSearch"]:
         type(BaseAction)(name, (BaseAction,), {"run": lambda self: None})
     names = [
@@ -169,10 +198,17 @@ def test_an_action_is_called_with_json_or_a_tuple_as_text_or_as_an_object() -> N
     action1 = bold()()
     action2 = type(action1)(parser=TupleParser)
 
-    returned = [action1('{"text": "hi"}'), action1({"text": "hi"}), action2('("hi", )'), action2(("hi",))]
+    returned = [
+        action1('{"text": "hi"}'),
+        action1({"text": "hi"}),
+        action2('("hi", )'),
+        action2(("hi",)),
+    ]
 
     assert [each.result for each in returned] == [[{"type": "text", "content": "**hi**"}]] * 4
-    assert [(each.args, each.type, each.errmsg) for each in returned] == [({"text": "hi"}, "Bold", None)] * 4
+    assert [(each.args, each.type, each.errmsg) for each in returned] == [
+        ({"text": "hi"}, "Bold", None)
+    ] * 4
 
 
 def test_an_executor_lists_and_calls_the_apis_of_toolkits_by_both_names() -> None:
@@ -210,7 +246,10 @@ class Pages:
     """The part of Groot's WebSearch that reaches the network."""
 
     def __init__(self) -> None:
-        self.search_results: dict[int, dict[str, Any]] = {1: {"url": "a.example"}, 2: {"url": "b.example"}}
+        self.search_results: dict[int, dict[str, Any]] = {
+            1: {"url": "a.example"},
+            2: {"url": "b.example"},
+        }
 
     def open(self, url: str) -> tuple[str, None]:
         return f"<p>{url}</p>", None
@@ -246,18 +285,26 @@ def test_groots_select_describes_itself_and_keeps_what_it_opened() -> None:
 
     (described,) = env.get_actions_info()
     assert described["name"] == "WebSearch.select"
-    assert described["description"] == "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
+    assert (
+        described["description"]
+        == "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
+    )
     assert described["parameters"] == [
         {
             "name": "select_ids",
             "type": "Array",
-            "description": "list of index you want to open, select at least 3, at most 5 items to open, "
-            "each item must be integer.",
+            "description": (
+                "list of index you want to open, select at least 3, at most 5 items to open, "
+                "each item must be integer."
+            ),
         }
     ]
     assert described["required"] == ["select_ids"]
 
-    assert env("WebSearch.select", {"select_ids": [1, 9]}) == "9不存在在搜索结果中,请确保输入的id在搜索结果中"
+    assert (
+        env("WebSearch.select", {"select_ids": [1, 9]})
+        == "9不存在在搜索结果中,请确保输入的id在搜索结果中"
+    )
     assert env("WebSearch.select", {"select_ids": [1]}) == {
         1: {"url": "a.example", "content": "<p>a.example</p>"},
         2: {"url": "b.example"},

@@ -47,7 +47,7 @@ def refused(action: BaseAction, inputs: Any) -> str:
     return str(returned.errmsg)
 
 
-# --- what the model is told -------------------------------------------------------------------------------------------
+# --- what the model is told -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,10 @@ def refused(action: BaseAction, inputs: Any) -> str:
     [
         (
             JsonParser,
-            "If you call this tool, you must pass arguments in the JSON format {key: value}, "
-            "where the key is the parameter name.",
+            (
+                "If you call this tool, you must pass arguments in the JSON format {key: value}, "
+                "where the key is the parameter name."
+            ),
         ),
         (
             partial(JsonParser, lang="zh"),
@@ -64,8 +66,10 @@ def refused(action: BaseAction, inputs: Any) -> str:
         ),
         (
             TupleParser,
-            "If you call this tool, you must pass arguments in the tuple format like (arg1, arg2, arg3), "
-            "and the arguments are ordered.",
+            (
+                "If you call this tool, you must pass arguments in the tuple format like (arg1,"
+                " arg2, arg3), and the arguments are ordered."
+            ),
         ),
         (
             partial(TupleParser, lang="zh"),
@@ -85,7 +89,7 @@ def test_the_language_is_chosen_at_the_action_too() -> None:
         Note(lang="zh-cn")
 
 
-# --- JSON -------------------------------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------------------
 
 WRITTEN = '{"text": "``` {x}", "copies": 2}'
 
@@ -119,7 +123,9 @@ def test_a_fence_that_was_not_closed_ends_with_the_text() -> None:
 
 @pytest.mark.parametrize("inputs", [None, "", "  \n", {}, "{}", "```json\n{}\n```"])
 def test_no_input_is_no_arguments(inputs: Any) -> None:
-    assert Nothing()(inputs) == ActionReturn({}, type="Nothing", result=[{"type": "text", "content": "done"}])
+    assert Nothing()(inputs) == ActionReturn(
+        {}, type="Nothing", result=[{"type": "text", "content": "done"}]
+    )
     assert refused(BY_JSON, inputs) == "arguments.text: is missing"
 
 
@@ -129,10 +135,16 @@ def test_no_input_is_no_arguments(inputs: Any) -> None:
         ('{"text": "a", "copies": "two"}', 'arguments.copies: "two" is not an integer'),
         ('{"text": 5}', "arguments.text: 5 is not a string"),
         ('{"text": "a", "tags": ["b", 1]}', "arguments.tags[1]: 1 is not a string"),
-        ('{"txt": "a"}', "arguments.text: is missing\narguments.txt: is unknown; did you mean text?"),
+        (
+            '{"txt": "a"}',
+            "arguments.text: is missing\narguments.txt: is unknown; did you mean text?",
+        ),
         ('{"copies": 1}', "arguments.text: is missing"),
         ('{"text": "a", "text": "b"}', 'invalid json format: "text" occurs twice in one object'),
-        ('{"text": "a", "tags": [{"b": 1, "b": 2}]}', 'invalid json format: "b" occurs twice in one object'),
+        (
+            '{"text": "a", "tags": [{"b": 1, "b": 2}]}',
+            'invalid json format: "b" occurs twice in one object',
+        ),
         ('{"text": NaN}', "invalid json format: nan is not a number in JSON"),
         ('{"text": 1e999}', "invalid json format: inf is not a number in JSON"),
         ('{"text": "\\ud800"}', "invalid json format: "),
@@ -162,7 +174,9 @@ def test_what_is_no_fitting_json_is_refused_with_the_reason(inputs: Any, words: 
     text = refused(BY_JSON, inputs)
     assert text.startswith(words)
     if text.startswith("invalid json format"):
-        assert text.endswith('; pass one JSON object like {"text": ..., "copies": ..., "tags": ...}')
+        assert text.endswith(
+            '; pass one JSON object like {"text": ..., "copies": ..., "tags": ...}'
+        )
 
 
 def test_arguments_that_contain_themselves_are_refused() -> None:
@@ -172,15 +186,25 @@ def test_arguments_that_contain_themselves_are_refused() -> None:
 
 
 def test_integers_are_exact_at_any_size() -> None:
-    assert Anything()('{"what": 123456789012345678901234567890}').args == {"what": 123456789012345678901234567890}
+    assert Anything()('{"what": 123456789012345678901234567890}').args == {
+        "what": 123456789012345678901234567890
+    }
 
 
-# --- tuples -----------------------------------------------------------------------------------------------------------
+# --- tuples ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "inputs",
-    ['("a", 2)', ("a", 2), ["a", 2], '["a", 2]', "'a', 2", '```python\n("a", 2,)\n```', 'So:\n```\n("a", 2)\n```'],
+    [
+        '("a", 2)',
+        ("a", 2),
+        ["a", 2],
+        '["a", 2]',
+        "'a', 2",
+        '```python\n("a", 2,)\n```',
+        'So:\n```\n("a", 2)\n```',
+    ],
 )
 def test_a_tuple_is_read_as_text_and_as_an_object(inputs: Any) -> None:
     assert BY_TUPLE(inputs).args == {"text": "a", "copies": 2}
@@ -214,7 +238,10 @@ def test_programs_may_pass_arguments_by_name_where_models_pass_a_tuple() -> None
         ("(" * 100_000, "invalid tuple format: "),
         ("-" * 99_000 + "1", "invalid tuple format: "),
         ("1+" * 40_000 + "1", "invalid tuple format: "),
-        (f'("{"a" * 100_000}",)', "invalid tuple format: 100,005 characters exceed the limit of 100,000"),
+        (
+            f'("{"a" * 100_000}",)',
+            "invalid tuple format: 100,005 characters exceed the limit of 100,000",
+        ),
         (5, "invalid tuple format: this is of the type int"),
         ({"txt": "a"}, "arguments.text: is missing"),
         ({1: "a"}, "the name of an argument is not text"),
@@ -235,7 +262,7 @@ def test_a_literal_is_never_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-# --- as it is ---------------------------------------------------------------------------------------------------------
+# --- as it is -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inputs", ["a", '{"text": "a"}', '("a",)', ""])
@@ -259,7 +286,7 @@ def test_a_parser_can_be_asked_by_itself() -> None:
     assert caught.value.err_msg == "arguments.text: 1 is not a string"
 
 
-# --- for any input ----------------------------------------------------------------------------------------------------
+# --- for any input --------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
     ["{", "}", '"text"', ":", '"a"', ",", "```", "\n", "json", "[", "]", "(", ")", "1", "NaN", "'"]
@@ -267,12 +294,19 @@ PIECES = st.sampled_from(
 WRITINGS = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text(), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner)
+        | st.dictionaries(st.text(), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
-@given(st.sampled_from([BY_JSON, BY_TUPLE, AS_IS]), WRITINGS | VALUES | st.dictionaries(st.integers(), VALUES))
+@given(
+    st.sampled_from([BY_JSON, BY_TUPLE, AS_IS]),
+    WRITINGS | VALUES | st.dictionaries(st.integers(), VALUES),
+)
 def test_whatever_is_passed_the_answer_is_an_action_return(action: BaseAction, inputs: Any) -> None:
     returned = action(inputs)
     assert returned.state in (ActionStatusCode.SUCCESS, ActionStatusCode.ARGS_ERROR)
@@ -283,12 +317,21 @@ def test_whatever_is_passed_the_answer_is_an_action_return(action: BaseAction, i
 @given(
     st.fixed_dictionaries(
         {"text": st.text(st.characters(exclude_categories=["Cs"]))},
-        optional={"copies": st.integers(-(10**30), 10**30), "tags": st.none() | st.lists(st.text("ab`{}\n"))},
+        optional={
+            "copies": st.integers(-(10**30), 10**30),
+            "tags": st.none() | st.lists(st.text("ab`{}\n")),
+        },
     ),
-    st.sampled_from(["{}", "```json\n{}\n```", "```\n{}\n```", "~~~\n{}\n~~~", "Well:\n```json\n{}\n```\nSo."]),
+    st.sampled_from(
+        ["{}", "```json\n{}\n```", "```\n{}\n```", "~~~\n{}\n~~~", "Well:\n```json\n{}\n```\nSo."]
+    ),
 )
-def test_fitting_arguments_arrive_as_they_were_written(arguments: dict[str, Any], fence: str) -> None:
-    assert BY_JSON(fence.replace("{}", json.dumps(arguments, ensure_ascii=False), 1)).args == arguments
+def test_fitting_arguments_arrive_as_they_were_written(
+    arguments: dict[str, Any], fence: str
+) -> None:
+    assert (
+        BY_JSON(fence.replace("{}", json.dumps(arguments, ensure_ascii=False), 1)).args == arguments
+    )
     ordered = [arguments[name] for name in ("text", "copies", "tags") if name in arguments]
     if list(arguments) == ["text", "copies", "tags"][: len(arguments)]:
         assert BY_TUPLE(repr(tuple(ordered))).args == arguments

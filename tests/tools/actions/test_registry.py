@@ -11,7 +11,10 @@ import pytest
 from toolwire_tools import ActionExecutor, BaseAction, get_tool, get_tool_cls, list_tools
 from toolwire_tools.actions.registry import UnknownAction
 
-SOURCE = "from toolwire_tools import BaseAction\nclass Settled(BaseAction):\n    def run(self) -> int: return {}\n"
+SOURCE = (
+    "from toolwire_tools import BaseAction\nclass Settled(BaseAction):\n    def run(self) -> int:"
+    " return {}\n"
+)
 
 
 class Greeting(BaseAction):
@@ -39,7 +42,9 @@ def test_an_unknown_name_is_told_with_the_closest_known_one() -> None:
     with pytest.raises(KeyError) as caught:
         get_tool("Greting")
     assert isinstance(caught.value, UnknownAction)
-    assert str(caught.value).startswith("no action 'Greting', did you mean 'Greeting'? Known: BaseAction, ")
+    assert str(caught.value).startswith(
+        "no action 'Greting', did you mean 'Greeting'? Known: BaseAction, "
+    )
 
 
 def test_a_class_that_is_defined_again_takes_the_place_of_the_first_with_a_warning() -> None:
@@ -50,16 +55,29 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_first_with_a_warni
 
 
 @pytest.mark.process
-def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first(tmp_path: Path) -> None:
-    define = "class FinishAction(BaseAction):\n    def run(self, response: str) -> str:\n        return response\n"
-    for imports in (["BaseAction", "ActionExecutor"], ["ActionExecutor, BaseAction", "FinishAction as _"]):
+def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first(
+    tmp_path: Path,
+) -> None:
+    define = (
+        "class FinishAction(BaseAction):\n    def run(self, response: str) -> str:\n        return"
+        " response\n"
+    )
+    for imports in (
+        ["BaseAction", "ActionExecutor"],
+        ["ActionExecutor, BaseAction", "FinishAction as _"],
+    ):
         first, later = (f"from toolwire_tools import {names}\n" for names in imports)
         script = f"{first}{define}{later}"
-        script += "from toolwire_tools import get_tool_cls\nassert get_tool_cls('FinishAction') is FinishAction\n"
+        script += (
+            "from toolwire_tools import get_tool_cls\nassert get_tool_cls('FinishAction') is"
+            " FinishAction\n"
+        )
         subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 
 
-def test_a_module_that_is_loaded_anew_replaces_its_actions_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_is_loaded_anew_replaces_its_actions_without_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def load(result: int) -> types.ModuleType:
         module = types.ModuleType("settled_tools")
         monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -104,7 +122,9 @@ def test_settings_name_a_class_in_each_way(tmp_path: Path, monkeypatch: pytest.M
         ("Greeting", TypeError, "subclass BaseAction"),
     ],
 )
-def test_settings_that_lead_nowhere_are_refused(settings: object, error: type[Exception], words: str) -> None:
+def test_settings_that_lead_nowhere_are_refused(
+    settings: object, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         ActionExecutor([settings])
 

@@ -119,7 +119,10 @@ def test_an_action_is_a_tool_with_the_schema_of_its_signature(thing: Any) -> Non
             "additionalProperties": False,
         },
     }
-    assert call(tool, text="a") == {"content": [{"type": "text", "text": "**a**"}], "isError": False}
+    assert call(tool, text="a") == {
+        "content": [{"type": "text", "text": "**a**"}],
+        "isError": False,
+    }
     with pytest.raises(ArgumentsError, match=r"arguments.text: 5 is not a string"):
         call(tool, text=5)
 
@@ -155,7 +158,10 @@ def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_ca
     described = by_name(Maps())["Maps_describe"].describe()
     assert described["outputSchema"] == {
         "type": "object",
-        "properties": {"size": {"description": "in square kilometres"}, "river": {"description": "that it lies at"}},
+        "properties": {
+            "size": {"description": "in square kilometres"},
+            "river": {"description": "that it lies at"},
+        },
     }
 
 
@@ -199,7 +205,7 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
         assert answer["structuredContent"] == {"distance": 3.2, "7": "Rome"}, answer
         assert tool.call({"end": ""}, NULL_CALLER)["structuredContent"] == {"result": None}
         assert "jsonschema" not in sys.modules
-    """
+    """  # noqa: E501
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
@@ -287,11 +293,15 @@ def test_a_class_that_needs_arguments_is_refused_with_what_to_write() -> None:
         def __init__(self, key: str) -> None:
             super().__init__()
 
-    with pytest.raises(NotOffered, match=r"cannot be created without key; .*__tools__ = \[Keyed\(key=...\)\]"):
+    with pytest.raises(
+        NotOffered, match=r"cannot be created without key; .*__tools__ = \[Keyed\(key=...\)\]"
+    ):
         tools_of(Keyed)
 
 
-def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = "from toolwire_tools import BaseAction\n"
     source += "class Loud(BaseAction):\n    def run(self) -> int: return 1\n"
     source += "class Atlas(Loud):\n    def __init__(self): raise ValueError('set ATLAS_KEY')\n"
@@ -360,7 +370,10 @@ class Found(BaseAction):
 
 def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
     tools = by_name(Found())
-    schemas = {name: tool.describe()["outputSchema"]["properties"]["result"] for name, tool in tools.items()}
+    schemas = {
+        name: tool.describe()["outputSchema"]["properties"]["result"]
+        for name, tool in tools.items()
+    }
     assert schemas == {
         "Found_both": {
             "type": "array",
@@ -443,7 +456,10 @@ def test_an_action_of_lagent_that_runs_in_threads_is_served(thing: Any) -> None:
     assert [name for name, tool in tools.items() if tool.is_async] == [
         "AsyncMaps_describe", "AsyncMaps_at", "AsyncMaps_later", "AsyncMaps_soon",
     ]  # fmt: skip
-    assert call(tools["AsyncMaps_describe"], city="Oslo")["structuredContent"] == {"size": 454.0, "river": None}
+    assert call(tools["AsyncMaps_describe"], city="Oslo")["structuredContent"] == {
+        "size": 454.0,
+        "river": None,
+    }
     with pytest.raises(ToolError, match="it has sunk"):
         call(tools["AsyncMaps_describe"], city="Atlantis")
     assert call(tools["AsyncMaps_at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
@@ -457,17 +473,28 @@ def test_what_an_awaited_action_returns_is_awaited() -> None:
     assert returned.result == [{"type": "text", "content": '{"letters": 4}'}]
 
 
-# --- executors --------------------------------------------------------------------------------------------------------
+# --- executors ------------------------------------------------------------------------------------
 
 
 def test_an_executor_serves_its_enabled_actions() -> None:
-    executor = AsyncActionExecutor([Bold(), Maps(), Bold({"name": "Off", "parameters": []}, enable=False)])
-    assert list(by_name(executor)) == ["Bold", "Maps_describe", "Maps_at", "Maps_later", "Maps_stream"]
+    executor = AsyncActionExecutor(
+        [Bold(), Maps(), Bold({"name": "Off", "parameters": []}, enable=False)]
+    )
+    assert list(by_name(executor)) == [
+        "Bold",
+        "Maps_describe",
+        "Maps_at",
+        "Maps_later",
+        "Maps_stream",
+    ]
 
 
 class Censoring(Hook):
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        message.content = {**message.content, "parameters": {**message.content["parameters"], "text": "..."}}
+        message.content = {
+            **message.content,
+            "parameters": {**message.content["parameters"], "text": "..."},
+        }
 
 
 @pytest.mark.parametrize("kind", [ActionExecutor, AsyncActionExecutor])
@@ -480,7 +507,7 @@ def test_the_hooks_of_an_executor_see_the_calls_of_its_tools(kind: Any) -> None:
         call(tool, text=5)
 
 
-# --- modules ----------------------------------------------------------------------------------------------------------
+# --- modules --------------------------------------------------------------------------------------
 
 MODULE = '''
 from abc import abstractmethod
@@ -523,7 +550,9 @@ def offer(source: str, monkeypatch: pytest.MonkeyPatch) -> Offer:
     return tools_in(module)
 
 
-def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = offer(MODULE, monkeypatch)
 
     assert sorted(tool.name for tool in found.tools) == ["Held", "Kit_one", "decorated", "helper"]
@@ -534,7 +563,9 @@ def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(mo
     }
 
 
-def test_a_class_whose_object_is_served_is_not_served_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_whose_object_is_served_is_not_served_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = "from toolwire_tools import ActionExecutor, BaseAction\n"
     source += "class Loud(BaseAction):\n    def run(self) -> int: return 1\n"
     for more in (
@@ -546,7 +577,9 @@ def test_a_class_whose_object_is_served_is_not_served_again(monkeypatch: pytest.
         assert [tool.name for tool in offer(source + more, monkeypatch).tools] == ["Loud"]
 
 
-def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = "from toolwire_tools import ActionExecutor, FinishAction\n"
     source += f"from {__name__} import Bold, Maps\n"
     found = offer(source + "executor = ActionExecutor([Bold(), FinishAction()])\n", monkeypatch)
@@ -554,7 +587,9 @@ def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(mon
     assert [skipped.name for skipped in found.skipped] == ["Maps"]
 
 
-def test_listed_actions_are_served_and_what_cannot_be_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listed_actions_are_served_and_what_cannot_be_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = MODULE + "\n__tools__ = [off, 'Loud', kit]\n"
     found = offer(source, monkeypatch)
     assert [tool.name for tool in found.tools] == ["Loud", "Kit_one"]

@@ -14,9 +14,24 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
-from tools.bundled.stand_ins.server import Exchange, StandIn, endless, error, silent, text_answer, throttled
+from tools.bundled.stand_ins.server import (
+    Exchange,
+    StandIn,
+    endless,
+    error,
+    silent,
+    text_answer,
+    throttled,
+)
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionExecutor, ActionReturn, ActionStatusCode, Cancelled, Context, JsonParser
+from toolwire_tools import (
+    ActionExecutor,
+    ActionReturn,
+    ActionStatusCode,
+    Cancelled,
+    Context,
+    JsonParser,
+)
 from toolwire_tools.bundled import ArxivSearch
 from toolwire_tools.bundled.arxiv import search
 from toolwire_tools.bundled.arxiv.feed import Article, articles
@@ -28,7 +43,9 @@ API = "get_arxiv_article_information"
 @pytest.fixture
 def arxiv() -> Iterator[StandIn]:
     with StandIn() as server:
-        yield server.on("GET", "/query", feed(entry("Kettles\n  that sing", "Ada Brewer", "Ben Cooper")))
+        yield server.on(
+            "GET", "/query", feed(entry("Kettles\n  that sing", "Ada Brewer", "Ben Cooper"))
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -45,29 +62,46 @@ def ask(arxiv: StandIn, query: str = "kettle", **settings: Any) -> str:
 
 
 def test_articles_are_told_as_lagent_told_them(arxiv: StandIn) -> None:
-    assert ask(arxiv) == (
-        "Published: 2024-02-29\nTitle: Kettles that sing\nAuthors: Ada Brewer, Ben Cooper\n"
+    assert (
+        ask(arxiv)
+        == "Published: 2024-02-29\nTitle: Kettles that sing\nAuthors: Ada Brewer, Ben Cooper\n"
         "Summary: We measure how long a kettle sings\n  before it boils, for water < 1 litre."
     )
 
 
 def test_it_is_described_and_called_as_in_lagents_document(arxiv: StandIn) -> None:
-    executor = ActionExecutor([ArxivSearch(base_url=arxiv.url, parser=partial(JsonParser, lang="zh"))])
+    executor = ActionExecutor(
+        [ArxivSearch(base_url=arxiv.url, parser=partial(JsonParser, lang="zh"))]
+    )
     assert executor.get_actions_info() == [
         {
             "name": "ArxivSearch.get_arxiv_article_information",
             "description": "Run Arxiv search and get the article meta information.",
-            "parameters": [{"name": "query", "type": "STRING", "description": "the content of search query"}],
+            "parameters": [
+                {"name": "query", "type": "STRING", "description": "the content of search query"}
+            ],
             "required": ["query"],
             "return_data": [
-                {"name": "content", "description": "a list of 3 arxiv search papers", "type": "STRING"},
+                {
+                    "name": "content",
+                    "description": "a list of 3 arxiv search papers",
+                    "type": "STRING",
+                },
             ],
-            "parameter_description": "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称",
+            "parameter_description": (
+                "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
+            ),
         }
     ]
     returned = executor("ArxivSearch.get_arxiv_article_information", '{"query": "kettle"}')
-    assert (returned.type, returned.state, returned.errmsg) == ("ArxivSearch", ActionStatusCode.SUCCESS, None)
-    assert '"content": "Published: 2024-02-29\\nTitle: Kettles that sing' in returned.format_result()
+    assert (returned.type, returned.state, returned.errmsg) == (
+        "ArxivSearch",
+        ActionStatusCode.SUCCESS,
+        None,
+    )
+    assert (
+        '"content": "Published: 2024-02-29\\nTitle: Kettles that sing' in returned.format_result()
+    )
 
 
 def test_several_articles_have_an_empty_line_between_them(arxiv: StandIn) -> None:
@@ -98,10 +132,15 @@ def test_what_is_asked_is_what_the_manual_has(arxiv: StandIn) -> None:
         ("version 2402.123", None),
     ],
 )
-def test_identifiers_are_looked_up_not_searched_for(arxiv: StandIn, query: str, identifiers: str | None) -> None:
+def test_identifiers_are_looked_up_not_searched_for(
+    arxiv: StandIn, query: str, identifiers: str | None
+) -> None:
     ask(arxiv, query)
     asked = arxiv.requests[0].query
-    assert (asked.get("id_list"), asked.get("search_query")) == (identifiers, None if identifiers else query.strip())
+    assert (asked.get("id_list"), asked.get("search_query")) == (
+        identifiers,
+        None if identifiers else query.strip(),
+    )
 
 
 def test_lengths_are_kept(arxiv: StandIn) -> None:
@@ -185,7 +224,9 @@ def test_arxiv_has_one_connection_at_a_time(arxiv: StandIn) -> None:
 
     def ask_first() -> None:
         with suppress(Cancelled):
-            ArxivSearch(base_url=arxiv.url).get_arxiv_article_information("kettle", Context(First()))
+            ArxivSearch(base_url=arxiv.url).get_arxiv_article_information(
+                "kettle", Context(First())
+            )
 
     arxiv.then(silent, answered)
     asking = threading.Thread(target=ask_first)
@@ -196,9 +237,13 @@ def test_arxiv_has_one_connection_at_a_time(arxiv: StandIn) -> None:
     assert in_turn == [True]
 
 
-BOMB = '<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>' + '<feed xmlns="http://www.w3.org/2005/Atom"/>'
+BOMB = (
+    '<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
+    + '<feed xmlns="http://www.w3.org/2005/Atom"/>'
+)
 OUTSIDE = (
-    '<!DOCTYPE feed [<!ENTITY x SYSTEM "file:///etc/passwd">]><feed xmlns="http://www.w3.org/2005/Atom">&x;</feed>'
+    '<!DOCTYPE feed [<!ENTITY x SYSTEM "file:///etc/passwd">]><feed'
+    ' xmlns="http://www.w3.org/2005/Atom">&x;</feed>'
 )
 
 
@@ -206,8 +251,19 @@ OUTSIDE = (
     "answer",
     [
         *(BOMB, OUTSIDE, BOMB.encode("utf-16"), BOMB.replace("<", "\ufeff<", 1)),
-        *("", "Rate exceeded.", "<html><body>Down for maintenance</body></html>", '{"entries": []}'),
-        *("<feed>", "<feed/>", "<a>" * 100_000 + "</a>" * 100_000, "<feed>\0</feed>", b"<feed>\xff</feed>"),
+        *(
+            "",
+            "Rate exceeded.",
+            "<html><body>Down for maintenance</body></html>",
+            '{"entries": []}',
+        ),
+        *(
+            "<feed>",
+            "<feed/>",
+            "<a>" * 100_000 + "</a>" * 100_000,
+            "<feed>\0</feed>",
+            b"<feed>\xff</feed>",
+        ),
         '<?xml version="1.0" encoding="rot13"?><feed/>',
         '<feed xmlns="http://www.w3.org/2005/Atom">&undeclared;</feed>',
     ],
@@ -225,7 +281,9 @@ def test_an_answer_without_end_is_not_read_to_it(arxiv: StandIn) -> None:
 
 
 def test_an_entry_may_lack_anything_but_its_title() -> None:
-    bare = b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>T</title><author/></entry></feed>'
+    bare = (
+        b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>T</title><author/></entry></feed>'
+    )
     assert articles(bare) == [Article(title="T", authors=(), summary="", published="")]
 
 
@@ -233,14 +291,21 @@ TAGS = ["feed", "entry", "title", "id", "summary", "author", "name", "published"
 ELEMENTS = st.recursive(
     st.text(st.characters(codec="utf-8", exclude_characters="<&"), max_size=5),
     lambda inner: st.builds(
-        lambda tag, children: f"<{tag}>{''.join(children)}</{tag}>", st.sampled_from(TAGS), st.lists(inner, max_size=4)
+        lambda tag, children: f"<{tag}>{''.join(children)}</{tag}>",
+        st.sampled_from(TAGS),
+        st.lists(inner, max_size=4),
     ),
     max_leaves=12,
 )
 
 
 @settings(max_examples=examples(60))
-@given(st.one_of(ELEMENTS.map(lambda inside: f'<feed xmlns="http://www.w3.org/2005/Atom">{inside}</feed>'), st.text()))
+@given(
+    st.one_of(
+        ELEMENTS.map(lambda inside: f'<feed xmlns="http://www.w3.org/2005/Atom">{inside}</feed>'),
+        st.text(),
+    )
+)
 def test_any_answer_is_articles_or_one_clear_error(text: str) -> None:
     with suppress(WebError):
         assert all(article.title for article in articles(text.encode("utf-8", "surrogatepass")))

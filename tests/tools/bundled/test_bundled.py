@@ -1,4 +1,6 @@
-"""What is true of all bundled tools: known by name, served without their libraries, ready or told why not."""
+"""What is true of all bundled tools: known by name, served without their libraries, ready or told
+why not.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ from toolwire_tools.bundled import requirements as needs
 ROOT = Path(__file__).parents[3]
 OF_EXECUTORS = ("InvalidAction", "NoAction")
 
-# Whether it only reads, whether it reaches beyond this machine, and whether it may overwrite or delete. A host asks
-# before calls that do not only read; True where a caller decides what is run.
+# Whether it only reads, whether it reaches beyond this machine, and whether it may overwrite or
+# delete. A host asks before calls that do not only read; True where a caller decides what is run.
 ANNOTATIONS: dict[str, tuple[bool, bool, bool]] = {
     "FinishAction": (True, False, False),
     "ArxivSearch_get_arxiv_article_information": (True, True, False),
@@ -97,7 +99,13 @@ LAGENTS_SETTINGS = {
     "GoogleSearch": ("api_key", "timeout", "search_type", *_EVERY_ACTIONS),
     "IPythonInterpreter": ("timeout", "user_data_dir", "work_dir", *_EVERY_ACTIONS),
     "PPT": ("theme_mapping", *_EVERY_ACTIONS),
-    "PythonInterpreter": ("answer_symbol", "answer_expr", "answer_from_stdout", "timeout", *_EVERY_ACTIONS),
+    "PythonInterpreter": (
+        "answer_symbol",
+        "answer_expr",
+        "answer_from_stdout",
+        "timeout",
+        *_EVERY_ACTIONS,
+    ),
     "WebBrowser": ("searcher_type", "timeout", "black_list", "topk", *_EVERY_ACTIONS),
 }
 
@@ -112,12 +120,16 @@ def every_tool() -> list[Any]:
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolwire", *arguments]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False, **options)
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=60, check=False, **options
+    )
 
 
 @contextmanager
 def serving(*targets: str, **options: Any) -> Iterator[Process]:
-    with running("-m", "toolwire", "serve", "--log-level", "warning", *targets, **options) as process:
+    with running(
+        "-m", "toolwire", "serve", "--log-level", "warning", *targets, **options
+    ) as process:
         yield process
 
 
@@ -142,7 +154,11 @@ def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name
     from toolwire_tools import TupleParser
 
     assert made(name).name == name
-    action = class_of(name)(parser=TupleParser, enable=False) if name != "FinishAction" else class_of(name)()
+    action = (
+        class_of(name)(parser=TupleParser, enable=False)
+        if name != "FinishAction"
+        else class_of(name)()
+    )
     assert name == "FinishAction" or not action.enable
 
 
@@ -159,7 +175,11 @@ def test_the_annotations_are_right_so_that_hosts_ask_where_they_should() -> None
         told = tool.describe().get("annotations", {})
         # What is not said is what MCP takes it for; a tool that only reads destroys nothing.
         reads = told.get("readOnlyHint", False)
-        return reads, told.get("openWorldHint", True), not reads and told.get("destructiveHint", True)
+        return (
+            reads,
+            told.get("openWorldHint", True),
+            not reads and told.get("destructiveHint", True),
+        )
 
     assert {tool.name: hints(tool) for tool in every_tool()} == ANNOTATIONS
 
@@ -167,7 +187,11 @@ def test_the_annotations_are_right_so_that_hosts_ask_where_they_should() -> None
 def test_no_client_or_model_refuses_one_of_them_but_for_the_dot_in_a_name() -> None:
     findings = audit([tool.describe() for tool in every_tool()])
 
-    told = [finding for finding in findings if finding.severity != "note" and "'.'" not in finding.problem]
+    told = [
+        finding
+        for finding in findings
+        if finding.severity != "note" and "'.'" not in finding.problem
+    ]
     assert told == []
 
 
@@ -177,7 +201,9 @@ def test_every_parameter_is_explained(tool: Any) -> None:
 
     assert described["description"]
     assert [
-        name for name, schema in described["inputSchema"]["properties"].items() if not schema.get("description")
+        name
+        for name, schema in described["inputSchema"]["properties"].items()
+        if not schema.get("description")
     ] == []
 
 
@@ -188,7 +214,9 @@ def test_the_page_of_the_bundled_tools_is_current() -> None:
 
 
 def test_each_extra_is_one_of_the_distribution() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
     modules = {
         "charset-normalizer": ["charset_normalizer"],
         "python-pptx": ["pptx", "PIL"],
@@ -206,8 +234,14 @@ def test_they_are_listed_and_had_by_name() -> None:
     assert set(BUNDLED) <= set(list_tools())
     assert dict(list_tools(with_class=True))["Clock"] is class_of("Clock")
     assert type(get_tool("Files", roots=["."])) is class_of("Files")
-    executor = ActionExecutor([{"type": "Calculator"}, {"type": "lagent.actions.Clock", "zone": "Asia/Tokyo"}])
-    assert executor("Calculator", {"expression": "1/3+1/6"}).format_result().startswith('{"result": "1/2"')
+    executor = ActionExecutor(
+        [{"type": "Calculator"}, {"type": "lagent.actions.Clock", "zone": "Asia/Tokyo"}]
+    )
+    assert (
+        executor("Calculator", {"expression": "1/3+1/6"})
+        .format_result()
+        .startswith('{"result": "1/2"')
+    )
     assert '"Asia/Tokyo"' in executor("Clock.now", {}).format_result()
 
 
@@ -219,7 +253,9 @@ from toolwire_tools import list_tools
 list_tools()
 print(*[name for name in sys.modules if name.startswith("toolwire_tools.bundled.")])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True
+    )
 
     assert done.stdout.strip() == ""
 
@@ -260,7 +296,10 @@ def test_the_name_means_the_bundled_tool_whatever_lies_in_the_folder(tmp_path: P
 
 
 def test_one_of_the_tools_can_be_picked() -> None:
-    assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == ["Clock_now", "Clock_zones"]
+    assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == [
+        "Clock_now",
+        "Clock_zones",
+    ]
     with pytest.raises(LoadError, match=r"did you mean 'Clock_now'\?"):
         load(["Clock:nov"])
 
@@ -316,8 +355,11 @@ def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Pat
         "toolwire_tools",
         "toolwire_schemas",
     }
-    assert {name for name in packages if name not in sys.stdlib_module_names} - allowed - {"spy"} == set()
-    # select is the server's own, for a host whose next request is there at once (polling.py), as it is here.
+    assert {name for name in packages if name not in sys.stdlib_module_names} - allowed - {
+        "spy"
+    } == set()
+    # select is the server's own, for a host whose next request is there at once (polling.py), as it
+    # is here.
     assert (loaded - bare) & _too_much() - {"select"} == set()
 
 
@@ -351,7 +393,14 @@ def test_a_server_of_none_of_them_does_not_know_them(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("buy tea\n")
-    settings = ["--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true", "--set", "Clock.zone=Asia/Tokyo"]
+    settings = [
+        "--set",
+        f"Files.roots={tmp_path}",
+        "--set",
+        "Files.writable=true",
+        "--set",
+        "Clock.zone=Asia/Tokyo",
+    ]
     with serving("Calculator", "Clock", "Files", *settings) as process:
         half = process.ask(call("Calculator", {"expression": "1/3+1/6"}))["result"]
         wrong = process.ask(call("Calculator", {"expression": "2pi"}))["result"]
@@ -361,11 +410,16 @@ def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> N
         found = process.ask(call("Files_search", {"text": "t.a", "regex": True}))["result"]
         written = process.ask(call("Files_write", {"path": "new.txt", "content": "x"}))["result"]
     assert half["structuredContent"] == {"result": "1/2", "decimal": "0.5", "exact": True}
-    assert (wrong["isError"], wrong["content"][0]["text"].rpartition(": ")[2]) == (True, "2>>>pi<<<")
+    assert (wrong["isError"], wrong["content"][0]["text"].rpartition(": ")[2]) == (
+        True,
+        "2>>>pi<<<",
+    )
     assert tokyo["structuredContent"]["time"] == "2026-07-01T09:00:00+09:00"
     assert read["content"] == [{"type": "text", "text": "buy tea\n"}]
     assert outside["isError"]
-    assert found["structuredContent"]["matches"] == [{"path": "note.txt", "line": 1, "text": "buy tea"}]
+    assert found["structuredContent"]["matches"] == [
+        {"path": "note.txt", "line": 1, "text": "buy tea"}
+    ]
     assert written["structuredContent"]["bytes"] == 1
 
 
@@ -385,28 +439,45 @@ def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
     listed = run("list", "Files", "--json", "--set", "Files.writable=yes")
     assert listed.returncode == 2
     assert 'arguments.writable: "yes" is not a boolean' in listed.stderr
-    listed = run("list", "Files", "--json", "--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true")
+    listed = run(
+        "list",
+        "Files",
+        "--json",
+        "--set",
+        f"Files.roots={tmp_path}",
+        "--set",
+        "Files.writable=true",
+    )
     assert len(json.loads(listed.stdout)) == 5
     called = run("call", "Clock", "Clock_convert", "time=@0", "--set", "Clock.zone=+01:00")
     assert called.returncode == 2  # @0 would be a file
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("separator", "name"), [(".", "Files.write"), ("_", "Files_edit"), ("_", "Files.edit")])
-def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path, separator: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("separator", "name"), [(".", "Files.write"), ("_", "Files_edit"), ("_", "Files.edit")]
+)
+def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(
+    tmp_path: Path, separator: str, name: str
+) -> None:
     with serving("Files", "--set", f"Files.roots={tmp_path}", "--separator", separator) as process:
         answer = process.ask(call(name, {}))
 
-    assert answer["error"]["message"] == (
-        f"Unknown tool: {name}; writing needs a setting: --set Files.writable=true on the command line, "
-        "Files(writable=True) in Python"
+    assert (
+        answer["error"]["message"]
+        == f"Unknown tool: {name}; writing needs a setting: --set Files.writable=true on the"
+        " command line, Files(writable=True) in Python"
     )
     assert "writing needs a setting" in str(class_of("Files")([tmp_path])({}, "write").errmsg)
 
 
 @pytest.mark.process
 def test_a_call_of_the_only_tool_needs_no_name_and_of_a_toolkit_no_prefix() -> None:
-    for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
+    for words in (
+        ["expression=1/3+1/6"],
+        ['{"expression": "1/3+1/6"}'],
+        ["Calculator", "expression=1/3+1/6"],
+    ):
         assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"
     assert json.loads(run("call", "Clock", "now", "zone=UTC").stdout)["zone"] == "UTC"
     assert "no tool 'mow'. Known: Clock_now" in run("call", "Clock", "mow", "zone=UTC").stderr
@@ -416,7 +487,10 @@ def test_a_call_of_the_only_tool_needs_no_name_and_of_a_toolkit_no_prefix() -> N
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
-        ("Files.rots=x", "no parameter 'rots', did you mean 'roots'? Known: roots, writable, max_bytes"),
+        (
+            "Files.rots=x",
+            "no parameter 'rots', did you mean 'roots'? Known: roots, writable, max_bytes",
+        ),
         ("Files.max_bytes=many", 'arguments.max_bytes: "many" is not an integer'),
         ("Files.max_bytes=0", "max_bytes must be at least 1, not 0"),
         ("Files.roots=/nowhere/at/all", "there is no folder /nowhere/at/all"),
@@ -433,7 +507,9 @@ def test_a_wrong_setting_is_told(setting: str, told: str) -> None:
 
 
 @pytest.mark.parametrize("setting", ["Files", "Files.roots", "roots=x", ".roots=x", "Files.=x"])
-def test_a_setting_in_another_form_is_told(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_in_another_form_is_told(
+    setting: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["list", "Files", "--set", setting]) == 2
     assert "--set takes TOOL.PARAMETER=VALUE" in capsys.readouterr().err
 
@@ -453,16 +529,25 @@ def test_a_question_is_asked_with_tools_as_they_are_set() -> None:
 
 
 @pytest.mark.process
-def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_host_is_told_holds_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("here\n")
     (tmp_path / "Files").mkdir()
     monkeypatch.chdir(tmp_path)
-    written = run("config", "json", "Files", "--set", "Files.roots=notes", "--set", "Files.max_bytes=99")
+    written = run(
+        "config", "json", "Files", "--set", "Files.roots=notes", "--set", "Files.max_bytes=99"
+    )
     entry = json.loads(written.stdout)["mcpServers"]["Files"]
 
     assert "env" not in entry
-    assert entry["args"][-4:] == ["--set", f"Files.roots={tmp_path / 'notes'}", "--set", "Files.max_bytes=99"]
+    assert entry["args"][-4:] == [
+        "--set",
+        f"Files.roots={tmp_path / 'notes'}",
+        "--set",
+        "Files.max_bytes=99",
+    ]
     with running(*entry["args"], cwd="/") as process:
         read = process.ask(call("Files_read", {"path": "a.txt"}))["result"]
     assert read["content"] == [{"type": "text", "text": "here\n"}]
@@ -473,7 +558,10 @@ def test_lists_of_paths_become_absolute_as_well_and_nothing_else(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert bundled.with_absolute_paths('Files.roots=["a","/b"]') == f'Files.roots=["{tmp_path}/a","/b"]'
+    assert (
+        bundled.with_absolute_paths('Files.roots=["a","/b"]')
+        == f'Files.roots=["{tmp_path}/a","/b"]'
+    )
     assert bundled.with_absolute_paths("PPT.folder=a") == f"PPT.folder={tmp_path}/a"
     assert bundled.with_absolute_paths("Files.roots=~/a") == f"Files.roots={Path.home()}/a"
     for word in ("Clock.zone=UTC", "PPT.folder=null", "IPythonInterpreter.user_data_dir=ENV"):
@@ -486,7 +574,9 @@ def test_lists_of_paths_become_absolute_as_well_and_nothing_else(
 
 
 @pytest.mark.process
-def test_the_list_of_bundled_tools_says_what_to_do_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_bundled_tools_says_what_to_do_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("SERPER_API_KEY", raising=False)
     told = {tool["name"]: tool for tool in json.loads(run("list", "--bundled", "--json").stdout)}
 
@@ -507,15 +597,20 @@ def test_an_extra_or_a_program_that_is_missing_is_told(monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "")
     told = {tool.name: tool for tool in readiness.readiness()}
 
-    assert told["ArxivSearch"].missing == [f"install it where Toolwire runs: {install_command('toolwire[web]')}"]
+    assert told["ArxivSearch"].missing == [
+        f"install it where Toolwire runs: {install_command('toolwire[web]')}"
+    ]
     assert told["PythonInterpreter"].ready
     assert told["PythonInterpreter"].advice[0].startswith("bwrap: ")
 
 
 @pytest.mark.parametrize(
-    "words", [["Clock"], ["--as", "markdown"], ["--lint"], ["--set", "Clock.zone=UTC"], ["--", "cat"]]
+    "words",
+    [["Clock"], ["--as", "markdown"], ["--lint"], ["--set", "Clock.zone=UTC"], ["--", "cat"]],
 )
-def test_the_list_of_bundled_tools_takes_no_more(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_bundled_tools_takes_no_more(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["list", "--bundled", *words]) == 2
     assert "--bundled" in capsys.readouterr().err
 
@@ -526,12 +621,13 @@ def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_pat
 
     told = json.loads(run_python(CALLED_BARE, str(tmp_path), *names))
 
-    assert {name: install_command(f"toolwire[{BUNDLED[name].extra}]") in told[name] for name in names} == dict.fromkeys(
-        names, True
-    ), told
+    assert {
+        name: install_command(f"toolwire[{BUNDLED[name].extra}]") in told[name] for name in names
+    } == dict.fromkeys(names, True), told
 
 
-# Calls the first API of each tool, where of all packages there are those alone that Toolwire cannot do without.
+# Calls the first API of each tool, where of all packages there are those alone that Toolwire cannot
+# do without.
 CALLED_BARE = """
 import json, sys
 
@@ -556,13 +652,18 @@ def told(name):
 
 _, folder, *names = sys.argv
 print(json.dumps({name: told(name) for name in names}))
-"""
+"""  # noqa: E501
 
 
-def test_a_missing_extra_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_told_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
-    with pytest.raises(ToolError, match=r"needs httpx2.*pip install .*'toolwire\[web\]'"), needs.extra("web"):
+    with (
+        pytest.raises(ToolError, match=r"needs httpx2.*pip install .*'toolwire\[web\]'"),
+        needs.extra("web"),
+    ):
         import httpx2  # noqa: F401
 
 

@@ -1,4 +1,6 @@
-"""Calculator: exact where it can be, bounded whatever it is asked, and telling where a mistake is."""
+"""Calculator: exact where it can be, bounded whatever it is asked, and telling where a mistake
+is.
+"""
 
 from __future__ import annotations
 
@@ -240,7 +242,9 @@ def _written(numbers: Any) -> st.SearchStrategy[tuple[str, Fraction]]:
     """Expressions with their values, as Python's own fractions have them."""
 
     def larger(inner: Any) -> Any:
-        def joined(left: tuple[str, Fraction], operator: str, right: tuple[str, Fraction]) -> tuple[str, Fraction]:
+        def joined(
+            left: tuple[str, Fraction], operator: str, right: tuple[str, Fraction]
+        ) -> tuple[str, Fraction]:
             if operator == "/" and right[1] == 0:
                 operator = "*"
             value = {"+": left[1] + right[1], "-": left[1] - right[1], "*": left[1] * right[1]}
@@ -252,7 +256,9 @@ def _written(numbers: Any) -> st.SearchStrategy[tuple[str, Fraction]]:
     return st.recursive(numbers, larger, max_leaves=8)
 
 
-@given(_written(st.decimals(-1000, 1000, places=3).map(lambda number: (f"{number}", Fraction(number)))))
+@given(
+    _written(st.decimals(-1000, 1000, places=3).map(lambda number: (f"{number}", Fraction(number))))
+)
 def test_arithmetic_is_that_of_fractions(written: tuple[str, Fraction]) -> None:
     expression, value = written
 
@@ -267,7 +273,11 @@ def test_a_root_of_a_power_is_exact(base: int, degree: int) -> None:
 
 def test_every_function_is_named_in_the_description() -> None:
     words = set(
-        Calculator.__tool_description__["description"].replace("(", " ").replace(",", " ").replace(".", " ").split()
+        Calculator.__tool_description__["description"]
+        .replace("(", " ")
+        .replace(",", " ")
+        .replace(".", " ")
+        .split()
     )
 
     assert set(FUNCTIONS) - words == set()

@@ -60,7 +60,9 @@ def test_a_moment_is_shown_with_all_that_people_ask_of_it() -> None:
         ("@0", None, BERLIN, "1970-01-01T01:00:00+01:00"),
     ],
 )
-def test_a_time_is_converted_between_zones(time: str, from_zone: str | None, to_zone: str, there: str) -> None:
+def test_a_time_is_converted_between_zones(
+    time: str, from_zone: str | None, to_zone: str, there: str
+) -> None:
     assert clock.convert(time, to_zone, from_zone)["time"] == there
 
 
@@ -82,7 +84,10 @@ def test_of_a_time_that_clocks_show_twice_either_can_be_had() -> None:
     first = clock.convert("2026-10-25T02:30", BERLIN, BERLIN)
     second = clock.convert("2026-10-25T02:30", BERLIN, BERLIN, which="second")
 
-    assert (first["time"], second["time"]) == ("2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00")
+    assert (first["time"], second["time"]) == (
+        "2026-10-25T02:30:00+02:00",
+        "2026-10-25T02:30:00+01:00",
+    )
     assert "shown twice" in first["notes"][0]
     assert "shown twice" in second["notes"][0]
     assert clock.convert("2026-10-25T02:30+01:00", BERLIN)["notes"] == []
@@ -103,12 +108,16 @@ def test_of_a_time_that_clocks_show_twice_either_can_be_had() -> None:
         ("2026-12-31", {"weeks": 1, "seconds": -1}, "2027-01-06T23:59:59+01:00"),
     ],
 )
-def test_days_follow_the_calendar_and_hours_pass(start: str, more: dict[str, Any], end: str) -> None:
+def test_days_follow_the_calendar_and_hours_pass(
+    start: str, more: dict[str, Any], end: str
+) -> None:
     assert clock.add(start, zone=BERLIN, **more)["time"] == end
 
 
 def test_a_day_that_a_month_has_not_is_told() -> None:
-    assert clock.add("2026-01-31", months=1)["notes"] == ["2026-02 has no day 31; its last day was taken"]
+    assert clock.add("2026-01-31", months=1)["notes"] == [
+        "2026-02 has no day 31; its last day was taken"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +159,26 @@ def test_a_misspelt_zone_brings_the_closest(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "../../etc/passwd", "/etc/localtime", "Europe", "x" * 100_000, "a\x00b", "+99", "tzdata.zi"]
+    "name",
+    [
+        "",
+        "../../etc/passwd",
+        "/etc/localtime",
+        "Europe",
+        "x" * 100_000,
+        "a\x00b",
+        "+99",
+        "tzdata.zi",
+    ],
 )
 def test_what_is_no_zone_is_refused(name: str) -> None:
     if name:
         assert len(fault(clock.now, name)) < 400
 
 
-def test_without_time_zone_data_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, no_names: None) -> None:
+def test_without_time_zone_data_the_remedy_is_told(
+    monkeypatch: pytest.MonkeyPatch, no_names: None
+) -> None:
     monkeypatch.setitem(sys.modules, "tzdata", None)
     zoneinfo.reset_tzpath(to=[])
     try:
@@ -194,7 +215,13 @@ def test_what_is_no_time_is_refused_with_the_form_of_one(time: str, told: str) -
 
 @pytest.mark.parametrize(
     "more",
-    [{"years": 10**30}, {"days": -(10**30)}, {"hours": 1e300}, {"months": 12 * 8000}, {"seconds": 10**12}],
+    [
+        {"years": 10**30},
+        {"days": -(10**30)},
+        {"hours": 1e300},
+        {"months": 12 * 8000},
+        {"seconds": 10**12},
+    ],
     ids=str,
 )
 def test_what_leaves_the_calendar_is_refused(more: dict[str, Any]) -> None:
@@ -203,7 +230,9 @@ def test_what_leaves_the_calendar_is_refused(more: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("time", ["0001-01-01", "9999-12-31T23:59"])
 @pytest.mark.parametrize(("from_zone", "to_zone"), [("Asia/Tokyo", "-12"), ("-12", "Asia/Tokyo")])
-def test_the_ends_of_the_calendar_are_converted_or_refused(time: str, from_zone: str, to_zone: str) -> None:
+def test_the_ends_of_the_calendar_are_converted_or_refused(
+    time: str, from_zone: str, to_zone: str
+) -> None:
     told = clock({"time": time, "from_zone": from_zone, "to_zone": to_zone}, "convert")
 
     assert told.state is ActionStatusCode.SUCCESS or "outside of the years" in told.errmsg
@@ -215,20 +244,30 @@ def test_a_default_zone_can_be_set_and_is_checked_at_once() -> None:
         Clock(zone="Berlin")
 
 
-MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1)).map(lambda moment: moment.replace(microsecond=0))
-ZONES = st.sampled_from([BERLIN, "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata", "UTC"])
+MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1)).map(
+    lambda moment: moment.replace(microsecond=0)
+)
+ZONES = st.sampled_from(
+    [BERLIN, "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata", "UTC"]
+)
 
 
 @given(MOMENTS, MOMENTS, ZONES)
-def test_what_passes_between_two_moments_leads_from_one_to_the_other(start: datetime, end: datetime, zone: str) -> None:
+def test_what_passes_between_two_moments_leads_from_one_to_the_other(
+    start: datetime, end: datetime, zone: str
+) -> None:
     first, second = f"{start.isoformat()}Z", f"{end.isoformat()}Z"
     seconds = clock.difference(first, second, zone)["seconds"]
 
-    assert clock.add(first, seconds=seconds, zone=zone)["unix"] == end.replace(tzinfo=UTC).timestamp()
+    assert (
+        clock.add(first, seconds=seconds, zone=zone)["unix"] == end.replace(tzinfo=UTC).timestamp()
+    )
 
 
 @given(MOMENTS, ZONES, st.sampled_from(["first", "second"]))
-def test_a_local_time_that_is_shown_at_all_is_the_one_that_is_shown(moment: datetime, zone: str, which: Any) -> None:
+def test_a_local_time_that_is_shown_at_all_is_the_one_that_is_shown(
+    moment: datetime, zone: str, which: Any
+) -> None:
     told = clock.convert(moment.isoformat(), zone, zone, which)
 
     assert told["time"][:19] == moment.isoformat() or "does not exist" in told["notes"][0]

@@ -1,4 +1,6 @@
-"""Files: what it lists, reads, finds and changes. (What it keeps out is in test_files_attacks.py.)"""
+"""Files: what it lists, reads, finds and changes. (What it keeps out is in
+test_files_attacks.py.)
+"""
 
 from __future__ import annotations
 
@@ -73,8 +75,17 @@ def test_it_offers_to_write_only_where_that_is_allowed(root: Path) -> None:
     reading, writing = Files([root]), Files([root], writable=True)
 
     assert [api["name"] for api in reading.description["api_list"]] == ["list", "read", "search"]
-    assert [api["name"] for api in writing.description["api_list"]] == ["list", "read", "search", "write", "edit"]
-    assert "writing needs a setting: --set Files.writable=true" in reading({"path": "x", "content": ""}, "write").errmsg
+    assert [api["name"] for api in writing.description["api_list"]] == [
+        "list",
+        "read",
+        "search",
+        "write",
+        "edit",
+    ]
+    assert (
+        "writing needs a setting: --set Files.writable=true"
+        in reading({"path": "x", "content": ""}, "write").errmsg
+    )
 
 
 def test_without_folders_every_call_says_how_to_open_some() -> None:
@@ -89,7 +100,11 @@ def test_what_is_no_folder_cannot_be_opened(root: Path) -> None:
 
 
 def test_it_is_made_of_settings_as_other_actions_are(root: Path) -> None:
-    assert get_tool("Files", roots=[str(root)])({"path": "notes/todo.md"}, "read").format_result().startswith("# To do")
+    assert (
+        get_tool("Files", roots=[str(root)])({"path": "notes/todo.md"}, "read")
+        .format_result()
+        .startswith("# To do")
+    )
 
 
 def test_several_folders_are_told_apart_by_their_names(root: Path, tmp_path: Path) -> None:
@@ -99,7 +114,11 @@ def test_several_folders_are_told_apart_by_their_names(root: Path, tmp_path: Pat
 
     assert [entry["path"] for entry in files.list()["entries"]] == ["notes", "notes-2", "src"]
     assert text(files, "notes-2/todo.md") == "other\n"
-    assert found(files, names="*.md") == [("notes/2026/june.md",), ("notes/todo.md",), ("notes-2/todo.md",)]
+    assert found(files, names="*.md") == [
+        ("notes/2026/june.md",),
+        ("notes/todo.md",),
+        ("notes-2/todo.md",),
+    ]
     assert "did you mean 'notes'?" in fault(files.read, "note/todo.md")
     assert "say which folder" in fault(files.read, ".")
 
@@ -130,7 +149,9 @@ def test_a_listing_goes_as_deep_and_as_far_as_it_is_told(files: Files) -> None:
 
 
 def test_a_missing_folder_is_told_by_the_name_it_was_asked_for(files: Files) -> None:
-    assert fault(files.list, "nowhere/at/all") == "'nowhere/at/all': there is no such file or folder"
+    assert (
+        fault(files.list, "nowhere/at/all") == "'nowhere/at/all': there is no such file or folder"
+    )
 
 
 # --- read ---
@@ -182,7 +203,10 @@ def test_a_line_without_end_is_cut_and_told(files: Files, root: Path) -> None:
     [
         ("\N{BYTE ORDER MARK}größe".encode(), ["größe"]),
         ("größe".encode("utf-16"), ["größe"]),
-        ("größe".encode("latin-1"), ["gr\ufffd\ufffde", "It is not all UTF-8: what is not was replaced."]),
+        (
+            "größe".encode("latin-1"),
+            ["gr\ufffd\ufffde", "It is not all UTF-8: what is not was replaced."],
+        ),
         (b"", [""]),
         ("a\u2028b\x0bc\x85d".encode(), ["a\u2028b\x0bc\x85d"]),
     ],
@@ -198,13 +222,18 @@ def test_text_in_other_encodings_is_read_as_well_as_it_can_be(
 def test_pictures_sounds_and_data_are_read_as_such(files: Files) -> None:
     assert files.read("plot.png") == [Image(data=PNG)]
     assert isinstance(files.read("tone.wav")[0], Audio)
-    assert files.read("data.bin") == [File(data=b"\0\1\2\3", name="data.bin", media_type="application/octet-stream")]
+    assert files.read("data.bin") == [
+        File(data=b"\0\1\2\3", name="data.bin", media_type="application/octet-stream")
+    ]
 
 
 def test_a_file_over_the_limit_is_refused_with_its_size(root: Path) -> None:
     files = Files([root], max_bytes=10)
 
-    assert fault(files.read, "notes/todo.md") == "notes/todo.md has 25 bytes, and files are read up to 10"
+    assert (
+        fault(files.read, "notes/todo.md")
+        == "notes/todo.md has 25 bytes, and files are read up to 10"
+    )
     (root / "big").write_bytes(b"\0" * (5 * 1024 * 1024 + 1))
     assert "data is read up to 5,242,880" in fault(Files([root]).read, "big")
 
@@ -225,7 +254,9 @@ def test_lines_are_found_by_what_they_say(files: Files) -> None:
         ("notes/todo.md", 2, "buy tea"),
         ("notes/todo.md", 3, "Buy milk"),
     ]
-    assert found(files, text="def", names="test_*.py") == [("src/test/test_app.py", 1, "def test_main(): ...")]
+    assert found(files, text="def", names="test_*.py") == [
+        ("src/test/test_app.py", 1, "def test_main(): ...")
+    ]
     assert found(files, text="two", path="windows.txt") == [("windows.txt", 2, "two")]
 
 
@@ -235,7 +266,9 @@ def test_lines_are_found_by_regular_expressions(files: Files) -> None:
         ("src/app.py", 4, "def main():"),
         ("src/test/test_app.py", 1, "def test_main(): ..."),
     ]
-    assert found(files, text="BUY .*K$", regex=True, ignore_case=True) == [("notes/todo.md", 3, "Buy milk")]
+    assert found(files, text="BUY .*K$", regex=True, ignore_case=True) == [
+        ("notes/todo.md", 3, "Buy milk")
+    ]
     assert found(files, text="two$", regex=True) == [("windows.txt", 2, "two")]
     assert "no regular expression" in fault(files.search, CONTEXT, text="(", regex=True)
 
@@ -300,7 +333,11 @@ def test_names_match_as_pathlib_would_have_it(parts: list[str], wanted: list[str
             return any(matches(parts[skipped:], wanted[1:]) for skipped in range(len(parts) + 1))
         if not parts:
             return False
-        fits = wanted[0] == "*" or wanted[0] == parts[0] or (wanted[0] == "a*" and parts[0].startswith("a"))
+        fits = (
+            wanted[0] == "*"
+            or wanted[0] == parts[0]
+            or (wanted[0] == "a*" and parts[0].startswith("a"))
+        )
         return fits and matches(parts[1:], wanted[1:])
 
     assert _is_named("/".join(parts), "/".join(wanted)) == matches(parts, wanted)
@@ -310,7 +347,11 @@ def test_names_match_as_pathlib_would_have_it(parts: list[str], wanted: list[str
 
 
 def test_a_file_is_written_with_the_folders_on_its_way(files: Files, root: Path) -> None:
-    assert files.write("new/deep/file.txt", "größe\n") == {"path": "new/deep/file.txt", "bytes": 8, "lines": []}
+    assert files.write("new/deep/file.txt", "größe\n") == {
+        "path": "new/deep/file.txt",
+        "bytes": 8,
+        "lines": [],
+    }
     assert "name the file" in fault(files.write, "new/", "x")
     assert "name the file" in fault(files.write, "new/deep/.", "x")
     assert (root / "new/deep/file.txt").read_bytes() == "größe\n".encode()
@@ -328,7 +369,9 @@ def test_a_file_is_written_with_the_folders_on_its_way(files: Files, root: Path)
         ("a/b/", "no name"),
     ],
 )
-def test_a_file_that_is_refused_leaves_no_folders_behind(root: Path, path: str, content: str) -> None:
+def test_a_file_that_is_refused_leaves_no_folders_behind(
+    root: Path, path: str, content: str
+) -> None:
     before = sorted(root.rglob("*"))
 
     fault(Files(root, writable=True, max_bytes=1000).write, path, content)
@@ -358,7 +401,11 @@ def test_appending_writes_to_the_file_itself(files: Files, root: Path) -> None:
     after = log.stat()
     assert changed["bytes"] == len("one\ntwo\n")
     assert (root / "second name").read_text() == "one\ntwo\nthree\n"
-    assert (after.st_ino, after.st_mode, after.st_uid) == (before.st_ino, before.st_mode, before.st_uid)
+    assert (after.st_ino, after.st_mode, after.st_uid) == (
+        before.st_ino,
+        before.st_mode,
+        before.st_uid,
+    )
 
 
 def test_many_who_append_at_once_lose_nothing(root: Path) -> None:
@@ -381,7 +428,9 @@ def test_many_who_append_at_once_lose_nothing(root: Path) -> None:
     assert not [name for name in os.listdir(root) if name.startswith(".toolwire")]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_a_file_that_is_changed_keeps_its_owner(files: Files, root: Path, if_exists: Any) -> None:
     theirs = root / "theirs.txt"
@@ -409,7 +458,9 @@ try:
 except ToolError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(root)], capture_output=True, text=True, timeout=60
+    )
 
     assert "File too large" in done.stdout
     assert (root / "log.txt").read_text() == "one\n"
@@ -450,7 +501,9 @@ def test_a_file_that_is_replaced_keeps_its_mode(files: Files, root: Path) -> Non
     assert stat.S_IMODE(script.stat().st_mode) == 0o750
 
 
-def test_what_replaces_a_file_that_runs_with_its_owners_rights_does_not(files: Files, root: Path) -> None:
+def test_what_replaces_a_file_that_runs_with_its_owners_rights_does_not(
+    files: Files, root: Path
+) -> None:
     script = root / "run.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o6755)
@@ -502,7 +555,9 @@ def test_a_text_that_is_there_more_or_less_often_than_said_stays(files: Files, r
 def test_of_very_many_edits_the_first_lines_are_told(files: Files, root: Path) -> None:
     (root / "many.txt").write_text("a\n" * 100_000)
 
-    with pytest.raises(ToolError, match=r"100000 times, not 1 \(lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10…\)"):
+    with pytest.raises(
+        ToolError, match=r"100000 times, not 1 \(lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10…\)"
+    ):
         files.edit("many.txt", "a", "b")
     told = files.edit("many.txt", "a", "b", count=100_000)
 
@@ -510,10 +565,15 @@ def test_of_very_many_edits_the_first_lines_are_told(files: Files, root: Path) -
     assert (root / "many.txt").read_text() == "b\n" * 100_000
 
 
-def test_the_users_own_folder_may_be_named_by_its_sign(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_own_folder_may_be_named_by_its_sign(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME" if os.name == "posix" else "USERPROFILE", str(root))
 
-    assert [entry["path"] for entry in Files(roots=["~/notes"]).list()["entries"]] == ["2026", "todo.md"]
+    assert [entry["path"] for entry in Files(roots=["~/notes"]).list()["entries"]] == [
+        "2026",
+        "todo.md",
+    ]
 
 
 def test_what_is_no_text_is_not_edited(files: Files, root: Path) -> None:
@@ -527,7 +587,9 @@ def test_what_would_grow_over_the_limit_stays(root: Path) -> None:
     files = Files([root], writable=True, max_bytes=30)
 
     assert "would have 40 bytes" in fault(files.write, "new.txt", "x" * 40)
-    assert "would have 35 bytes" in fault(files.write, "notes/todo.md", "x" * 10, if_exists="append")
+    assert "would have 35 bytes" in fault(
+        files.write, "notes/todo.md", "x" * 10, if_exists="append"
+    )
     assert "would have 32 bytes" in fault(files.edit, "notes/todo.md", "tea", "x" * 10)
     assert not (root / "new.txt").exists()
 
@@ -570,7 +632,9 @@ def test_edits_at_once_are_all_made(files: Files, root: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert (root / "shared.txt").read_text() == "".join(f"[{letter}]\n" * 2000 for letter in letters)
+    assert (root / "shared.txt").read_text() == "".join(
+        f"[{letter}]\n" * 2000 for letter in letters
+    )
 
 
 def test_readers_never_see_a_part_of_what_is_written(files: Files, root: Path) -> None:
@@ -602,7 +666,9 @@ def test_readers_never_see_a_part_of_what_is_written(files: Files, root: Path) -
         ("search", {"limit": 0}),
     ],
 )
-def test_less_than_one_of_anything_is_refused(root: Path, name: str, arguments: dict[str, Any]) -> None:
+def test_less_than_one_of_anything_is_refused(
+    root: Path, name: str, arguments: dict[str, Any]
+) -> None:
     answer = Files([root])(arguments, name)
 
     assert answer.errmsg.endswith("is less than 1")

@@ -1,4 +1,6 @@
-"""Files under attack: whatever a path says or meets on its way, nothing outside is touched or told."""
+"""Files under attack: whatever a path says or meets on its way, nothing outside is touched or
+told.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,16 @@ from toolwire_tools.context.context import NULL_CALLER
 CONTEXT = Context(NULL_CALLER)
 SECRET = "the secret outside"
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and pipes are made as POSIX has them")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="links and pipes are made as POSIX has them"
+)
 
 
 @pytest.fixture(params=["by descriptor", "by path"])
 def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is open, next to one that is not; each test is run the way of either kind of system."""
+    """A folder that is open, next to one that is not; each test is run the way of either kind of
+    system.
+    """
     monkeypatch.setattr(folders, "HAS_DESCRIPTORS", request.param == "by descriptor")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -99,7 +105,9 @@ def test_no_path_leads_out(files: Files, root: Path, path: str) -> None:
     assert snapshot(root.parent) == before
 
 
-def test_an_absolute_path_that_only_begins_like_the_root_is_outside(files: Files, root: Path) -> None:
+def test_an_absolute_path_that_only_begins_like_the_root_is_outside(
+    files: Files, root: Path
+) -> None:
     (root.parent / "rootkit").mkdir()
     (root.parent / "rootkit" / "secret.txt").write_text(SECRET)
 
@@ -109,7 +117,14 @@ def test_an_absolute_path_that_only_begins_like_the_root_is_outside(files: Files
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "target", ["../outside", "{outside}", "../root/../outside", "inner/../../outside", "/proc/self/cwd/../outside"]
+    "target",
+    [
+        "../outside",
+        "{outside}",
+        "../root/../outside",
+        "inner/../../outside",
+        "/proc/self/cwd/../outside",
+    ],
 )
 def test_no_link_leads_out(files: Files, root: Path, target: str) -> None:
     (root / "link").symlink_to(target.format(outside=root.parent / "outside"))
@@ -122,7 +137,12 @@ def test_no_link_leads_out(files: Files, root: Path, target: str) -> None:
     refused(files.list, "link")
     assert snapshot(root.parent) == before
     listed = {entry["path"]: entry["kind"] for entry in files.list(depth=9)["entries"]}
-    assert listed == {"inner": "folder", "inner/file": "link", "inner/file.txt": "file", "link": "link"}
+    assert listed == {
+        "inner": "folder",
+        "inner/file": "link",
+        "inner/file.txt": "file",
+        "link": "link",
+    }
     assert files.search(CONTEXT, text="secret")["matches"] == []
     assert files.search(CONTEXT, text="secret", regex=True)["matches"] == []
 
@@ -163,7 +183,11 @@ def test_a_new_file_through_a_link_lands_inside_or_nowhere(files: Files, root: P
 def test_folders_are_not_made_outside(files: Files, root: Path) -> None:
     (root / "link").symlink_to(root.parent / "outside")
 
-    for path in ("link/made/file.txt", "inner/../../outside/made/file.txt", "made/../../outside/made/file.txt"):
+    for path in (
+        "link/made/file.txt",
+        "inner/../../outside/made/file.txt",
+        "made/../../outside/made/file.txt",
+    ):
         refused(files.write, path, "x")
     assert os.listdir(root.parent / "outside") == ["secret.txt"]
 
@@ -180,12 +204,14 @@ while True:
         os.rename(place, false)
     except OSError:  # somebody has written a file into a folder of this name, made when there was none
         shutil.rmtree(place, ignore_errors=True)
-"""
+"""  # noqa: E501
 
 
 @contextmanager
 def swapping(place: Path, real: Path, false: Path) -> Iterator[None]:
-    """*place* is by turns the one thing, the other, and nothing, as fast as another process can make it so."""
+    """*place* is by turns the one thing, the other, and nothing, as fast as another process can
+    make it so.
+    """
     command = [sys.executable, "-c", SWAP, str(place), str(real), str(false)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -197,7 +223,9 @@ def swapping(place: Path, real: Path, false: Path) -> Iterator[None]:
 
 
 def read_often(files: Files, path: str, change: Callable[[], Any]) -> set[str]:
-    """What is read at *path* at very many moments, with a change of something there now and then."""
+    """What is read at *path* at very many moments, with a change of something there now and
+    then.
+    """
     seen: set[str] = set()
     for turn in range(6000):
         try:
@@ -213,14 +241,21 @@ def read_often(files: Files, path: str, change: Callable[[], Any]) -> set[str]:
 
 needs_descriptors = pytest.mark.parametrize(
     "root",
-    [pytest.param("by descriptor", marks=pytest.mark.skipif(not folders.HAS_DESCRIPTORS, reason="none here"))],
+    [
+        pytest.param(
+            "by descriptor",
+            marks=pytest.mark.skipif(not folders.HAS_DESCRIPTORS, reason="none here"),
+        )
+    ],
     indirect=True,  # by path there is a moment between the check and the use, as folders.py says
 )
 
 
 @pytest.mark.process
 @needs_descriptors
-def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(files: Files, root: Path) -> None:
+def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(
+    files: Files, root: Path
+) -> None:
     (root / "real").mkdir()
     (root / "real" / "secret.txt").write_text("harmless")
     (root / "false").symlink_to(root.parent / "outside")
@@ -258,7 +293,9 @@ def test_what_is_no_plain_file_is_refused_at_once(files: Files, root: Path) -> N
         assert files.search(CONTEXT, text="x")["files"] == 1
         assert {entry["kind"] for entry in files.list()["entries"]} == {"folder", "other"}
     assert refused(files.read, "inner") == "inner is a folder, not a file"
-    assert refused(files.write, "inner", "x", if_exists="replace") == "inner is a folder, not a file"
+    assert (
+        refused(files.write, "inner", "x", if_exists="replace") == "inner is a folder, not a file"
+    )
 
 
 def test_devices_are_not_opened() -> None:
@@ -269,7 +306,18 @@ def test_devices_are_not_opened() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["new\nline.txt", "tab\t\x1b[31m.txt", "-rf", "..hidden", "a\\b", " ", "\u202etxt.exe", "😀", "*"]
+    "name",
+    [
+        "new\nline.txt",
+        "tab\t\x1b[31m.txt",
+        "-rf",
+        "..hidden",
+        "a\\b",
+        " ",
+        "\u202etxt.exe",
+        "😀",
+        "*",
+    ],
 )
 def test_odd_names_are_names(files: Files, root: Path, name: str) -> None:
     files.write(name, "x")
@@ -279,7 +327,9 @@ def test_odd_names_are_names(files: Files, root: Path, name: str) -> None:
     assert files.read(name) == [Text(text="x")]
 
 
-def test_names_that_are_no_text_are_listed_so_that_they_can_be_sent(files: Files, root: Path) -> None:
+def test_names_that_are_no_text_are_listed_so_that_they_can_be_sent(
+    files: Files, root: Path
+) -> None:
     try:
         open(os.fsencode(root) + b"/caf\xe9.txt", "wb").close()
     except OSError:
@@ -316,10 +366,21 @@ def test_errors_tell_nothing_of_where_the_folder_is(files: Files, root: Path) ->
     (root / "link").symlink_to(root.parent / "outside" / "secret.txt")
     told = [
         refused(files.read, path)
-        for path in ("nowhere", "inner/file.txt/x", "link", "..", "inner", "/etc/passwd", "x" * 300, "inner/../..")
+        for path in (
+            "nowhere",
+            "inner/file.txt/x",
+            "link",
+            "..",
+            "inner",
+            "/etc/passwd",
+            "x" * 300,
+            "inner/../..",
+        )
     ]
 
-    assert not [sentence for sentence in told if str(root.parent) in sentence or "outside/" in sentence]
+    assert not [
+        sentence for sentence in told if str(root.parent) in sentence or "outside/" in sentence
+    ]
 
 
 def test_a_root_that_has_gone_is_an_error_and_not_another_folder(files: Files, root: Path) -> None:
@@ -330,12 +391,16 @@ def test_a_root_that_has_gone_is_an_error_and_not_another_folder(files: Files, r
     assert str(root.parent) not in told
 
 
-def test_a_sparse_file_of_a_terabyte_is_refused_without_being_read(files: Files, root: Path) -> None:
+def test_a_sparse_file_of_a_terabyte_is_refused_without_being_read(
+    files: Files, root: Path
+) -> None:
     with open(root / "huge", "wb") as file:
         file.truncate(1 << 40)
 
     assert "1,099,511,627,776 bytes" in refused(files.read, "huge")
-    assert files.search(CONTEXT, text="x")["notes"] == ["1 file was left out: larger than 16,777,216 bytes"]
+    assert files.search(CONTEXT, text="x")["notes"] == [
+        "1 file was left out: larger than 16,777,216 bytes"
+    ]
     refused(files.write, "huge", "x", if_exists="append")
 
 
@@ -352,10 +417,14 @@ def test_a_folder_with_very_many_files_is_listed_in_part(
     assert (len(listed["entries"]), listed["more"]) == (50, True)
     found = files.search(CONTEXT, names="*.nothing")
     assert found["more"]
-    assert found["notes"] == ["there are more files than one search looks at; search a folder of these"]
+    assert found["notes"] == [
+        "there are more files than one search looks at; search a folder of these"
+    ]
 
 
-def test_folders_very_deep_within_each_other_are_walked_to_a_limit(files: Files, root: Path) -> None:
+def test_folders_very_deep_within_each_other_are_walked_to_a_limit(
+    files: Files, root: Path
+) -> None:
     deep = root
     for _ in range(100):
         deep = deep / "d"
@@ -378,7 +447,9 @@ def test_a_pattern_that_would_take_for_ever_is_ended(
 
 
 @pytest.mark.process
-def test_time_in_which_a_pattern_has_no_processor_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_in_which_a_pattern_has_no_processor_is_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(patterns, "MAX_PATTERN_SECONDS", 0.2)
 
     with patterns.Pattern("side", ignores_case=False) as pattern:
@@ -410,7 +481,15 @@ def test_a_pattern_does_not_outlive_a_server_that_was_killed() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "pattern", ["(((a{1,9999}){1,9999}){1,9999})", "a{99999999999999999999}", "(" * 10_000, "[" * 10_000, "\\", "(?P<x"]
+    "pattern",
+    [
+        "(((a{1,9999}){1,9999}){1,9999})",
+        "a{99999999999999999999}",
+        "(" * 10_000,
+        "[" * 10_000,
+        "\\",
+        "(?P<x",
+    ],
 )
 def test_a_pattern_that_is_a_bomb_itself_is_refused(
     files: Files, pattern: str, monkeypatch: pytest.MonkeyPatch
@@ -442,7 +521,14 @@ def test_nothing_is_left_open(files: Files, root: Path) -> None:
     (root / "link").symlink_to("..")
 
     def use() -> None:
-        for path in ("inner/file.txt", "nowhere", "link", "../x", "inner", "inner/../inner/file.txt/x"):
+        for path in (
+            "inner/file.txt",
+            "nowhere",
+            "link",
+            "../x",
+            "inner",
+            "inner/../inner/file.txt/x",
+        ):
             for call in (
                 files.read,
                 files.list,
@@ -478,7 +564,9 @@ def test_a_change_by_somebody_else_is_not_overwritten(
 
 
 @pytest.mark.process
-def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(root: Path, tmp_path: Path) -> None:
+def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(
+    root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')")
     code = """
 import sys

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 from tools.bundled.stand_ins.engines import ANSWER_BOX, KNOWLEDGE_GRAPH, SERPER_UNAUTHORIZED, serper
-from tools.bundled.stand_ins.server import Answer, StandIn, error, json_answer, reset, text_answer, throttled
+from tools.bundled.stand_ins.server import (
+    Answer,
+    StandIn,
+    error,
+    json_answer,
+    reset,
+    text_answer,
+    throttled,
+)
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode
 from toolwire_tools.bundled import GoogleSearch
@@ -21,7 +29,9 @@ NOTHING = ["No good Google Search Result was found"]
 @pytest.fixture
 def service() -> Iterator[StandIn]:
     with StandIn() as server:
-        yield server.on("POST", "/search", json_answer(TWO)).on("POST", "/news", json_answer({"news": []}))
+        yield server.on("POST", "/search", json_answer(TWO)).on(
+            "POST", "/news", json_answer({"news": []})
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +65,13 @@ def test_snippets_are_told_as_the_text_of_a_list(service: StandIn) -> None:
         (serper([], answerBox={"snippetHighlighted": ["one", "two"]}), ["one", "two"]),
         (
             {**TWO, **KNOWLEDGE_GRAPH},
-            ["Kettle: Vessel.", "A kettle boils water.", "Kettle Material: copper.", "about a", "about b"],
+            [
+                "Kettle: Vessel.",
+                "A kettle boils water.",
+                "Kettle Material: copper.",
+                "about a",
+                "about b",
+            ],
         ),
         ({"organic": [{"title": "no snippet", "attributes": {"Price": 3}}]}, ["Price: 3."]),
         (serper([]), NOTHING),
@@ -64,7 +80,9 @@ def test_snippets_are_told_as_the_text_of_a_list(service: StandIn) -> None:
         ({}, NOTHING),
     ],
 )
-def test_an_answer_comes_first_and_then_what_is_known(found: dict[str, Any], told: list[str]) -> None:
+def test_an_answer_comes_first_and_then_what_is_known(
+    found: dict[str, Any], told: list[str]
+) -> None:
     assert snippets.told(found, "search", 10) == told
 
 
@@ -75,8 +93,16 @@ def test_no_more_results_are_told_than_asked_for() -> None:
 @pytest.mark.parametrize(
     ("fault", "state", "text"),
     [
-        (error(403, SERPER_UNAUTHORIZED), ActionStatusCode.API_ERROR, "answered 403: Unauthorized."),
-        (error(400, {"message": "Not enough credits"}), ActionStatusCode.API_ERROR, "400: Not enough credits"),
+        (
+            error(403, SERPER_UNAUTHORIZED),
+            ActionStatusCode.API_ERROR,
+            "answered 403: Unauthorized.",
+        ),
+        (
+            error(400, {"message": "Not enough credits"}),
+            ActionStatusCode.API_ERROR,
+            "400: Not enough credits",
+        ),
         (throttled(600), ActionStatusCode.API_ERROR, "asks to wait 600 seconds"),
         (reset, ActionStatusCode.HTTP_ERROR, "Serper"),
         (text_answer("<html>"), ActionStatusCode.HTTP_ERROR, "is no JSON"),
@@ -102,7 +128,9 @@ def test_the_key_may_be_given(service: StandIn) -> None:
     assert service.requests[0].headers["x-api-key"] == "key-of-mine"
 
 
-def test_a_key_that_is_missing_is_named_when_it_is_needed(service: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_missing_is_named_when_it_is_needed(
+    service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SERPER_API_KEY")
     outcome = search(service)
     assert outcome.state == ActionStatusCode.API_ERROR
@@ -110,7 +138,9 @@ def test_a_key_that_is_missing_is_named_when_it_is_needed(service: StandIn, monk
     assert service.requests == []
 
 
-@pytest.mark.parametrize("inputs", [{"query": " "}, {"query": "tea", "k": 0}, {"query": "tea", "k": 1000}, {}])
+@pytest.mark.parametrize(
+    "inputs", [{"query": " "}, {"query": "tea", "k": 0}, {"query": "tea", "k": 1000}, {}]
+)
 def test_arguments_that_make_no_sense_are_told(service: StandIn, inputs: dict[str, Any]) -> None:
     assert search(service, inputs).state == ActionStatusCode.ARGS_ERROR
     assert service.requests == []

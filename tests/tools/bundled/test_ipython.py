@@ -1,4 +1,6 @@
-"""IPythonInterpreter: a session that keeps what it was told, shows pictures, and ends when nobody needs it."""
+"""IPythonInterpreter: a session that keeps what it was told, shows pictures, and ends when nobody
+needs it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from support.sandbox_runs import NAMED, called_by
 from support.server_process import Process, call, request, running, wait_until
-from toolwire_tools import ActionExecutor, ActionStatusCode, Cancelled, Context, TupleParser, get_tool
+from toolwire_tools import (
+    ActionExecutor,
+    ActionStatusCode,
+    Cancelled,
+    Context,
+    TupleParser,
+    get_tool,
+)
 from toolwire_tools.bundled.ipython import IPythonInterpreter
 from toolwire_tools.bundled.ipython.cell import Cell
 from toolwire_tools.bundled.ipython.code import extract_code
@@ -103,7 +112,9 @@ def test_an_executor_calls_it_by_its_name() -> None:
         ("'蜜蜂 𝄞'", "'蜜蜂 𝄞'"),
     ],
 )
-def test_what_is_printed_and_shown_is_told_in_its_order(shared: IPythonInterpreter, command: str, text: str) -> None:
+def test_what_is_printed_and_shown_is_told_in_its_order(
+    shared: IPythonInterpreter, command: str, text: str
+) -> None:
     assert told(shared, command) == [text]
 
 
@@ -117,7 +128,9 @@ def test_variables_are_kept_from_call_to_call_and_gone_after_a_reset(made: Any) 
     assert "NameError" in failure(action, "kept")
 
 
-def test_an_error_is_told_with_its_line_and_what_was_printed_before(shared: IPythonInterpreter) -> None:
+def test_an_error_is_told_with_its_line_and_what_was_printed_before(
+    shared: IPythonInterpreter,
+) -> None:
     error = failure(shared, "print('before')\nfor n in (1, 0):\n    1 / n")
 
     assert error.startswith("before\n")
@@ -139,7 +152,9 @@ def test_code_in_an_object_is_unwrapped(command: str) -> None:
     assert extract_code(command) == "x = 1\nx + 1"
 
 
-@pytest.mark.parametrize("command", ['{"code": 1}', '{"code": "1", "a": 2}', '{"a": "1"}', "{code}", "{'code': x}"])
+@pytest.mark.parametrize(
+    "command", ['{"code": 1}', '{"code": "1", "a": 2}', '{"a": "1"}', "{code}", "{'code': x}"]
+)
 def test_other_objects_are_python(command: str) -> None:
     assert extract_code(command) == command
 
@@ -161,8 +176,12 @@ def test_input_is_refused(shared: IPythonInterpreter) -> None:
     assert "Error" in failure(shared, "input()")
 
 
-@pytest.mark.parametrize("command", ["!pip install x", "%pip install x", "x = !pip install x", "!!pip install x"])
-def test_a_command_of_the_shell_prints_a_line_and_the_cell_goes_on(shared: IPythonInterpreter, command: str) -> None:
+@pytest.mark.parametrize(
+    "command", ["!pip install x", "%pip install x", "x = !pip install x", "!!pip install x"]
+)
+def test_a_command_of_the_shell_prints_a_line_and_the_cell_goes_on(
+    shared: IPythonInterpreter, command: str
+) -> None:
     [text] = told(shared, f"{command}\nprint('after')")
 
     line, rest = text.split("\n", 1)
@@ -204,9 +223,14 @@ def test_late_code_is_interrupted_and_the_session_goes_on(shared: IPythonInterpr
     assert told(shared, "kept") == ["1"]
 
 
-def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_told(made: Any) -> None:
+def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_told(
+    made: Any,
+) -> None:
     action = made()
-    stubborn = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(60)"
+    stubborn = (
+        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:"
+        " time.sleep(60)"
+    )
 
     error = failure(action, stubborn, timeout=3)
 
@@ -219,9 +243,15 @@ def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_t
 
 @pytest.mark.parametrize(
     ("command", "how"),
-    [("import os; os._exit(3)", "exit status 3"), ("import os; os.kill(os.getpid(), 9)", "signal 9"), ("exit()", "")],
+    [
+        ("import os; os._exit(3)", "exit status 3"),
+        ("import os; os.kill(os.getpid(), 9)", "signal 9"),
+        ("exit()", ""),
+    ],
 )
-def test_code_that_ends_the_session_is_told_and_the_next_call_begins_another(made: Any, command: str, how: str) -> None:
+def test_code_that_ends_the_session_is_told_and_the_next_call_begins_another(
+    made: Any, command: str, how: str
+) -> None:
     action = made()
     told(action, "kept = 1")
 
@@ -244,8 +274,14 @@ def test_a_temporary_folder_with_a_very_long_path_will_do(
 @pytest.mark.skipif(sys.platform != "linux", reason="it is found in /proc")
 def test_what_left_the_process_group_ends_with_the_session(made: Any) -> None:
     action, name = made(), f"tw-away-{os.getpid() % 10_000}"
-    daemon = f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True: time.sleep(60)"
-    start = "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1)\np.stdout.readline()"
+    daemon = (
+        f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True:"
+        " time.sleep(60)"
+    )
+    start = (
+        "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}],"
+        " stdout=-1)\np.stdout.readline()"
+    )
     told(action, start.format(daemon))
     assert called_by(name)
 
@@ -285,9 +321,14 @@ any(b'sk-secret' in environment(path) for path in glob.glob('/proc/[0-9]*/enviro
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-def test_the_environment_of_the_server_and_of_its_parent_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_of_the_server_and_of_its_parent_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    parent = "import subprocess, sys; subprocess.run([sys.executable, '-m', 'toolwire', 'serve', sys.argv[1]])"
+    parent = (
+        "import subprocess, sys; subprocess.run([sys.executable, '-m', 'toolwire', 'serve',"
+        " sys.argv[1]])"
+    )
     with running("-c", parent, TOOL, env=dict(os.environ)) as process:
         found = process.ask(call(TOOL, {"command": LOOKS_AROUND}))["result"]
         process.popen.stdin.close()
@@ -299,7 +340,9 @@ def test_the_environment_of_the_server_and_of_its_parent_cannot_be_read(monkeypa
         pytest.fail("bubblewrap is needed: apt-get install bubblewrap")
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes another user")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes another user"
+)
 def test_without_bubblewrap_a_server_that_is_not_root_hides_its_environment(tmp_path: Path) -> None:
     code = """
 import ctypes, os
@@ -317,7 +360,9 @@ before = look()
 kernel._hide_environment()
 print(before, look())
 """
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=60
+    )
 
     assert done.stdout.endswith("True False\n")
 
@@ -331,10 +376,13 @@ def test_what_hides_from_the_search_for_it_ends_with_the_session(
     if not has_namespace:
         monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._namespace", lambda: ())
         monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._hide_environment", lambda: None)
-    daemon = f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True: time.sleep(60)"
+    daemon = (
+        f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True:"
+        " time.sleep(60)"
+    )
     start = (
-        "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1, env={{}}, cwd='/')\n"
-        "p.stdout.readline()"
+        "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1,"
+        " env={{}}, cwd='/')\np.stdout.readline()"
     )
     told(action, start.format(daemon))
     assert called_by(name)
@@ -383,7 +431,9 @@ def test_long_output_is_cut_in_the_middle(shared: IPythonInterpreter) -> None:
     assert len(text) < 8192 + 100
 
 
-def test_what_is_too_large_to_receive_is_lost_and_the_session_goes_on(shared: IPythonInterpreter) -> None:
+def test_what_is_too_large_to_receive_is_lost_and_the_session_goes_on(
+    shared: IPythonInterpreter,
+) -> None:
     [text] = told(shared, "kept = 2\n'z' * (70 * 2**20)", timeout=60)
 
     assert "what was shown is lost" in text
@@ -406,12 +456,16 @@ def test_calls_of_several_threads_take_turns(shared: IPythonInterpreter) -> None
     assert sorted(answers) == [[str(n)] for n in range(1, 9)]
 
 
-def test_a_cancelled_call_is_interrupted_and_told_of_its_progress(shared: IPythonInterpreter) -> None:
+def test_a_cancelled_call_is_interrupted_and_told_of_its_progress(
+    shared: IPythonInterpreter,
+) -> None:
     told(shared, "kept = 3")
     caller = RecordingCaller(patience=1)
 
     with pytest.raises(Cancelled):
-        shared.run("print('working', flush=True)\nimport time\ntime.sleep(600)", context=Context(caller))
+        shared.run(
+            "print('working', flush=True)\nimport time\ntime.sleep(600)", context=Context(caller)
+        )
 
     assert caller.told == [(1, None, "working\n")]
     assert told(shared, "kept") == ["3"]
@@ -427,7 +481,10 @@ def server() -> Iterator[Process]:
 
 
 def test_a_host_gets_texts_pictures_and_errors(server: Process) -> None:
-    said = [server.ask(call(TOOL, {"command": code}))["result"] for code in ("x = 2\nprint('{')", "x", PICTURE, "1/0")]
+    said = [
+        server.ask(call(TOOL, {"command": code}))["result"]
+        for code in ("x = 2\nprint('{')", "x", PICTURE, "1/0")
+    ]
 
     assert [block["text"] for result in said[:2] for block in result["content"]] == ["{\n", "2"]
     [image] = said[2]["content"]
@@ -480,23 +537,31 @@ def test_of_any_output_both_ends_are_kept(texts: list[str], limit: int) -> None:
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
 @given(
-    st.sampled_from(["stream", "execute_result", "display_data", "error", "clear_output", "status", "else"]),
+    st.sampled_from(
+        ["stream", "execute_result", "display_data", "error", "clear_output", "status", "else"]
+    ),
     st.fixed_dictionaries({}, optional=dict.fromkeys(("text", "ename", "evalue", "wait"), _JSON)),
 )
-def test_a_message_with_odd_members_is_no_reason_to_crash(kind: str, content: dict[str, Any]) -> None:
+def test_a_message_with_odd_members_is_no_reason_to_crash(
+    kind: str, content: dict[str, Any]
+) -> None:
     assert isinstance(Cell(10).add({"msg_type": kind, "content": content}), str)
 
 
 def test_pictures_are_limited_in_all() -> None:
     cell = Cell(1000)
     for _ in range(3):
-        cell.add({"msg_type": "display_data", "content": {"data": {"image/png": "A" * 3 * 1024 * 1024}}})
+        cell.add(
+            {"msg_type": "display_data", "content": {"data": {"image/png": "A" * 3 * 1024 * 1024}}}
+        )
 
     assert len(cell.pictures) == 2
     assert "a picture of 2,359,296 bytes left out" in cell.text

@@ -14,8 +14,26 @@ from msgspec import json
 from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
-from tools.bundled.stand_ins.openstreetmap import BUSY, NO_ROUTE, TIMED_OUT, around, node, place, route, step, way
-from tools.bundled.stand_ins.server import Answer, Exchange, StandIn, error, json_answer, text_answer, throttled
+from tools.bundled.stand_ins.openstreetmap import (
+    BUSY,
+    NO_ROUTE,
+    TIMED_OUT,
+    around,
+    node,
+    place,
+    route,
+    step,
+    way,
+)
+from tools.bundled.stand_ins.server import (
+    Answer,
+    Exchange,
+    StandIn,
+    error,
+    json_answer,
+    text_answer,
+    throttled,
+)
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context, ToolError
 from toolwire_tools.bundled import BINGMap
@@ -35,7 +53,11 @@ HERE = Point(54.5, 10.25)
 def server() -> Iterator[StandIn]:
     """All three of them, each below a path of its own."""
     with StandIn() as server:
-        server.on("GET", "/nominatim/search", json_answer([KETTLEBY, place("Kettleby, Elsewhere", "1", "2")]))
+        server.on(
+            "GET",
+            "/nominatim/search",
+            json_answer([KETTLEBY, place("Kettleby, Elsewhere", "1", "2")]),
+        )
         server.on("GET", "/nominatim/lookup", json_answer([]))
         server.on("GET", f"/osrm{WAY}", json_answer(route()))
         server.on("POST", "/overpass/interpreter", json_answer(around()))
@@ -54,7 +76,9 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
 @pytest.fixture
 def action(server: StandIn) -> BINGMap:
     return BINGMap(
-        nominatim_url=f"{server.url}/nominatim", osrm_url=f"{server.url}/osrm", overpass_url=f"{server.url}/overpass"
+        nominatim_url=f"{server.url}/nominatim",
+        osrm_url=f"{server.url}/osrm",
+        overpass_url=f"{server.url}/overpass",
     )
 
 
@@ -68,21 +92,37 @@ def by_name(places: dict[str, Any]) -> Answer:
     return answer
 
 
-# --- where things are, and the way ------------------------------------------------------------------------------------
+# --- where things are, and the way ----------------------------------------------------------------
 
 
 def test_coordinates_are_those_of_the_best_match(server: StandIn, action: BINGMap) -> None:
-    assert action.get_coordinates("  Kettleby,\n Steamshire ") == {"latitude": 54.5, "longitude": 10.25, **BY}
-    assert server.requests[0].query == {"q": "Kettleby, Steamshire", "format": "jsonv2", "limit": "1"}
+    assert action.get_coordinates("  Kettleby,\n Steamshire ") == {
+        "latitude": 54.5,
+        "longitude": 10.25,
+        **BY,
+    }
+    assert server.requests[0].query == {
+        "q": "Kettleby, Steamshire",
+        "format": "jsonv2",
+        "limit": "1",
+    }
     assert server.requests[0].headers["user-agent"].startswith("toolwire/")
 
 
 def test_a_distance_is_in_kilometres_by_road(server: StandIn, action: BINGMap) -> None:
     ends = {"Kettleby": KETTLEBY, "Pot Hill": place("Pot Hill", "-54.1234567", "-0.1")}
     server.on("GET", "/nominatim/search", by_name(ends))
-    server.on("GET", "/osrm/route/v1/driving/10.250000,54.500000;-0.100000,-54.123457", json_answer(route()))
+    server.on(
+        "GET",
+        "/osrm/route/v1/driving/10.250000,54.500000;-0.100000,-54.123457",
+        json_answer(route()),
+    )
     assert action.get_distance("Kettleby", "Pot Hill") == {"distance": 12.346, **BY}
-    assert server.requests[2].query == {"overview": "false", "alternatives": "false", "steps": "false"}
+    assert server.requests[2].query == {
+        "overview": "false",
+        "alternatives": "false",
+        "steps": "false",
+    }
 
 
 def test_a_route_is_told_step_by_step(server: StandIn, action: BINGMap) -> None:
@@ -148,7 +188,9 @@ def test_a_location_may_be_coordinates(server: StandIn, action: BINGMap, written
     assert [request.path for request in server.requests] == [f"/osrm{WAY}"]
 
 
-@pytest.mark.parametrize("written", ["91, 10", "54.5", "1, 2, 3", "nan, 5", "5, inf", "Kettleby, Steamshire"])
+@pytest.mark.parametrize(
+    "written", ["91, 10", "54.5", "1, 2, 3", "nan, 5", "5, inf", "Kettleby, Steamshire"]
+)
 def test_what_is_no_pair_of_coordinates_is_a_name(written: str) -> None:
     assert nominatim.written_point(written) is None
 
@@ -164,7 +206,9 @@ def test_a_place_that_is_not_known_is_told(server: StandIn, action: BINGMap) -> 
     assert action({"location": "Atlantis"}, "get_coordinates") == ActionReturn(
         {"location": "Atlantis"},
         type="BINGMap",
-        errmsg="there is no place called 'Atlantis' on OpenStreetMap; try it with the town and country",
+        errmsg=(
+            "there is no place called 'Atlantis' on OpenStreetMap; try it with the town and country"
+        ),
         state=ActionStatusCode.API_ERROR,
     )
 
@@ -178,10 +222,17 @@ def test_that_there_is_no_way_is_told_in_osrms_words(server: StandIn, action: BI
         action.get_route("Kettleby", "Kettleby")
 
 
-# --- what is nearby ---------------------------------------------------------------------------------------------------
+# --- what is nearby -------------------------------------------------------------------------------
 
 CAFES = around(
-    node(1, 54.5010, 10.25, amenity="cafe", name="Near", **{"addr:street": "Spout Lane", "addr:city": "Kettleby"}),
+    node(
+        1,
+        54.5010,
+        10.25,
+        amenity="cafe",
+        name="Near",
+        **{"addr:street": "Spout Lane", "addr:city": "Kettleby"},
+    ),
     node(2, 54.5300, 10.25, amenity="cafe", name="Far"),
     way(3, 54.5005, 10.25, amenity="cafe", brand="Chain"),
     node(4, 54.5100, 10.25, amenity="cafe"),
@@ -189,7 +240,9 @@ CAFES = around(
 )
 
 
-def test_what_is_nearby_is_told_from_near_to_far_with_addresses(server: StandIn, action: BINGMap) -> None:
+def test_what_is_nearby_is_told_from_near_to_far_with_addresses(
+    server: StandIn, action: BINGMap
+) -> None:
     server.on("POST", "/overpass/interpreter", json_answer(CAFES))
     address = "Chain, 7, Spout Lane, Kettleby, Nowhere"
     server.on("GET", "/nominatim/lookup", json_answer([place(address, osm_type="way", osm_id=3)]))
@@ -202,11 +255,20 @@ def test_what_is_nearby_is_told_from_near_to_far_with_addresses(server: StandIn,
         ],
         **BY,
     }
-    assert server.requests[-1].query == {"osm_ids": "W3,N1,N4,N2", "format": "jsonv2", "accept-language": "en"}
+    assert server.requests[-1].query == {
+        "osm_ids": "W3,N1,N4,N2",
+        "format": "jsonv2",
+        "accept-language": "en",
+    }
 
 
 def test_at_most_five_places_are_told(server: StandIn, action: BINGMap) -> None:
-    many = around(*(node(number, 54.5 + number / 1000, 10.25, name=f"No {number}") for number in range(9, 0, -1)))
+    many = around(
+        *(
+            node(number, 54.5 + number / 1000, 10.25, name=f"No {number}")
+            for number in range(9, 0, -1)
+        )
+    )
     server.on("POST", "/overpass/interpreter", json_answer(many))
     found = action.search_nearby("cafe", latitude=54.5, longitude=10.25)["places"]
     assert [one["name"] for one in found] == ["No 1", "No 2", "No 3", "No 4", "No 5"]
@@ -220,7 +282,10 @@ def test_a_small_circle_is_searched_before_the_whole(server: StandIn, action: BI
 
 
 def test_a_small_circle_with_too_few_places_is_not_enough(server: StandIn, action: BINGMap) -> None:
-    few, all_ = around(node(1, 54.5, 10.25, name="Lid")), around(*(node(n, 54.5, 10.25) for n in range(7)))
+    few, all_ = (
+        around(node(1, 54.5, 10.25, name="Lid")),
+        around(*(node(n, 54.5, 10.25) for n in range(7))),
+    )
     server.then(json_answer(few), json_answer(all_))
     assert len(action.search_nearby("lid", latitude=54.5, longitude=10.25)["places"]) == 5
 
@@ -264,16 +329,28 @@ def test_what_cannot_be_meant_is_told_before_anybody_is_asked(
 def test_the_question_is_what_overpass_documents() -> None:
     asked = overpass.question("tea shops", HERE, 500)
     where = "(around:500,54.500000,10.250000);"
-    assert asked.startswith('[out:json][timeout:25];(nwr["name"~"(^|[^a-z])tea shops([^a-z]|$)",i][~"^(place|')
+    assert asked.startswith(
+        '[out:json][timeout:25];(nwr["name"~"(^|[^a-z])tea shops([^a-z]|$)",i][~"^(place|'
+    )
     assert asked.count(f'building)$"~"."]{where}') == 3
-    assert asked.endswith(f'|building)$"~"^(tea_shops|tea_shop|tea|teas)$"]{where});out center 500;')
+    assert asked.endswith(
+        f'|building)$"~"^(tea_shops|tea_shop|tea|teas)$"]{where});out center 500;'
+    )
 
 
 @pytest.mark.parametrize(
     ("term", "name", "is_found"),
     [
-        *(("park", "Park am Kessel", True), ("park", "Kesselpark", False), ("park", "Parkhotel", False)),
-        *(("mcdonald", "McDonald's", True), ("Lid & Co.", "Lid & Co.", True), ("Lid & Co.", "Lid & Com", False)),
+        *(
+            ("park", "Park am Kessel", True),
+            ("park", "Kesselpark", False),
+            ("park", "Parkhotel", False),
+        ),
+        *(
+            ("mcdonald", "McDonald's", True),
+            ("Lid & Co.", "Lid & Co.", True),
+            ("Lid & Co.", "Lid & Com", False),
+        ),
         *(("星巴克", "星巴克咖啡", True), ("café", "Café Lid", True)),
     ],
 )
@@ -288,20 +365,28 @@ def test_a_term_is_searched_for_to_the_letter() -> None:
     assert r"""["name"~"(^|[^a-z])a\\+b \\(c\\) \"d\" \\\\([^a-z]|$)",i]""" in asked
 
 
-@pytest.mark.parametrize("term", ['x"](around:1,1,1);node', "a\\", "(.*)+$", "]};out;", 'x\\"', "a|b^c{2}[d]?"])
+@pytest.mark.parametrize(
+    "term", ['x"](around:1,1,1);node', "a\\", "(.*)+$", "]};out;", 'x\\"', "a|b^c{2}[d]?"]
+)
 def test_a_term_is_never_a_part_of_the_language(term: str) -> None:
     """Without its strings, a question is the same whatever is searched for."""
-    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(overpass.question("tea", HERE, 9))
+    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(
+        overpass.question("tea", HERE, 9)
+    )
 
 
 @settings(max_examples=examples(60))
 @given(st.text())
 def test_no_term_is_a_part_of_the_language(term: str) -> None:
-    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(overpass.question("tea", HERE, 9))
+    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(
+        overpass.question("tea", HERE, 9)
+    )
 
 
 def without_strings(question: str) -> str:
-    """The question without what stands between quotes. As the language has it, a backslash takes what follows."""
+    """The question without what stands between quotes. As the language has it, a backslash takes
+    what follows.
+    """
     kept, inside, letters = [], False, iter(question)
     for letter in letters:
         if inside and letter == "\\":
@@ -317,7 +402,12 @@ def without_strings(question: str) -> str:
 @pytest.mark.parametrize(
     ("term", "kind"),
     [
-        *(("cafes", "cafe"), ("Coffee  Shops", "cafe"), ("pharmacies", "pharmacy"), ("church", "church")),
+        *(
+            ("cafes", "cafe"),
+            ("Coffee  Shops", "cafe"),
+            ("pharmacies", "pharmacy"),
+            ("church", "church"),
+        ),
         *(
             ("Gas Station", "fuel"),
             ("train stations", "station"),
@@ -334,16 +424,24 @@ def test_kinds_are_known_by_what_people_say(term: str, kind: str) -> None:
 
 def test_distances_are_those_of_a_sphere() -> None:
     assert overpass.metres_between(Point(0, 0), Point(0, 1)) == pytest.approx(111_195, abs=1)
-    assert overpass.metres_between(Point(0, 179.5), Point(0, -179.5)) == pytest.approx(111_195, abs=1)
+    assert overpass.metres_between(Point(0, 179.5), Point(0, -179.5)) == pytest.approx(
+        111_195, abs=1
+    )
     assert overpass.metres_between(Point(90, 0), Point(-90, 77)) == pytest.approx(20_015_115, abs=1)
     assert overpass.metres_between(HERE, HERE) == 0
 
 
-# --- addresses and manners --------------------------------------------------------------------------------------------
+# --- addresses and manners ------------------------------------------------------------------------
 
 
-def test_the_services_may_be_ones_own_by_the_environment(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, path in (("NOMINATIM_URL", "nominatim"), ("OSRM_URL", "osrm"), ("OVERPASS_URL", "overpass")):
+def test_the_services_may_be_ones_own_by_the_environment(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, path in (
+        ("NOMINATIM_URL", "nominatim"),
+        ("OSRM_URL", "osrm"),
+        ("OVERPASS_URL", "overpass"),
+    ):
         monkeypatch.setenv(variable, f"{server.url}/{path}/")
     action = BINGMap(key="of-no-effect")
     assert action.get_distance("Kettleby", "Kettleby")["distance"] == 12.346
@@ -371,12 +469,16 @@ def test_overpass_is_left_alone_once_it_has_refused(
     server.on("POST", "/interpreter", error(429, BUSY))
     monkeypatch.setattr(maps, "_OVERPASS", server.url)
     action = BINGMap() if is_public else BINGMap(overpass_url=server.url)
-    with pytest.raises(Refused, match=r"429: .*Please check /api/status for the quota of your IP address"):
+    with pytest.raises(
+        Refused, match=r"429: .*Please check /api/status for the quota of your IP address"
+    ):
         action.search_nearby("cafe", latitude=1, longitude=1)
     assert len(server.requests) == 1
 
 
-def test_the_others_are_asked_again_when_they_say_so(server: StandIn, hours: Hours, action: BINGMap) -> None:
+def test_the_others_are_asked_again_when_they_say_so(
+    server: StandIn, hours: Hours, action: BINGMap
+) -> None:
     server.then(throttled(5))
     assert action.get_coordinates("Kettleby")["latitude"] == 54.5
     assert hours.slept >= 5
@@ -388,7 +490,9 @@ def test_a_search_that_was_cut_short_is_no_result(server: StandIn, action: BINGM
         action.search_nearby("cafe", "Kettleby")
 
 
-def test_progress_is_told_and_a_cancelled_call_asks_no_more(server: StandIn, action: BINGMap) -> None:
+def test_progress_is_told_and_a_cancelled_call_asks_no_more(
+    server: StandIn, action: BINGMap
+) -> None:
     caller = RecordingCaller(patience=2)
     with pytest.raises(Cancelled):
         action.search_nearby("cafe", "Kettleby", context=Context(caller))
@@ -399,7 +503,7 @@ def test_progress_is_told_and_a_cancelled_call_asks_no_more(server: StandIn, act
     assert "/nominatim/lookup" not in [request.path for request in server.requests]
 
 
-# --- answers of no kind -----------------------------------------------------------------------------------------------
+# --- answers of no kind ---------------------------------------------------------------------------
 
 CALLS: dict[str, Callable[[BINGMap], Any]] = {
     "GET /nominatim/search": lambda action: action.get_coordinates("Kettleby"),
@@ -421,11 +525,17 @@ CALLS: dict[str, Callable[[BINGMap], Any]] = {
             '{"elements": 7, "routes": 7}',
             "[" * 100_000,
         ),
-        *('[{"lat": "north", "lon": "1"}]', '[{"lat": "91", "lon": "1"}]', '{"code": 7, "elements": [null]}'),
+        *(
+            '[{"lat": "north", "lon": "1"}]',
+            '[{"lat": "91", "lon": "1"}]',
+            '{"code": 7, "elements": [null]}',
+        ),
         '{"code": "Ok", "routes": [{}], "elements": [{"id": "x"}]}',
     ],
 )
-def test_what_is_not_documented_is_one_clear_error(server: StandIn, action: BINGMap, asked: str, said: str) -> None:
+def test_what_is_not_documented_is_one_clear_error(
+    server: StandIn, action: BINGMap, asked: str, said: str
+) -> None:
     method, path = asked.split()
     server.on(method, path, text_answer(said, "application/json"))
     with pytest.raises(Unusable, match="answer is not what it documents"):
@@ -439,11 +549,17 @@ def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> Non
         point = nominatim.point_of("x", json.encode(said))
         assert (-90 <= point.latitude <= 90, -180 <= point.longitude <= 180) == (True, True)
     with suppress(ToolError):
-        assert all(isinstance(address, str) for address in nominatim.addresses(json.encode(said)).values())
+        assert all(
+            isinstance(address, str) for address in nominatim.addresses(json.encode(said)).values()
+        )
 
 
 @settings(max_examples=examples(40))
-@given(ANYTHING | much_like(route()) | st.lists(much_like(step("turn", "left", "A"))).map(lambda some: route(*some)))
+@given(
+    ANYTHING
+    | much_like(route())
+    | st.lists(much_like(step("turn", "left", "A"))).map(lambda some: route(*some))
+)
 def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
         found = osrm.read(json.encode(said))
@@ -452,7 +568,10 @@ def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
 
 
 @settings(max_examples=examples(40))
-@given(ANYTHING | st.lists(much_like(node(1, 1, 1)) | much_like(way(1, 1, 1))).map(lambda some: around(*some)))
+@given(
+    ANYTHING
+    | st.lists(much_like(node(1, 1, 1)) | much_like(way(1, 1, 1))).map(lambda some: around(*some))
+)
 def test_any_answer_of_overpass_is_places_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
         found = overpass.nearest(json.encode(said), HERE, 5)

@@ -56,7 +56,10 @@ def begun(where: Path, theme: str = "Default", **settings: Any) -> PPT:
 
 
 def texts(path: Path) -> list[list[str]]:
-    return [[shape.text_frame.text for shape in slide.placeholders] for slide in Presentation(str(path)).slides]
+    return [
+        [shape.text_frame.text for shape in slide.placeholders]
+        for slide in Presentation(str(path)).slides
+    ]
 
 
 def needed(program: str, package: str) -> str:
@@ -79,17 +82,39 @@ def test_what_a_host_asks_for_opens_in_an_office_program(tmp_path: Path, picture
             assert not result.is_error, result.text
             return result.structured
 
-        assert done("create_file", theme="Dark", abs_location=str(file)) == {"status": "created a ppt file."}
+        assert done("create_file", theme="Dark", abs_location=str(file)) == {
+            "status": "created a ppt file."
+        }
         assert done("add_first_page", title="Bees", subtitle="A survey") == {"status": "added page"}
         done("add_text_page", title="What they do", bullet_items="They dance [SPAN] They hum")
-        done("add_text_image_page", title="How they look", bullet_items="Small[SPAN]Round", image=picture)
+        done(
+            "add_text_image_page",
+            title="How they look",
+            bullet_items="Small[SPAN]Round",
+            image=picture,
+        )
         assert done("submit_file") == {"status": f"submitted. view ppt at {file}"}
 
     profile = f"-env:UserInstallation=file://{tmp_path}/office"
-    arguments = [office, profile, "--headless", "--convert-to", "pdf", "--outdir", str(tmp_path), str(file)]
+    arguments = [
+        office,
+        profile,
+        "--headless",
+        "--convert-to",
+        "pdf",
+        "--outdir",
+        str(tmp_path),
+        str(file),
+    ]
     subprocess.run(arguments, check=True, timeout=120, capture_output=True)
-    subprocess.run([painter, "-r", "48", str(tmp_path / "bees.pdf"), str(tmp_path / "page")], check=True, timeout=60)
-    first, second, third = (Image.open(page).convert("RGB") for page in sorted(tmp_path.glob("page*.ppm")))
+    subprocess.run(
+        [painter, "-r", "48", str(tmp_path / "bees.pdf"), str(tmp_path / "page")],
+        check=True,
+        timeout=60,
+    )
+    first, second, third = (
+        Image.open(page).convert("RGB") for page in sorted(tmp_path.glob("page*.ppm"))
+    )
 
     assert first.width / first.height == pytest.approx(16 / 9, rel=0.01)
     paper = first.getpixel((600, 20))
@@ -97,11 +122,18 @@ def test_what_a_host_asks_for_opens_in_an_office_program(tmp_path: Path, picture
     for page in (first, second):
         blank = Image.new("RGB", page.size, paper)
         # There are letters, beginning well within the page and ending there.
-        left, top, right, bottom = ImageChops.difference(page, blank).crop((10, 0, 630, 350)).getbbox()
+        left, top, right, bottom = (
+            ImageChops.difference(page, blank).crop((10, 0, 630, 350)).getbbox()
+        )
         assert 10 < left < right < 600
         assert 10 < top < bottom < 350
     # The picture is whole, as wide as its place, and in proportion.
-    shown = [(x, y) for x in range(third.width) for y in range(third.height) if near(third.getpixel((x, y)), BLUE)]
+    shown = [
+        (x, y)
+        for x in range(third.width)
+        for y in range(third.height)
+        if near(third.getpixel((x, y)), BLUE)
+    ]
     width = max(x for x, _ in shown) - min(x for x, _ in shown)
     height = max(y for _, y in shown) - min(y for _, y in shown)
     assert 250 < width < 320
@@ -123,7 +155,11 @@ def test_each_theme_takes_every_kind_of_page(tmp_path: Path, picture: str, theme
     action.submit_file()
 
     # What is empty is not there: nobody is asked to "Click to add text".
-    assert texts(tmp_path / "bees.pptx") == [["Bees"], ["List", "one\ntwo\nthree"], ["Look", "here"]]
+    assert texts(tmp_path / "bees.pptx") == [
+        ["Bees"],
+        ["List", "one\ntwo\nthree"],
+        ["Look", "here"],
+    ]
 
 
 def test_pages_can_be_added_after_a_submission_and_submitted_again(tmp_path: Path) -> None:
@@ -141,7 +177,11 @@ def test_pages_can_be_added_after_a_submission_and_submitted_again(tmp_path: Pat
 
 def test_a_theme_of_ones_own_has_its_own_layouts(tmp_path: Path) -> None:
     Presentation().save(str(tmp_path / "corporate.pptx"))
-    theme = {"template": str(tmp_path / "corporate.pptx"), "title": "Section Header", "single": "Title and Content"}
+    theme = {
+        "template": str(tmp_path / "corporate.pptx"),
+        "title": "Section Header",
+        "single": "Title and Content",
+    }
     action = begun(tmp_path, "Corporate", theme_mapping={"Corporate": theme})
     action.add_first_page("Bees", "survey")
     action.submit_file()
@@ -150,7 +190,9 @@ def test_a_theme_of_ones_own_has_its_own_layouts(tmp_path: Path) -> None:
     assert slide.slide_layout.name == "Section Header"
 
 
-def test_a_template_is_that_of_where_the_tool_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_is_that_of_where_the_tool_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Presentation().save(str(tmp_path / "corporate.pptx"))
     monkeypatch.chdir(tmp_path)
     action = PPT(theme_mapping={"Corporate": {"template": "corporate.pptx"}})
@@ -158,7 +200,9 @@ def test_a_template_is_that_of_where_the_tool_was_made(tmp_path: Path, monkeypat
     said(action, "create_file", theme="Corporate", abs_location=str(tmp_path / "bees.pptx"))
 
 
-def test_a_template_that_is_not_there_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_that_is_not_there_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ToolError, match=f"'Mine': there is no template {tmp_path}/none.pptx"):
         PPT(theme_mapping={"Mine": {"template": "none.pptx"}})
@@ -194,7 +238,9 @@ def test_a_layout_that_the_template_has_not_is_named_with_those_it_has(tmp_path:
         ("ppt/presentation.xml", LAUGHING),
     ],
 )
-def test_a_hostile_template_is_refused_by_the_name_of_its_theme(tmp_path: Path, part: str, content: bytes) -> None:
+def test_a_hostile_template_is_refused_by_the_name_of_its_theme(
+    tmp_path: Path, part: str, content: bytes
+) -> None:
     plain, hostile = tmp_path / "plain.pptx", tmp_path / "hostile.pptx"
     Presentation().save(str(plain))
     with (
@@ -230,9 +276,13 @@ def test_an_unknown_theme_is_answered_with_the_closest(tmp_path: Path) -> None:
     assert "did you mean 'Dark'?" in error
 
 
-@pytest.mark.parametrize("location", ["bees.pptx", "/tmp/bees.txt", "/no/such/folder/bees.pptx", "/tmp/a\0.pptx"])
+@pytest.mark.parametrize(
+    "location", ["bees.pptx", "/tmp/bees.txt", "/no/such/folder/bees.pptx", "/tmp/a\0.pptx"]
+)
 def test_a_place_where_no_presentation_can_be_is_refused_at_once(location: str) -> None:
-    assert "arguments.abs_location" in refused(PPT(), "create_file", theme="Default", abs_location=location)
+    assert "arguments.abs_location" in refused(
+        PPT(), "create_file", theme="Default", abs_location=location
+    )
 
 
 @pytest.mark.parametrize("outside", ["../bees.pptx", "link/bees.pptx", "{outside}/bees.pptx"])
@@ -243,14 +293,18 @@ def test_nothing_outside_of_the_folder_is_written(tmp_path: Path, outside: str) 
     action = PPT(folder=str(folder))
 
     location = outside.format(outside=tmp_path)
-    assert "not within the folder" in refused(action, "create_file", theme="Default", abs_location=location)
+    assert "not within the folder" in refused(
+        action, "create_file", theme="Default", abs_location=location
+    )
     said(action, "create_file", theme="Default", abs_location="bees.pptx")
     said(action, "submit_file")
     assert (folder / "bees.pptx").exists()
 
 
 @pytest.mark.parametrize("confined", [True, False])
-def test_a_link_that_is_made_after_create_file_is_never_written_through(tmp_path: Path, confined: bool) -> None:
+def test_a_link_that_is_made_after_create_file_is_never_written_through(
+    tmp_path: Path, confined: bool
+) -> None:
     folder, victim = tmp_path / "folder", tmp_path / "victim"
     (folder / "inner").mkdir(parents=True)
     victim.mkdir()
@@ -270,7 +324,9 @@ def test_a_link_that_is_made_after_create_file_is_never_written_through(tmp_path
     assert (victim / "other.pptx").read_text() == "as it was"
 
 
-def test_a_picture_is_not_read_through_a_link_that_appears_between_check_and_use(tmp_path: Path, picture: str) -> None:
+def test_a_picture_is_not_read_through_a_link_that_appears_between_check_and_use(
+    tmp_path: Path, picture: str
+) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     action = begun(folder, folder=str(folder))
@@ -296,7 +352,9 @@ def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) 
 
 def test_a_photo_of_a_phone_with_more_pictures_behind_it_is_shown(tmp_path: Path) -> None:
     photo = tmp_path / "photo.jpg"
-    Image.new("RGB", (40, 30), BLUE).save(photo, "MPO", save_all=True, append_images=[Image.new("RGB", (4, 3))])
+    Image.new("RGB", (40, 30), BLUE).save(
+        photo, "MPO", save_all=True, append_images=[Image.new("RGB", (4, 3))]
+    )
     action = begun(tmp_path)
 
     said(action, "add_text_image_page", title="Bees", bullet_items="one", image=str(photo))
@@ -317,7 +375,9 @@ def test_what_is_no_picture_is_refused_and_adds_no_page(tmp_path: Path) -> None:
 
     for name in ("text.png", "vector.svg", "new.webp", "folder.png", "cut.png", "none.png"):
         path = str(tmp_path / name)
-        assert path in refused(action, "add_text_image_page", title="a", bullet_items="b", image=path)
+        assert path in refused(
+            action, "add_text_image_page", title="a", bullet_items="b", image=path
+        )
     action.submit_file()
     assert texts(tmp_path / "bees.pptx") == []
 
@@ -330,7 +390,9 @@ def test_a_picture_that_takes_gigabytes_when_unpacked_is_refused(tmp_path: Path)
     data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
     file.write_bytes(data)
 
-    error = refused(begun(tmp_path), "add_text_image_page", title="a", bullet_items="b", image=str(file))
+    error = refused(
+        begun(tmp_path), "add_text_image_page", title="a", bullet_items="b", image=str(file)
+    )
     assert "bomb.png cannot be read" in error
 
 
@@ -364,7 +426,9 @@ def test_any_text_can_be_written_and_read_again(tmp_path: Path, text: str, read:
 
 def test_pages_added_by_many_threads_are_all_there(tmp_path: Path) -> None:
     action = begun(tmp_path)
-    threads = [threading.Thread(target=action.add_text_page, args=(str(n), "text")) for n in range(24)]
+    threads = [
+        threading.Thread(target=action.add_text_page, args=(str(n), "text")) for n in range(24)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,6 @@
-"""PythonInterpreter: how the answer is found, what is told of failures, and what the process is granted."""
+"""PythonInterpreter: how the answer is found, what is told of failures, and what the process is
+granted.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,26 @@ pytestmark = pytest.mark.process
         ({}, "print('one')\nprint('two')", ["one\ntwo"]),
         ({}, "print('one')\n2", ["2", "Printed:\none"]),
         ({}, "import sys\nsys.stderr.write('to stderr')\n0", ["0", "Printed:\nto stderr"]),
-        ({}, "x = 1", ["(The code printed nothing, and its last statement is no expression with a value.)"]),
-        ({}, "", ["(The code printed nothing, and its last statement is no expression with a value.)"]),
+        (
+            {},
+            "x = 1",
+            ["(The code printed nothing, and its last statement is no expression with a value.)"],
+        ),
+        (
+            {},
+            "",
+            ["(The code printed nothing, and its last statement is no expression with a value.)"],
+        ),
         ({"answer_expr": None}, "def solution():\n    return 1\n2", ["2"]),
         ({"answer_expr": "a + b"}, "a = 1\nb = 2\n9", ["3"]),
         ({"answer_symbol": "answer"}, "answer = 5\ndef solution():\n    return 1", ["5"]),
         ({"answer_symbol": "answer"}, "answer = None", ["None"]),
         ({"answer_from_stdout": True, "answer_symbol": "x"}, "print('a')\nprint('b')\n3", ["b"]),
-        ({"answer_from_stdout": True}, "print('a', 'b', sep='\\n', end='\\n\\n')\nprint(' ')", ["b"]),
+        (
+            {"answer_from_stdout": True},
+            "print('a', 'b', sep='\\n', end='\\n\\n')\nprint(' ')",
+            ["b"],
+        ),
         ({}, "```python\n1 + 1\n```", ["2"]),
         ({}, "```python\n1 + 2", ["3"]),
         ({}, "```1 + 3```", ["4"]),
@@ -56,19 +70,33 @@ pytestmark = pytest.mark.process
         ({}, "import sys\nprint(1)\nsys.exit()", ["1"]),
     ],
 )
-def test_the_answer_is_found_where_it_is_asked_for(settings: dict[str, Any], code: str, told: list[str]) -> None:
+def test_the_answer_is_found_where_it_is_asked_for(
+    settings: dict[str, Any], code: str, told: list[str]
+) -> None:
     assert texts(code, **settings) == told
 
 
 @pytest.mark.parametrize(
     ("settings", "code", "told"),
     [
-        ({"answer_symbol": "answer"}, "1", "The code defines no answer, which is to be its answer."),
+        (
+            {"answer_symbol": "answer"},
+            "1",
+            "The code defines no answer, which is to be its answer.",
+        ),
         ({"answer_expr": "a"}, "1", "NameError: name 'a' is not defined"),
-        ({"answer_from_stdout": True}, "1", "The code printed nothing; its answer is the last line that it prints."),
+        (
+            {"answer_from_stdout": True},
+            "1",
+            "The code printed nothing; its answer is the last line that it prints.",
+        ),
         ({}, "solution = 1", "TypeError: 'int' object is not callable"),
         ({}, "import sys\nsys.exit('no way')", "SystemExit: no way"),
-        ({}, "import os\nos._exit(7)", "The code ended its process, with exit status 7, before it had a result."),
+        (
+            {},
+            "import os\nos._exit(7)",
+            "The code ended its process, with exit status 7, before it had a result.",
+        ),
         ({}, "import os\nos.abort()", "The code's process was killed by signal 6 (SIGABRT)."),
         ({}, "print('so far')\nraise KeyError(1)", "KeyError: 1\n\nIt had printed:\nso far"),
         ({}, "raise KeyboardInterrupt", "KeyboardInterrupt"),
@@ -119,7 +147,9 @@ def test_too_much_is_cut_in_the_middle_with_a_note() -> None:
     answer, printed = texts("print('a' * 5000 + 'z')\n'b' * 1000 + 'y'", max_output_bytes=100)
 
     assert answer == "b" * 50 + "\n[... 901 characters left out ...]\n" + "b" * 49 + "y"
-    assert printed == "Printed:\n" + "a" * 50 + "\n[... 4,902 bytes left out ...]\n" + "a" * 48 + "z"
+    assert (
+        printed == "Printed:\n" + "a" * 50 + "\n[... 4,902 bytes left out ...]\n" + "a" * 48 + "z"
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -156,7 +186,7 @@ open('mine.py', 'w').write('value = 8')
 import mine
 sqlite3.connect('data.db').execute('create table t (a)')
 msgspec.json.encode(Point(mine.value))
-"""
+"""  # noqa: E501
     assert texts(code, sandbox=sandbox) == ["b'{\"x\":8}'"]
 
 
@@ -170,7 +200,11 @@ def test_an_action_answers_with_the_codes_of_the_original() -> None:
     bad = executor("PythonInterpreter", {"command": "1 / 0"})
     none = executor("PythonInterpreter", {"code": "1"})
 
-    assert (good.state, good.type, good.errmsg) == (ActionStatusCode.SUCCESS, "PythonInterpreter", None)
+    assert (good.state, good.type, good.errmsg) == (
+        ActionStatusCode.SUCCESS,
+        "PythonInterpreter",
+        None,
+    )
     assert good.result == [{"type": "text", "content": "5"}]
     assert (bad.state, bad.result) == (ActionStatusCode.API_ERROR, None)
     assert bad.errmsg.endswith("ZeroDivisionError: division by zero")
@@ -217,7 +251,11 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_result_says_that_the_code_was_in_a_sandbox() -> None:
     need_sandbox()
     (block,) = called("1")["content"]
-    assert block == {"type": "text", "text": "1", "_meta": {"toolwire/python": {"sandbox": "bubblewrap"}}}
+    assert block == {
+        "type": "text",
+        "text": "1",
+        "_meta": {"toolwire/python": {"sandbox": "bubblewrap"}},
+    }
 
 
 def test_without_bubblewrap_each_result_says_so_and_the_log_once(
@@ -231,12 +269,18 @@ def test_without_bubblewrap_each_result_says_so_and_the_log_once(
 
     reason = "bwrap is not installed (Debian has it in bubblewrap)"
     assert block["_meta"] == {"toolwire/python": {"sandbox": "none", "reason": reason}}
-    assert [line[:2] for line in caller.logged] == [("warning", f"the code runs without a sandbox: {reason}")]
+    assert [line[:2] for line in caller.logged] == [
+        ("warning", f"the code runs without a sandbox: {reason}")
+    ]
 
 
-def test_a_sandbox_that_is_not_permitted_is_none_and_its_own_words_are_the_reason(programs: Path) -> None:
+def test_a_sandbox_that_is_not_permitted_is_none_and_its_own_words_are_the_reason(
+    programs: Path,
+) -> None:
     for name in ("bwrap", "setpriv"):
-        (programs / name).write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+        (programs / name).write_text(
+            "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+        )
         (programs / name).chmod(0o755)
 
     (block,) = called("1")["content"]
@@ -263,7 +307,11 @@ def test_a_sandbox_that_is_switched_off_is_none() -> None:
 # What comes from the process is what anybody may have written
 
 
-@given(status=st.none() | st.integers(-64, 255), result=st.binary(max_size=60), output=st.text(max_size=20))
+@given(
+    status=st.none() | st.integers(-64, 255),
+    result=st.binary(max_size=60),
+    output=st.text(max_size=20),
+)
 def test_whatever_is_read_as_a_result_is_one_or_a_failure_of_the_tool(
     status: int | None, result: bytes, output: str
 ) -> None:
@@ -277,6 +325,8 @@ def test_whatever_is_read_as_a_result_is_one_or_a_failure_of_the_tool(
 
 
 def test_the_private_folder_is_gone_afterwards() -> None:
-    (folder,) = texts("import os\nos.mkdir('deep')\nos.chmod('deep', 0)\nos.getcwd()", sandbox="off")
+    (folder,) = texts(
+        "import os\nos.mkdir('deep')\nos.chmod('deep', 0)\nos.getcwd()", sandbox="off"
+    )
     assert "toolwire-python-" in folder
     assert not os.path.exists(folder)

@@ -66,7 +66,9 @@ def seen(code: str, /, **settings: Any) -> Any:
 # What can be seen
 
 
-def test_no_variable_of_the_server_is_visible(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_variable_of_the_server_is_visible(
+    sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SOME_API_KEY", "a secret of the server")
     code = "import json, os\nprint(json.dumps(dict(os.environ)))"
 
@@ -124,7 +126,9 @@ print(json.dumps([leads_to(number) for number in range(1000)]))
 
     assert found[0] == "/dev/null"
     assert all(where.startswith("pipe:") for where in found[1:])
-    assert len(set(found[1:])) == (2 if sandbox == "required" else 3)  # its result, its output, and the server's end
+    assert len(set(found[1:])) == (
+        2 if sandbox == "required" else 3
+    )  # its result, its output, and the server's end
 
 
 def test_python_may_be_started_by_way_of_a_link(
@@ -133,7 +137,9 @@ def test_python_may_be_started_by_way_of_a_link(
     """A path that leads nowhere in the sandbox must not be a reason to do without one."""
     folder, name = os.path.split(sys.executable)
     (tmp_path / "link").symlink_to(os.path.dirname(folder))
-    monkeypatch.setattr(sys, "executable", os.path.join(tmp_path, "link", os.path.basename(folder), name))
+    monkeypatch.setattr(
+        sys, "executable", os.path.join(tmp_path, "link", os.path.basename(folder), name)
+    )
 
     assert texts("5", sandbox="required") == ["5"]
 
@@ -141,14 +147,39 @@ def test_python_may_be_started_by_way_of_a_link(
 def test_files_of_the_machine_are_not_visible(sandboxed: None, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s")
-    paths = [str(secret), "/etc/passwd", "/etc/shadow", "/etc/hostname", __file__, "/var/log", "/sys/kernel", "/run"]
-    code = "import json, os\nprint(json.dumps([[p for p in {!r} if os.path.exists(p)], sorted(os.listdir('/'))]))"
+    paths = [
+        str(secret),
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc/hostname",
+        __file__,
+        "/var/log",
+        "/sys/kernel",
+        "/run",
+    ]
+    code = (
+        "import json, os\nprint(json.dumps([[p for p in {!r} if os.path.exists(p)],"
+        " sorted(os.listdir('/'))]))"
+    )
 
     exist, root = seen(code.format(paths))
 
     assert exist == []
-    assert set(root) <= {"bin", "dev", "etc", "lib", "lib32", "lib64", "nix", "proc", "sbin", "tmp", "usr"} | {
-        Path(prefix).parts[1] for prefix in (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
+    assert set(root) <= {
+        "bin",
+        "dev",
+        "etc",
+        "lib",
+        "lib32",
+        "lib64",
+        "nix",
+        "proc",
+        "sbin",
+        "tmp",
+        "usr",
+    } | {
+        Path(prefix).parts[1]
+        for prefix in (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
     }
 
 
@@ -172,17 +203,31 @@ print(json.dumps(sorted(written)))
 """
     written = set(map(Path, seen(code)))
 
-    # Python's own folders are mounted one by one; those above a mount are made in the sandbox's memory for it.
+    # Python's own folders are mounted one by one; those above a mount are made in the sandbox's
+    # memory for it.
     prefixes = Path(sys.prefix), Path(sys.base_prefix)
     above_a_mount = {*prefixes, *prefixes[0].parents, *prefixes[1].parents} | {
         prefix / name for prefix in prefixes for name in ("lib", "lib64")
     }
-    assert written - above_a_mount == {Path("/dev/shm"), Path("/tmp/code")} | {Path("/tmp")} - above_a_mount
+    assert (
+        written - above_a_mount
+        == {Path("/dev/shm"), Path("/tmp/code")} | {Path("/tmp")} - above_a_mount
+    )
     assert not [folder for folder in written if (folder / "written by code").exists()]
 
 
-# Those of IPC and of processes: https://man7.org/linux/man-pages/man7/ipc_namespaces.7.html, pid_namespaces.7.html.
-OF_ITS_NAMESPACES = {"ns_last_pid", "pid_max", "auto_msgmni", "sem", "shm_rmid_forced", "shmall", "shmmax", "shmmni"}
+# Those of IPC and of processes: https://man7.org/linux/man-pages/man7/ipc_namespaces.7.html,
+# pid_namespaces.7.html.
+OF_ITS_NAMESPACES = {
+    "ns_last_pid",
+    "pid_max",
+    "auto_msgmni",
+    "sem",
+    "shm_rmid_forced",
+    "shmall",
+    "shmmax",
+    "shmmni",
+}
 OF_ITS_NAMESPACES |= {
     "msgmax",
     "msgmnb",
@@ -195,7 +240,9 @@ OF_ITS_NAMESPACES |= {
 }
 
 
-def test_settings_of_the_kernel_cannot_be_changed_but_for_its_own_namespaces(sandboxed: None) -> None:
+def test_settings_of_the_kernel_cannot_be_changed_but_for_its_own_namespaces(
+    sandboxed: None,
+) -> None:
     code = """
 import json, os
 open_ = []
@@ -211,7 +258,9 @@ print(json.dumps(open_))
     assert set(seen(code)) <= OF_ITS_NAMESPACES
 
 
-def test_folders_that_are_to_be_read_can_be_read_and_no_more(sandboxed: None, tmp_path: Path) -> None:
+def test_folders_that_are_to_be_read_can_be_read_and_no_more(
+    sandboxed: None, tmp_path: Path
+) -> None:
     tmp_path.chmod(0o755)
     (tmp_path / "data").write_text("some data")
     path = str(tmp_path)
@@ -225,9 +274,19 @@ def test_secrets_of_a_project_and_ways_out_of_it_are_covered_up(
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
     # The address of a Unix socket is short, and pytest's folders are closed to others.
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as project, socket.socket(socket.AF_UNIX) as server:
+    with (
+        tempfile.TemporaryDirectory(dir="/var/tmp") as project,
+        socket.socket(socket.AF_UNIX) as server,
+    ):
         os.chmod(project, 0o755)
-        for path in (".env", "inner/.env.local", ".git/config", "inner/.git", "data.csv", "not.env"):
+        for path in (
+            ".env",
+            "inner/.env.local",
+            ".git/config",
+            "inner/.git",
+            "data.csv",
+            "not.env",
+        ):
             os.makedirs(os.path.dirname(os.path.join(project, path)), exist_ok=True)
             Path(project, path).write_text("a secret")
         os.mkfifo(f"{project}/inner/pipe", 0o666)
@@ -254,14 +313,16 @@ print(json.dumps([
     outcome(os.open, {project!r} + '/inner/pipe', os.O_RDWR | os.O_NONBLOCK),
     outcome(reached, 'inner/socket'),
 ]))
-"""
+"""  # noqa: E501
         read, of_git, opened, reached = seen(code, readable=[project])
 
     assert read == ["data.csv", "not.env"]
     assert (of_git, opened, reached) == ([], None, None)
 
 
-def test_of_a_project_that_is_a_virtual_environment_only_that_is_visible(sandboxed: None, tmp_path: Path) -> None:
+def test_of_a_project_that_is_a_virtual_environment_only_that_is_visible(
+    sandboxed: None, tmp_path: Path
+) -> None:
     project = tmp_path / "project"
     venv.create(project, with_pip=False, symlinks=True)
     for name in ("app.py", ".env", "lib/own.py", "bin/.env"):
@@ -303,7 +364,9 @@ def test_a_folder_that_is_too_large_to_look_through_is_not_readable(
     assert "more than 10 files and folders" in failure("1", readable=[str(tmp_path)])
 
 
-def test_the_settings_of_an_environment_called_dot_env_are_covered_up_and_its_python_is_not(tmp_path: Path) -> None:
+def test_the_settings_of_an_environment_called_dot_env_are_covered_up_and_its_python_is_not(
+    tmp_path: Path,
+) -> None:
     python = str(tmp_path / ".env" / "bin")
     os.makedirs(python)
     (tmp_path / ".env" / ".env").touch()
@@ -320,7 +383,7 @@ import json, os, subprocess
 namespace = subprocess.run(['unshare', '--user', 'true'], capture_output=True).returncode
 caps = [line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'CapBnd'))]
 print(json.dumps([namespace, caps]))
-"""
+"""  # noqa: E501
     namespace, capabilities = seen(code, sandbox="required")
     assert namespace != 0
     assert {int(each, 16) for each in capabilities} == {0}
@@ -377,7 +440,9 @@ print(library.syscall({NUMBERS[name]}, {arguments}, ctypes.get_errno())
 
 def test_memory_that_is_used_up_is_a_failure_of_the_code(sandbox: str) -> None:
     limits: dict[str, Any] = {"memory_limit": "300 MiB", "sandbox": sandbox}
-    assert "MemoryError" in failure("kept = []\nwhile True:\n    kept.append(bytearray(10**7))", **limits)
+    assert "MemoryError" in failure(
+        "kept = []\nwhile True:\n    kept.append(bytearray(10**7))", **limits
+    )
     assert "Cannot allocate memory" in failure("import mmap\nmmap.mmap(-1, 10**9)", **limits)
 
 
@@ -397,7 +462,10 @@ def test_descriptors_that_are_used_up_are_a_failure_of_the_code(sandbox: str) ->
 
 
 def test_threads_count_as_processes(sandboxed: None) -> None:
-    code = "import threading\ne = threading.Event()\nwhile True:\n    threading.Thread(target=e.wait).start()"
+    code = (
+        "import threading\ne = threading.Event()\nwhile True:\n   "
+        " threading.Thread(target=e.wait).start()"
+    )
     assert "can't start new thread" in failure(code, max_processes=20)
 
 
@@ -405,12 +473,16 @@ def test_files_take_no_more_than_they_may(sandboxed: None, monkeypatch: pytest.M
     monkeypatch.setattr(sandboxing, "FOLDER_BYTES", 1024**2)
     monkeypatch.setattr(sandboxing, "SHARED_MEMORY_BYTES", 1024**2)
     for folder in (".", "/tmp", "/dev/shm"):
-        assert "No space left on device" in failure(f"open({folder!r} + '/big', 'wb').write(bytes(2 * 1024**2))")
+        assert "No space left on device" in failure(
+            f"open({folder!r} + '/big', 'wb').write(bytes(2 * 1024**2))"
+        )
 
 
 def test_endless_output_ends_at_the_time_limit(sandbox: str) -> None:
     message = failure(
-        "import os\nblock = b'x' * 65536\nwhile True:\n    os.write(1, block)", timeout=1, sandbox=sandbox
+        "import os\nblock = b'x' * 65536\nwhile True:\n    os.write(1, block)",
+        timeout=1,
+        sandbox=sandbox,
     )
 
     assert "time limit" in message
@@ -418,7 +490,10 @@ def test_endless_output_ends_at_the_time_limit(sandbox: str) -> None:
 
 
 def test_much_output_is_read_and_forgotten(sandbox: str) -> None:
-    code = "import os\nblock = b'x' * 65536\nfor _ in range(1024):\n    os.write(1, block)\nraise ValueError"
+    code = (
+        "import os\nblock = b'x' * 65536\nfor _ in range(1024):\n    os.write(1, block)\nraise"
+        " ValueError"
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     message = failure(code, sandbox=sandbox)
@@ -432,7 +507,10 @@ def test_much_output_is_read_and_forgotten(sandbox: str) -> None:
 
 
 def test_an_endless_result_is_read_and_forgotten(sandbox: str) -> None:
-    code = "import os\nblock = b'x' * 65536\nfor _ in range(2000):\n    os.write({}, block)\nos._exit(0)"
+    code = (
+        "import os\nblock = b'x' * 65536\nfor _ in range(2000):\n    os.write({},"
+        " block)\nos._exit(0)"
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     told = failure(code.format(_RESULT), sandbox=sandbox)
@@ -441,7 +519,10 @@ def test_an_endless_result_is_read_and_forgotten(sandbox: str) -> None:
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 32 * 1024**2
 
 
-_RESULT = "[n for n in range(3, 20) if os.path.exists(f'/proc/self/fd/{n}') and __import__('fcntl').fcntl(n, 3) & 1][0]"
+_RESULT = (
+    "[n for n in range(3, 20) if os.path.exists(f'/proc/self/fd/{n}') and"
+    " __import__('fcntl').fcntl(n, 3) & 1][0]"
+)
 """The descriptor of the result: the pipe that can be written to. (3 is F_GETFL.)"""
 
 
@@ -449,7 +530,9 @@ _RESULT = "[n for n in range(3, 20) if os.path.exists(f'/proc/self/fd/{n}') and 
 
 
 def test_a_forged_result_is_the_result_of_its_own_call(sandbox: str) -> None:
-    assert texts(f"import os\nos.write({_RESULT}, b'value\\nforged')\nos._exit(0)", sandbox=sandbox) == ["forged"]
+    assert texts(
+        f"import os\nos.write({_RESULT}, b'value\\nforged')\nos._exit(0)", sandbox=sandbox
+    ) == ["forged"]
     for garbage in (b"\xff\xfe", b"\0" * 100, b'{"jsonrpc": "2.0"}\n', b"error"):
         failure(f"import os\nos.write({_RESULT}, {garbage!r})\nos._exit(0)", sandbox=sandbox)
 
@@ -469,12 +552,17 @@ def test_pipes_that_are_closed_end_the_call(sandbox: str) -> None:
         ("import os\nos.write = os._exit = None\n9", ["9"]),
         ("import atexit, os\natexit.register(os.write, 1, b'late')\n10", ["10"]),
         ("import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n11", ["11"]),
-        ("import threading, time\nthreading.Thread(target=time.sleep, args=[60]).start()\n12", ["12"]),
+        (
+            "import threading, time\nthreading.Thread(target=time.sleep, args=[60]).start()\n12",
+            ["12"],
+        ),
         ("import sys\nsys.setrecursionlimit(50)\n13", ["13"]),
         ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\n14", ["14"]),
     ],
 )
-def test_code_that_spoils_its_own_process_gets_its_answer_all_the_same(code: str, told: list[str]) -> None:
+def test_code_that_spoils_its_own_process_gets_its_answer_all_the_same(
+    code: str, told: list[str]
+) -> None:
     assert texts(code) == told
 
 
@@ -484,10 +572,19 @@ def test_code_that_spoils_its_own_process_gets_its_answer_all_the_same(code: str
         ("import sys\nsys.modules.clear()\n1 / 0", "ZeroDivisionError"),
         ("import builtins\nvars(builtins).clear()\n5", "NameError"),
         ("import sys\nsys.modules['traceback'] = None\n1 / 0", "ZeroDivisionError"),
-        ("import sys\nsys.settrace(lambda *_: 1 / 0)\nsys.setrecursionlimit(50)\n5", "ZeroDivisionError"),
-        ("class A:\n    def __str__(self): return 5\nA()", "TypeError: __str__ returned non-string"),
+        (
+            "import sys\nsys.settrace(lambda *_: 1 / 0)\nsys.setrecursionlimit(50)\n5",
+            "ZeroDivisionError",
+        ),
+        (
+            "class A:\n    def __str__(self): return 5\nA()",
+            "TypeError: __str__ returned non-string",
+        ),
         ("class A:\n    def __str__(self): raise OSError('no')\nA()", "OSError: no"),
-        ("class E(Exception):\n    def __str__(self): raise E\nraise E", "<exception str() failed>"),
+        (
+            "class E(Exception):\n    def __str__(self): raise E\nraise E",
+            "<exception str() failed>",
+        ),
         ("raise BaseException('b')", "BaseException: b"),
         ("raise Exception('\\ud800' * 5)", "\\ud800"),
         ("import ctypes\nctypes.string_at(0)", "killed by signal 11 (SIGSEGV)"),
@@ -577,7 +674,10 @@ def test_calls_side_by_side_do_not_meet(sandbox: str) -> None:
     found: dict[int, list[str]] = {}
 
     def call(number: int) -> None:
-        code = f"open('mine', 'w').write('{number}')\nimport os\nopen('mine').read(), sorted(os.listdir())"
+        code = (
+            f"open('mine', 'w').write('{number}')\nimport os\nopen('mine').read(),"
+            " sorted(os.listdir())"
+        )
         found[number] = texts(code, sandbox=sandbox)
 
     threads = [threading.Thread(target=call, args=[number]) for number in range(6)]
@@ -586,4 +686,6 @@ def test_calls_side_by_side_do_not_meet(sandbox: str) -> None:
     for thread in threads:
         thread.join()
     assert found == {number: [f"('{number}', ['mine'])"] for number in range(6)}
-    assert threading.active_count() == 1 or not [t for t in threading.enumerate() if t.name == "toolwire-python"]
+    assert threading.active_count() == 1 or not [
+        t for t in threading.enumerate() if t.name == "toolwire-python"
+    ]

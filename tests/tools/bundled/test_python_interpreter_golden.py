@@ -1,6 +1,7 @@
 """What code in the sandbox has, compared with a list that was reviewed: sandbox.json.
 
-A change of the sandbox shows as a diff of that file. `python -m pytest` with TOOLWIRE_WRITE_GOLDEN=1 writes it anew.
+A change of the sandbox shows as a diff of that file. `python -m pytest` with
+TOOLWIRE_WRITE_GOLDEN=1 writes it anew.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ print(json.dumps({
     'mounts': mounts, 'descriptors': descriptors, 'environment': dict(os.environ), 'status': status,
     'writable in /proc': writable, 'oom': open('/proc/self/oom_score_adj').read().strip(),
 }))
-"""
+"""  # noqa: E501
 
 
 def golden(name: str) -> Any:
@@ -82,11 +83,18 @@ def looked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> d
 
 
 def test_only_these_folders_and_files_are_mounted(looked: dict[str, Any]) -> None:
-    told = {_named(path): ",".join(sorted(OF_A_MOUNT & {*how.split(",")})) for path, how in looked["mounts"].items()}
-    # Each machine has some of the system's folders: no others than these may be there, and all read-only.
+    told = {
+        _named(path): ",".join(sorted(OF_A_MOUNT & {*how.split(",")}))
+        for path, how in looked["mounts"].items()
+    }
+    # Each machine has some of the system's folders: no others than these may be there, and all
+    # read-only.
     optional = golden("mounts where there are such") if GOLDEN.exists() else []
     same("mounts", {path: how for path, how in sorted(told.items()) if path not in optional})
-    assert {how for path, how in told.items() if path in optional} <= {"nodev,nosuid,ro", "nodev,noexec,nosuid,ro"}
+    assert {how for path, how in told.items() if path in optional} <= {
+        "nodev,nosuid,ro",
+        "nodev,noexec,nosuid,ro",
+    }
 
 
 def _named(path: str) -> str:
@@ -102,7 +110,10 @@ def _named(path: str) -> str:
 
 
 def test_only_these_descriptors_are_open(looked: dict[str, Any]) -> None:
-    same("descriptors", {number: where.partition(":")[0] for number, where in looked["descriptors"].items()})
+    same(
+        "descriptors",
+        {number: where.partition(":")[0] for number, where in looked["descriptors"].items()},
+    )
 
 
 def test_only_these_variables_are_set(looked: dict[str, Any]) -> None:
@@ -124,11 +135,16 @@ def test_no_right_is_left(looked: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", _MACHINES)
 def test_only_these_system_calls_are_refused(name: str) -> None:
     machine = _MACHINES[name]
-    of_sockets = {family for family in range(256) if decided(machine, machine.socket, family) == ALLOWED}
+    of_sockets = {
+        family for family in range(256) if decided(machine, machine.socket, family) == ALLOWED
+    }
     flags = [bit for bit in range(32) if decided(machine, machine.clone, 1 << bit) != ALLOWED]
     refused = {
         str(call): errno.errorcode[decision - REFUSED]
         for call in range(1024)
         if (decision := decided(machine, call, 1)) != ALLOWED
     }
-    same(f"system calls on {name}", {"refused": refused, "clone flags": flags, "sockets": sorted(of_sockets)})
+    same(
+        f"system calls on {name}",
+        {"refused": refused, "clone flags": flags, "sockets": sorted(of_sockets)},
+    )

@@ -24,7 +24,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[Process]:
     """A server of the tool, for each way there is to run code."""
     if request.param == "required":
         need_sandbox()
-    with running("-m", "toolwire", "serve", TOOL, "--set", f"{TOOL}.sandbox={request.param}") as process:
+    with running(
+        "-m", "toolwire", "serve", TOOL, "--set", f"{TOOL}.sandbox={request.param}"
+    ) as process:
         yield process
 
 

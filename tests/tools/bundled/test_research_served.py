@@ -1,4 +1,6 @@
-"""ArxivSearch, GoogleScholar and BINGMap in a real server process, with stand-ins for their services."""
+"""ArxivSearch, GoogleScholar and BINGMap in a real server process, with stand-ins for their
+services.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,12 @@ def services() -> Iterator[StandIn]:
         server.on("GET", "/serpapi/search", json_answer(serpapi.PAPERS))
         server.on("GET", "/nominatim/search", json_answer([place("Kettleby")]))
         server.on("GET", "/nominatim/lookup", json_answer([place("1, Kettle Street", osm_id=1)]))
-        server.on("GET", WAY, json_answer(route(step("depart", "", "Kettle Street"), step("arrive"))))
-        server.on("POST", "/overpass/interpreter", json_answer(around(node(1, 54.5, 10.25, name="Lid"))))
+        server.on(
+            "GET", WAY, json_answer(route(step("depart", "", "Kettle Street"), step("arrive")))
+        )
+        server.on(
+            "POST", "/overpass/interpreter", json_answer(around(node(1, 54.5, 10.25, name="Lid")))
+        )
         yield server
 
 
@@ -39,7 +45,12 @@ def process(services: StandIn) -> Iterator[Process]:
         "OVERPASS_URL": f"{services.url}/overpass",
     }
     settings = [
-        *("--set", f"ArxivSearch.base_url={services.url}/arxiv", "--set", "ArxivSearch.doc_content_chars_max=10"),
+        *(
+            "--set",
+            f"ArxivSearch.base_url={services.url}/arxiv",
+            "--set",
+            "ArxivSearch.doc_content_chars_max=10",
+        ),
         *("--set", f"GoogleScholar.base_url={services.url}/serpapi"),
     ]
     names = ("ArxivSearch", "GoogleScholar", "BINGMap")
@@ -68,7 +79,9 @@ def test_all_nine_are_listed_as_readers_of_the_open_world(process: Process) -> N
     ]
     hints = [tool["annotations"] for tool in tools]
     assert {(hint["readOnlyHint"], hint["openWorldHint"]) for hint in hints} == {(True, True)}
-    assert ["Bing's service is retired" in tool["description"] for tool in tools] == [False] * 5 + [True] * 4
+    assert ["Bing's service is retired" in tool["description"] for tool in tools] == [False] * 5 + [
+        True
+    ] * 4
 
 
 def test_arxiv_is_searched(process: Process) -> None:
@@ -80,14 +93,29 @@ def test_arxiv_is_searched(process: Process) -> None:
 @pytest.mark.parametrize(
     ("api", "arguments", "said", "told"),
     [
-        ("search_google_scholar", {"query": "kettles", "as_ylo": 2001}, serpapi.PAPERS, {"cited_by": [10, 20, 30]}),
+        (
+            "search_google_scholar",
+            {"query": "kettles", "as_ylo": 2001},
+            serpapi.PAPERS,
+            {"cited_by": [10, 20, 30]},
+        ),
         ("get_author_information", {"author_id": "x"}, serpapi.AUTHOR, {"name": "Ada Brewer"}),
         ("get_citation_format", {"q": "x"}, serpapi.CITATIONS, {}),
-        ("get_author_id", {"mauthors": "Brewer", "_async": False}, serpapi.PROFILES, {"author_id": "AdaBrewerAAAAJ"}),
+        (
+            "get_author_id",
+            {"mauthors": "Brewer", "_async": False},
+            serpapi.PROFILES,
+            {"author_id": "AdaBrewerAAAAJ"},
+        ),
     ],
 )
 def test_google_scholar_is_searched(
-    process: Process, services: StandIn, api: str, arguments: dict[str, Any], said: Any, told: dict[str, Any]
+    process: Process,
+    services: StandIn,
+    api: str,
+    arguments: dict[str, Any],
+    said: Any,
+    told: dict[str, Any],
 ) -> None:
     services.then(json_answer(said))
     found = result(process, f"GoogleScholar.{api}", **arguments)["structuredContent"]
@@ -111,18 +139,27 @@ def test_google_scholar_is_searched(
         ),
     ],
 )
-def test_openstreetmap_is_asked(process: Process, api: str, arguments: dict[str, Any], told: dict[str, Any]) -> None:
+def test_openstreetmap_is_asked(
+    process: Process, api: str, arguments: dict[str, Any], told: dict[str, Any]
+) -> None:
     assert result(process, f"BINGMap.{api}", **arguments)["structuredContent"] == {**told, **BY}
 
 
-def test_a_failure_of_a_service_is_an_answer_in_its_words(process: Process, services: StandIn) -> None:
+def test_a_failure_of_a_service_is_an_answer_in_its_words(
+    process: Process, services: StandIn
+) -> None:
     services.then(error(400, NO_ROUTE))
     answer = result(process, "BINGMap_get_distance", start="54.5, 10.25", end="54.5, 10.25")
     assert answer["isError"] is True
-    assert answer["content"][0]["text"] == f"OSRM ({services.host}) answered 400: Impossible route between points"
+    assert (
+        answer["content"][0]["text"]
+        == f"OSRM ({services.host}) answered 400: Impossible route between points"
+    )
 
 
-def test_arguments_that_cannot_be_are_told_before_anybody_is_asked(process: Process, services: StandIn) -> None:
+def test_arguments_that_cannot_be_are_told_before_anybody_is_asked(
+    process: Process, services: StandIn
+) -> None:
     before = len(services.requests)
     answer = result(process, "BINGMap_search_nearby", search_term="lid", latitude=100, longitude=0)
     assert answer["isError"] is True
@@ -130,15 +167,23 @@ def test_arguments_that_cannot_be_are_told_before_anybody_is_asked(process: Proc
     assert len(services.requests) == before
 
 
-def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, services: StandIn) -> None:
+def test_progress_is_reported_and_a_cancelled_call_is_over(
+    process: Process, services: StandIn
+) -> None:
     services.then(silent)
     while services.arrived.acquire(blocking=False):
         pass
-    process.send(call("GoogleScholar_get_author_id", {"mauthors": "Brewer"}, "slow", progressToken="p"))
+    process.send(
+        call("GoogleScholar_get_author_id", {"mauthors": "Brewer"}, "slow", progressToken="p")
+    )
     assert process.receive()["params"]["message"] == f"asking SerpApi ({services.host})"
     assert services.arrived.acquire(timeout=20)
     process.send(request("notifications/cancelled", {"requestId": "slow"}, ...))
-    assert process.ask(request("ping", id="after")) == {"jsonrpc": "2.0", "id": "after", "result": {}}
+    assert process.ask(request("ping", id="after")) == {
+        "jsonrpc": "2.0",
+        "id": "after",
+        "result": {},
+    }
 
 
 def test_without_a_key_the_tools_are_listed_and_say_which_variable_they_want() -> None:

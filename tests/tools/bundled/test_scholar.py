@@ -16,7 +16,16 @@ from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins import serpapi
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.serpapi import answer, paper
-from tools.bundled.stand_ins.server import Answer, StandIn, dripping, error, json_answer, silent, text_answer, throttled
+from tools.bundled.stand_ins.server import (
+    Answer,
+    StandIn,
+    dripping,
+    error,
+    json_answer,
+    silent,
+    text_answer,
+    throttled,
+)
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
 from toolwire_tools.bundled import GoogleScholar
@@ -53,13 +62,17 @@ def test_the_first_three_papers_are_told(server: StandIn) -> None:
         "title": ["On kettles, part 1", "On kettles, part 2", "On kettles, part 3"],
         "cited_by": [10, 20, 30],
         "organic_id": ["kettle1J", "kettle2J", "kettle3J"],
-        "pub_info": [f"A Brewer - Journal of Kettles, 200{number} - kettles.example" for number in (1, 2, 3)],
+        "pub_info": [
+            f"A Brewer - Journal of Kettles, 200{number} - kettles.example" for number in (1, 2, 3)
+        ],
         "snippets": [f"The {number}th kettle sings …" for number in (1, 2, 3)],
     }
 
 
 def test_a_paper_may_have_little_to_show(server: StandIn) -> None:
-    assert scholar(server, answer(organic_results=[{"position": 0, "title": "Bare"}])).search_google_scholar("x") == {
+    assert scholar(
+        server, answer(organic_results=[{"position": 0, "title": "Bare"}])
+    ).search_google_scholar("x") == {
         "title": ["Bare"],
         "cited_by": [None],
         "organic_id": [""],
@@ -88,7 +101,11 @@ def test_every_parameter_of_a_search_arrives_by_its_name(server: StandIn) -> Non
 
     first, second = server.requests
     always = {"engine": "google_scholar", "output": "json", "api_key": KEY}
-    assert first.query == {**always, "q": "kettles & tea", **{name: str(value) for name, value in given.items()}}
+    assert first.query == {
+        **always,
+        "q": "kettles & tea",
+        **{name: str(value) for name, value in given.items()},
+    }
     assert second.query == {**always, "q": "kettles"}
 
 
@@ -103,11 +120,16 @@ def test_a_search_that_finds_nothing_is_no_failure(server: StandIn) -> None:
 
 
 def test_an_author_is_told_with_three_articles(server: StandIn) -> None:
-    assert scholar(server, serpapi.AUTHOR).get_author_information("AdaBrewerAAAAJ", sort="pubdate", num=5) == {
+    assert scholar(server, serpapi.AUTHOR).get_author_information(
+        "AdaBrewerAAAAJ", sort="pubdate", num=5
+    ) == {
         "name": "Ada Brewer",
         "affiliations": "Professor of Kettles, Steam University",
         "website": "https://brewer.example/",
-        "articles": [{"title": f"On kettles, part {number}", "authors": "A Brewer, B Cooper"} for number in (1, 2, 3)],
+        "articles": [
+            {"title": f"On kettles, part {number}", "authors": "A Brewer, B Cooper"}
+            for number in (1, 2, 3)
+        ],
     }
     asked = server.requests[0].query
     assert (asked["engine"], asked["author_id"]) == ("google_scholar_author", "AdaBrewerAAAAJ")
@@ -116,13 +138,18 @@ def test_an_author_is_told_with_three_articles(server: StandIn) -> None:
 
 @pytest.mark.parametrize(
     ("view", "said", "member"),
-    [("view_citation", serpapi.ONE_ARTICLE, "citation"), ("list_colleagues", serpapi.COLLEAGUES, "co_authors")],
+    [
+        ("view_citation", serpapi.ONE_ARTICLE, "citation"),
+        ("list_colleagues", serpapi.COLLEAGUES, "co_authors"),
+    ],
 )
 def test_other_views_of_an_author_are_told_as_they_are(
     server: StandIn, view: str, said: dict[str, Any], member: str
 ) -> None:
     nobody = {"name": "", "affiliations": "", "website": "", "articles": []}
-    found = scholar(server, said).get_author_information("AdaBrewerAAAAJ", view_op=view, citation_id="x")
+    found = scholar(server, said).get_author_information(
+        "AdaBrewerAAAAJ", view_op=view, citation_id="x"
+    )
     assert found == {**nobody, member: said[member]}
 
 
@@ -132,11 +159,15 @@ def test_the_citation_is_in_mlas_style_wherever_it_stands(server: StandIn) -> No
     assert server.requests[0].query["q"] == "kettle1J"
 
     apa = answer(citations=serpapi.CITATIONS["citations"][:1])
-    assert scholar(server, apa).get_citation_format("kettle1J") == {"citation": apa["citations"][0]["snippet"]}
+    assert scholar(server, apa).get_citation_format("kettle1J") == {
+        "citation": apa["citations"][0]["snippet"]
+    }
 
 
 def test_the_id_of_an_author_is_that_of_the_first(server: StandIn) -> None:
-    assert scholar(server, serpapi.PROFILES).get_author_id("Brewer") == {"author_id": "AdaBrewerAAAAJ"}
+    assert scholar(server, serpapi.PROFILES).get_author_id("Brewer") == {
+        "author_id": "AdaBrewerAAAAJ"
+    }
     assert server.requests[0].query == {
         "engine": "google_scholar_profiles",
         "mauthors": "Brewer",
@@ -164,19 +195,30 @@ def test_what_does_not_exist_is_told_in_serpapis_words(server: StandIn, api: str
         errmsg="Google hasn't returned any results for this query.",
         state=ActionStatusCode.HTTP_ERROR,
     )
-    assert scholar(server, answer())(CALLS[api], api).errmsg.startswith("Google Scholar has no such ")
+    assert scholar(server, answer())(CALLS[api], api).errmsg.startswith(
+        "Google Scholar has no such "
+    )
 
 
-# --- searches that go on ----------------------------------------------------------------------------------------------
+# --- searches that go on --------------------------------------------------------------------------
 
 
 def test_a_submitted_search_is_looked_for_until_it_is_there(server: StandIn, hours: Hours) -> None:
     action = scholar(server, serpapi.UNDER_WAY)
     server.on("GET", ARCHIVED, json_answer(serpapi.PROFILES))
-    server.then(json_answer(answer("Queued")), json_answer(serpapi.UNDER_WAY), json_answer(serpapi.UNDER_WAY))
+    server.then(
+        json_answer(answer("Queued")),
+        json_answer(serpapi.UNDER_WAY),
+        json_answer(serpapi.UNDER_WAY),
+    )
 
     assert action.get_author_id("Brewer", _async=True) == {"author_id": "AdaBrewerAAAAJ"}
-    assert [request.path for request in server.requests] == ["/search", ARCHIVED, ARCHIVED, ARCHIVED]
+    assert [request.path for request in server.requests] == [
+        "/search",
+        ARCHIVED,
+        ARCHIVED,
+        ARCHIVED,
+    ]
     assert server.requests[0].query["async"] == "true"
     assert server.requests[1].query == {"api_key": KEY}
     assert hours.slept == 3.0
@@ -209,7 +251,9 @@ def test_a_call_that_is_cancelled_while_it_waits_asks_no_more(server: StandIn) -
 
 
 @pytest.mark.parametrize("slow", [silent, dripping])
-def test_a_call_that_is_cancelled_while_an_answer_is_awaited_ends(server: StandIn, slow: Answer) -> None:
+def test_a_call_that_is_cancelled_while_an_answer_is_awaited_ends(
+    server: StandIn, slow: Answer
+) -> None:
     server.on("GET", "/search", slow)
     caller = RecordingCaller()
 
@@ -224,7 +268,7 @@ def test_a_call_that_is_cancelled_while_an_answer_is_awaited_ends(server: StandI
     thread.join()
 
 
-# --- keys -------------------------------------------------------------------------------------------------------------
+# --- keys -----------------------------------------------------------------------------------------
 
 
 def test_without_a_key_the_variable_is_named_and_nothing_is_asked(server: StandIn) -> None:
@@ -234,7 +278,9 @@ def test_without_a_key_the_variable_is_named_and_nothing_is_asked(server: StandI
     assert server.requests == []
 
 
-def test_the_key_of_another_service_is_not_sent(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_of_another_service_is_not_sent(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "key-of-serper")
     returned = GoogleScholar(base_url=server.url)({"query": "kettles"}, "search_google_scholar")
     assert "set SERPAPI_API_KEY" in returned.errmsg
@@ -249,7 +295,10 @@ def test_the_key_of_the_environment_is_used_and_a_given_one_wins(
     server.on("GET", "/search", json_answer(serpapi.PAPERS))
     GoogleScholar(base_url=server.url).search_google_scholar("x")
     GoogleScholar(KEY, base_url=server.url).search_google_scholar("x")
-    assert [request.query["api_key"] for request in server.requests] == ["from-the-environment", KEY]
+    assert [request.query["api_key"] for request in server.requests] == [
+        "from-the-environment",
+        KEY,
+    ]
 
 
 def test_a_refused_key_is_told_in_serpapis_words_and_not_shown(server: StandIn) -> None:
@@ -260,7 +309,7 @@ def test_a_refused_key_is_told_in_serpapis_words_and_not_shown(server: StandIn) 
     assert len(server.requests) == 1
 
 
-# --- faults -----------------------------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 
 def test_a_limit_of_rate_is_waited_for(server: StandIn, hours: Hours) -> None:
@@ -278,8 +327,21 @@ def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -
 @pytest.mark.parametrize(
     "said",
     [
-        *("", "<html>Sign in</html>", "[]", "null", "7", '"organic_results"', "{", '{"organic_results": {}}'),
-        *('{"organic_results": [null]}', '{"organic_results": [{"title": 7}]}', '{"search_metadata": []}'),
+        *(
+            "",
+            "<html>Sign in</html>",
+            "[]",
+            "null",
+            "7",
+            '"organic_results"',
+            "{",
+            '{"organic_results": {}}',
+        ),
+        *(
+            '{"organic_results": [null]}',
+            '{"organic_results": [{"title": 7}]}',
+            '{"search_metadata": []}',
+        ),
         '{"organic_results": [{"inline_links": {"cited_by": {"total": "many"}}}]}',
         '{"organic_results": ' + "[" * 100_000 + "]" * 100_000 + "}",
         b'{"error": "\xff"}',
@@ -297,12 +359,22 @@ READERS: dict[type[answers.Answer], Any] = {
     answers.Citations: results.citation,
     answers.Profiles: results.author_id,
 }
-EVERYTHING = {**serpapi.PAPERS, **serpapi.AUTHOR, **serpapi.CITATIONS, **serpapi.PROFILES, **serpapi.COLLEAGUES}
+EVERYTHING = {
+    **serpapi.PAPERS,
+    **serpapi.AUTHOR,
+    **serpapi.CITATIONS,
+    **serpapi.PROFILES,
+    **serpapi.COLLEAGUES,
+}
 
 
 @pytest.mark.parametrize("shape", READERS)
 @settings(max_examples=examples(40))
-@given(ANYTHING | much_like(EVERYTHING) | st.lists(much_like(paper(1))).map(lambda some: answer(organic_results=some)))
+@given(
+    ANYTHING
+    | much_like(EVERYTHING)
+    | st.lists(much_like(paper(1))).map(lambda some: answer(organic_results=some))
+)
 def test_any_answer_is_a_result_or_one_clear_error(shape: type[answers.Answer], said: Any) -> None:
     with suppress(WebError):
         json.encode(READERS[shape](answers.read(json.encode(said), shape)))

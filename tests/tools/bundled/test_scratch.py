@@ -12,7 +12,10 @@ import pytest
 from support.server_process import wait_until
 from toolwire_tools.bundled.temp_folders import Scratch
 
-pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there"), pytest.mark.process]
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there"),
+    pytest.mark.process,
+]
 
 USES_ONE = """
 import os, subprocess, sys
@@ -78,7 +81,11 @@ def test_what_works_in_a_folder_ends_with_it_wherever_it_has_gone(tmp_path: Path
 
 def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:
     killed, living = User(tmp_path), User(tmp_path)
-    others = [tmp_path / "toolwire-notes", tmp_path / "toolwire-file.scratch", tmp_path / "toolwire-link.scratch"]
+    others = [
+        tmp_path / "toolwire-notes",
+        tmp_path / "toolwire-file.scratch",
+        tmp_path / "toolwire-link.scratch",
+    ]
     others[0].mkdir()
     others[1].touch()
     others[2].symlink_to(others[0])
@@ -96,7 +103,9 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_
     living.end()
 
 
-def test_a_copy_of_the_process_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_of_the_process_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     scratch = Scratch("test")
     if (child := os.fork()) == 0:
@@ -109,7 +118,9 @@ def test_a_copy_of_the_process_removes_nothing(tmp_path: Path, monkeypatch: pyte
     assert not os.path.exists(scratch.path)
 
 
-def test_folders_that_nobody_may_enter_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_nobody_may_enter_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     scratch = Scratch("test")
     deep = Path(scratch.path, "a", "b")

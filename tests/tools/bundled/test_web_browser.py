@@ -48,7 +48,10 @@ from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unusable
 from toolwire_tools.bundled.web_browser.duckduckgo import read as read_duckduckgo
 from toolwire_tools.bundled.web_browser.hits import hits
 
-TWO: Found = [("https://a.example/", "A", "about a"), ("https://b.example/b?c=1&d=2", "B & co", 'about "b"')]
+TWO: Found = [
+    ("https://a.example/", "A", "about a"),
+    ("https://b.example/b?c=1&d=2", "B & co", 'about "b"'),
+]
 TOLD = {
     0: {"url": "https://a.example/", "summ": "about a", "title": "A"},
     1: {"url": "https://b.example/b?c=1&d=2", "summ": 'about "b"', "title": "B & co"},
@@ -58,15 +61,28 @@ TOLD = {
 @pytest.fixture
 def web() -> Iterator[StandIn]:
     with StandIn() as server:
-        server.on("POST", "/search", lambda exchange: json_answer(serper(found(server, exchange)))(exchange))
-        server.on("GET", "*", lambda exchange: text_answer(f"tea at {exchange.received.path}", "text/plain")(exchange))
+        server.on(
+            "POST",
+            "/search",
+            lambda exchange: json_answer(serper(found(server, exchange)))(exchange),
+        )
+        server.on(
+            "GET",
+            "*",
+            lambda exchange: text_answer(f"tea at {exchange.received.path}", "text/plain")(
+                exchange
+            ),
+        )
         yield server
 
 
 def found(server: StandIn, exchange: Exchange) -> Found:
     """Two pages for each query: one of its own, and one that is found for all."""
     query = exchange.received.json["q"]
-    return [(f"{server.url}/{query}", query, f"own of {query}"), (f"{server.url}/all", "all", f"all of {query}")]
+    return [
+        (f"{server.url}/{query}", query, f"own of {query}"),
+        (f"{server.url}/all", "all", f"all of {query}"),
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +104,7 @@ def browser(web: StandIn, **settings: Any) -> WebBrowser:
     return WebBrowser(**{**given, **settings})
 
 
-# --- engines ----------------------------------------------------------------------------------------------------------
+# --- engines --------------------------------------------------------------------------------------
 
 ENGINES: dict[str, tuple[str, str, Answer]] = {
     "GoogleSearch": ("POST", "/search", json_answer(serper(TWO))),
@@ -120,7 +136,12 @@ def test_engines_are_asked_in_their_own_words(web: StandIn) -> None:
     assert google.headers["x-api-key"] == by_brave.headers["x-subscription-token"] == "key-of-mine"
     asked = {"q": "green tea", "count": "10", "country": "de", "search_lang": "fr"}
     assert by_brave.query == {**asked, "result_filter": "web", "text_decorations": "false"}
-    assert by_searxng.query == {"q": "green tea", "format": "json", "categories": "general", "language": "fr"}
+    assert by_searxng.query == {
+        "q": "green tea",
+        "format": "json",
+        "categories": "general",
+        "language": "fr",
+    }
     assert by_duckduckgo.form == {"q": "green tea", "b": "", "kl": "de"}
 
 
@@ -137,16 +158,30 @@ def test_searxngs_address_is_taken_with_and_without_its_path(
     ("name", "answer", "told"),
     [
         ("GoogleSearch", error(403, {"message": "Unauthorized."}), "answered 403: Unauthorized."),
-        ("BraveSearch", error(422, BRAVE_INVALID_TOKEN), "422: The provided subscription token is invalid."),
+        (
+            "BraveSearch",
+            error(422, BRAVE_INVALID_TOKEN),
+            "422: The provided subscription token is invalid.",
+        ),
         ("BraveSearch", throttled(1000), "asks to wait 1000 seconds"),
-        ("SearxngSearch", error(403, SEARXNG_FORBIDDEN), "is json among the search.formats of its settings.yml?"),
-        ("SearxngSearch", json_answer(searxng([], ("brave", "too many requests"))), "brave too many requests"),
+        (
+            "SearxngSearch",
+            error(403, SEARXNG_FORBIDDEN),
+            "is json among the search.formats of its settings.yml?",
+        ),
+        (
+            "SearxngSearch",
+            json_answer(searxng([], ("brave", "too many requests"))),
+            "brave too many requests",
+        ),
         ("DuckDuckGoSearch", text_answer(DUCKDUCKGO_CHALLENGE), "takes the client for a robot"),
         ("DuckDuckGoSearch", redirect("https://duckduckgo.com/?q=!g"), "answered 302"),
         ("GoogleSearch", text_answer("<html>busy</html>"), "is no JSON"),
     ],
 )
-def test_an_engine_that_refuses_is_told_in_its_words(web: StandIn, name: str, answer: Answer, told: str) -> None:
+def test_an_engine_that_refuses_is_told_in_its_words(
+    web: StandIn, name: str, answer: Answer, told: str
+) -> None:
     method, path, _ = ENGINES[name]
     web.on(method, path, answer)
     base = web.url + ("/html" if name == "DuckDuckGoSearch" else "")
@@ -157,8 +192,12 @@ def test_an_engine_that_refuses_is_told_in_its_words(web: StandIn, name: str, an
 
 
 @pytest.mark.parametrize("name", ["BraveSearch", "SearxngSearch"])
-@pytest.mark.parametrize("answer", [{}, [], None, "odd", {"results": 5, "web": [], "organic": {"x": 1}}])
-def test_an_engine_that_answers_oddly_has_found_nothing(web: StandIn, name: str, answer: Any) -> None:
+@pytest.mark.parametrize(
+    "answer", [{}, [], None, "odd", {"results": 5, "web": [], "organic": {"x": 1}}]
+)
+def test_an_engine_that_answers_oddly_has_found_nothing(
+    web: StandIn, name: str, answer: Any
+) -> None:
     method, path, _ = ENGINES[name]
     web.on(method, path, json_answer(answer))
     assert browser(web, searcher_type=name).search("tea") == {}
@@ -173,12 +212,19 @@ def test_google_answers_with_an_object(web: StandIn, answer: Any) -> None:
 
 def test_nothing_found_is_no_error(web: StandIn) -> None:
     web.on("POST", "/html", text_answer(duckduckgo([])))
-    assert browser(web, searcher_type="DuckDuckGoSearch", base_url=f"{web.url}/html").search("tea") == {}
+    assert (
+        browser(web, searcher_type="DuckDuckGoSearch", base_url=f"{web.url}/html").search("tea")
+        == {}
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "variable"),
-    [("GoogleSearch", "SERPER_API_KEY"), ("BraveSearch", "BRAVE_API_KEY"), ("SearxngSearch", "SEARXNG_URL")],
+    [
+        ("GoogleSearch", "SERPER_API_KEY"),
+        ("BraveSearch", "BRAVE_API_KEY"),
+        ("SearxngSearch", "SEARXNG_URL"),
+    ],
 )
 def test_what_an_engine_needs_is_named_when_it_is_needed(name: str, variable: str) -> None:
     with pytest.raises(ToolError, match=f"set {variable}"):
@@ -186,7 +232,9 @@ def test_what_an_engine_needs_is_named_when_it_is_needed(name: str, variable: st
 
 
 def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
-    with pytest.raises(ValueError, match="no searcher_type 'BraveSerch', did you mean 'BraveSearch'"):
+    with pytest.raises(
+        ValueError, match="no searcher_type 'BraveSerch', did you mean 'BraveSearch'"
+    ):
         WebBrowser("BraveSerch")
     with pytest.raises(ValueError, match="switched off in August 2025"):
         WebBrowser("BingSearch")
@@ -207,7 +255,9 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"a positive number|neither a host|black_list names hosts"):
+    with pytest.raises(
+        ValueError, match=r"a positive number|neither a host|black_list names hosts"
+    ):
         WebBrowser(**wrong)
 
 
@@ -222,7 +272,9 @@ def test_no_page_of_results_is_too_odd_to_be_read(page: str) -> None:
 @given(
     st.recursive(
         st.none() | st.text() | st.integers(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["url", "title", "summ"]), inner),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.sampled_from(["url", "title", "summ"]), inner)
+        ),
     )
 )
 @settings(max_examples=examples(40))
@@ -231,7 +283,7 @@ def test_no_results_are_too_odd_to_be_read(value: Any) -> None:
         assert isinstance(hit.url, str)
 
 
-# --- search -----------------------------------------------------------------------------------------------------------
+# --- search ---------------------------------------------------------------------------------------
 
 
 def test_what_several_queries_found_is_told_once(web: StandIn) -> None:
@@ -256,7 +308,10 @@ def test_ids_are_never_given_out_twice(web: StandIn) -> None:
 def test_searches_at_the_same_time_do_not_mix_their_ids(web: StandIn) -> None:
     tool, told = browser(web), dict[str, Any]()
     names = [f"q{number}" for number in range(8)]
-    threads = [threading.Thread(target=lambda name=name: told.update({name: tool.search(name)})) for name in names]
+    threads = [
+        threading.Thread(target=lambda name=name: told.update({name: tool.search(name)}))
+        for name in names
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -292,8 +347,16 @@ def test_results_that_nobody_wants_are_left_out(web: StandIn) -> None:
         "https://x.example/a.PDF",
         "ftp://x.example/",
     ]
-    wanted = ["https://notyoutube.com/", "https://x.example/?u=youtube.com", "https://x.example/a.pdf.html"]
-    web.on("POST", "/search", json_answer(serper([(url, "", "") for url in [*unwanted, *wanted, "http://[::1"]])))
+    wanted = [
+        "https://notyoutube.com/",
+        "https://x.example/?u=youtube.com",
+        "https://x.example/a.pdf.html",
+    ]
+    web.on(
+        "POST",
+        "/search",
+        json_answer(serper([(url, "", "") for url in [*unwanted, *wanted, "http://[::1"]])),
+    )
     assert [result["url"] for result in browser(web).search("x").values()] == wanted
     assert len(browser(web, black_list=[]).search("x")) == 5
     assert len(browser(web, black_list=["YouTube.com", ".bilibili.com"]).search("x")) == 3
@@ -314,13 +377,16 @@ def test_queries_that_make_no_sense_are_refused(web: StandIn, query: Any) -> Non
         browser(web).search(query)
 
 
-# --- select and open_url ----------------------------------------------------------------------------------------------
+# --- select and open_url --------------------------------------------------------------------------
 
 
 def test_without_a_search_there_is_nothing_to_select(web: StandIn) -> None:
     outcome = browser(web)('{"select_ids": [0]}', "select")
     assert isinstance(outcome, ActionReturn)
-    assert (outcome.state, outcome.errmsg) == (ActionStatusCode.API_ERROR, "No search results to select from.")
+    assert (outcome.state, outcome.errmsg) == (
+        ActionStatusCode.API_ERROR,
+        "No search results to select from.",
+    )
 
 
 @pytest.mark.process
@@ -333,7 +399,9 @@ def test_a_page_that_cannot_be_had_is_told_beside_the_others(web: StandIn) -> No
         0: {"url": f"{web.url}/x", "title": "x", "content": "tea at /x"},
         7: {"error": "no search result has the id 7; there are 0 to 1"},
     }
-    with pytest.raises(ToolError, match=r"1: .* answered 404: gone\n7: no search result has the id 7"):
+    with pytest.raises(
+        ToolError, match=r"1: .* answered 404: gone\n7: no search result has the id 7"
+    ):
         tool.select([1, 7])
 
 
@@ -356,9 +424,14 @@ def test_neither_none_nor_too_many_can_be_selected(web: StandIn, ids: list[int])
 
 @pytest.mark.process
 def test_a_page_is_opened_with_its_title_and_links(web: StandIn) -> None:
-    body = "<title>Tea</title><p>There is a lot to be said of <a href='/leaves'>leaves</a>, and it is said here.</p>"
+    body = (
+        "<title>Tea</title><p>There is a lot to be said of <a href='/leaves'>leaves</a>, and it is"
+        " said here.</p>"
+    )
     web.on("GET", "/page", text_answer(body))
-    content = f"# Tea\n\nThere is a lot to be said of [leaves]({web.url}/leaves), and it is said here."
+    content = (
+        f"# Tea\n\nThere is a lot to be said of [leaves]({web.url}/leaves), and it is said here."
+    )
     assert browser(web).open_url(f"{web.url}/page") == {"type": "text", "content": content}
 
 
@@ -379,7 +452,9 @@ def test_a_page_that_cannot_be_had_is_a_failure(web: StandIn) -> None:
 
 
 @pytest.mark.process
-def test_a_page_is_remembered_for_ten_minutes_and_a_failure_is_not(web: StandIn, hours: Hours) -> None:
+def test_a_page_is_remembered_for_ten_minutes_and_a_failure_is_not(
+    web: StandIn, hours: Hours
+) -> None:
     tool = browser(web)
     web.then(error(500))
     with pytest.raises(Refused):
@@ -425,7 +500,10 @@ def test_a_cancelled_call_ends(web: StandIn, api: str, argument: Any) -> None:
     web.on("POST", "/search", silent).on("GET", "*", silent)
     call = getattr(browser(web), api)
     with pytest.raises(Cancelled):
-        call(argument if isinstance(argument, list) else argument.format(url=web.url), context=Context(Caller()))
+        call(
+            argument if isinstance(argument, list) else argument.format(url=web.url),
+            context=Context(Caller()),
+        )
 
 
 @pytest.mark.parametrize("other", [BingBrowser, WebSearch])

@@ -17,8 +17,22 @@ PUBLIC = "93.184.216.34"
 # IANA's special-purpose registries, multicast, and the metadata services of clouds.
 FORBIDDEN = {
     "this host": ["0.0.0.0", "0.1.2.3", "::", "::1", "127.0.0.1", "127.255.255.254"],
-    "private": ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fdff::1", "fec0::1"],
-    "shared and benchmarks": ["100.64.0.1", "198.18.0.1", "198.19.255.255", "192.0.0.1", "2001:2::1"],
+    "private": [
+        "10.0.0.1",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.1",
+        "fc00::1",
+        "fdff::1",
+        "fec0::1",
+    ],
+    "shared and benchmarks": [
+        "100.64.0.1",
+        "198.18.0.1",
+        "198.19.255.255",
+        "192.0.0.1",
+        "2001:2::1",
+    ],
     "link-local": ["169.254.0.1", "fe80::1", "fe80::1%1"],
     "metadata": [
         "169.254.169.254",
@@ -28,7 +42,13 @@ FORBIDDEN = {
         "192.0.0.192",
         "fd00:ec2::254",
     ],
-    "multicast and broadcast": ["224.0.0.1", "239.255.255.250", "255.255.255.255", "ff02::1", "ff0e::1"],
+    "multicast and broadcast": [
+        "224.0.0.1",
+        "239.255.255.250",
+        "255.255.255.255",
+        "ff02::1",
+        "ff0e::1",
+    ],
     "reserved": ["240.0.0.1", "192.88.99.1", "100::1", "4000::1", "5f00::1"],
     "documentation": ["192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"],
     "IPv4 within IPv6": [
@@ -37,7 +57,15 @@ FORBIDDEN = {
         *("2002:7f00:1::", "2002:a9fe:a9fe::1", "2001:0:a00:1::1", "::ffff:0:127.0.0.1"),
     ],
 }
-OPEN = [PUBLIC, "1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1", "64:ff9b::808:808"]
+OPEN = [
+    PUBLIC,
+    "1.1.1.1",
+    "8.8.8.8",
+    "172.32.0.1",
+    "2606:4700:4700::1111",
+    "2a00:1450::1",
+    "64:ff9b::808:808",
+]
 
 
 def open_with(url: str, *addresses: str, allowed: bool | tuple[str, ...] = False) -> Sequence[str]:
@@ -60,13 +88,22 @@ def test_an_address_of_the_public_internet_is_opened(address: str) -> None:
 def test_no_address_is_public_that_python_takes_for_special(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
-    special = address.is_private or address.is_loopback or address.is_link_local or address.is_multicast
+    special = (
+        address.is_private or address.is_loopback or address.is_link_local or address.is_multicast
+    )
     in_nat64 = address in ipaddress.ip_network("64:ff9b::/96") if address.version == 6 else False
-    assert not (is_public(address) and special and not in_nat64 and not getattr(address, "ipv4_mapped", None))
+    assert not (
+        is_public(address)
+        and special
+        and not in_nat64
+        and not getattr(address, "ipv4_mapped", None)
+    )
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(["::ffff:", "64:ff9b::"]))
-def test_ipv4_within_ipv6_is_as_public_as_by_itself(address: ipaddress.IPv4Address, prefix: str) -> None:
+def test_ipv4_within_ipv6_is_as_public_as_by_itself(
+    address: ipaddress.IPv4Address, prefix: str
+) -> None:
     assert is_public(ipaddress.ip_address(f"{prefix}{address}")) == is_public(address)
 
 
@@ -77,9 +114,34 @@ def test_of_several_addresses_only_public_ones_are_asked() -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        *("127.0.0.1", "localhost", "localhost.", "LOCALHOST", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1"),
-        *("0177.0.0.1", "017700000001", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0", "0.0.0.0", "127.0.0.1."),
-        *("%31%32%37.0.0.1", "１２７.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "[fe80::1%25lo]", "2852039166"),
+        *(
+            "127.0.0.1",
+            "localhost",
+            "localhost.",
+            "LOCALHOST",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "0x7f.0.0.1",
+        ),
+        *(
+            "0177.0.0.1",
+            "017700000001",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "0",
+            "0.0.0.0",
+            "127.0.0.1.",
+        ),
+        *(
+            "%31%32%37.0.0.1",
+            "１２７.0.0.1",
+            "①②⑦.⓪.⓪.①",
+            "127。0。0。1",
+            "[fe80::1%25lo]",
+            "2852039166",
+        ),
     ],
 )
 def test_no_spelling_of_this_machine_gets_through(host: str) -> None:
@@ -169,7 +231,9 @@ def test_a_host_that_does_not_exist_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
-    with pytest.raises(NotOpened, match=r"no host is called nowhere\.example: Name or service not known"):
+    with pytest.raises(
+        NotOpened, match=r"no host is called nowhere\.example: Name or service not known"
+    ):
         Guard().addresses("https://nowhere.example/")
 
 

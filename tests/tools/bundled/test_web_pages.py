@@ -1,4 +1,6 @@
-"""Pages that a model chose, fetched from a server on this machine, which is allowed here by the name page.example."""
+"""Pages that a model chose, fetched from a server on this machine, which is allowed here by the
+name page.example.
+"""
 
 from __future__ import annotations
 
@@ -61,15 +63,26 @@ def server() -> Iterator[StandIn]:
         yield server.on("GET", "/tea", text_answer("<p>Tea</p>"))
 
 
-def get(server: StandIn, path: str = "/tea", limits: Limits = SMALL, call: Call | None = None) -> Page:
-    return fetch(f"http://page.example:{server.port}{path}", call or Call(), guard=GUARD, limits=limits)
+def get(
+    server: StandIn, path: str = "/tea", limits: Limits = SMALL, call: Call | None = None
+) -> Page:
+    return fetch(
+        f"http://page.example:{server.port}{path}", call or Call(), guard=GUARD, limits=limits
+    )
 
 
-def test_a_page_is_asked_for_by_its_name_at_the_address_that_was_checked(server: StandIn, names: Names) -> None:
-    names.known["page.example"] = [["127.0.0.1"], ["192.168.0.1"]]  # what an attacker would say the second time
+def test_a_page_is_asked_for_by_its_name_at_the_address_that_was_checked(
+    server: StandIn, names: Names
+) -> None:
+    names.known["page.example"] = [
+        ["127.0.0.1"],
+        ["192.168.0.1"],
+    ]  # what an attacker would say the second time
     page = get(server, "/tea?kind=grün#steps")
     assert page == Page(
-        f"http://page.example:{server.port}/tea?kind=gr%C3%BCn#steps", "text/html; charset=utf-8", b"<p>Tea</p>"
+        f"http://page.example:{server.port}/tea?kind=gr%C3%BCn#steps",
+        "text/html; charset=utf-8",
+        b"<p>Tea</p>",
     )
     [request] = server.requests
     assert (request.path, request.query) == ("/tea", {"kind": "grün"})
@@ -107,8 +120,16 @@ def test_a_redirect_is_followed(server: StandIn, status: int) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        *("http://127.0.0.1:{port}/secret", "http://localhost:{port}/secret", "//127.0.0.1:{port}/secret"),
-        *("http://169.254.169.254/latest/meta-data/", "file:///etc/passwd", "http://[::1]:{port}/secret"),
+        *(
+            "http://127.0.0.1:{port}/secret",
+            "http://localhost:{port}/secret",
+            "//127.0.0.1:{port}/secret",
+        ),
+        *(
+            "http://169.254.169.254/latest/meta-data/",
+            "file:///etc/passwd",
+            "http://[::1]:{port}/secret",
+        ),
         *(
             "http://user@page.example:{port}/secret",
             "http://other.example:22/",
@@ -119,7 +140,9 @@ def test_a_redirect_is_followed(server: StandIn, status: int) -> None:
         *("mailto:tea@page.example", "file:tea", "http://-xn--a-/"),
     ],
 )
-def test_a_redirect_is_checked_as_the_first_address_was(server: StandIn, names: Names, target: str) -> None:
+def test_a_redirect_is_checked_as_the_first_address_was(
+    server: StandIn, names: Names, target: str
+) -> None:
     names.known["localhost"] = names.known["2130706433"] = [["127.0.0.1"]]
     names.known["other.example"] = [["93.184.216.34"]]
     server.then(redirect(target.format(port=server.port)))
@@ -162,12 +185,19 @@ def test_a_redirect_to_another_name_at_the_same_address_has_its_certificate_chec
     location = f"https://other.example:{server.port}/tea"
 
     def redirect_and_keep_the_connection(exchange: Exchange) -> None:
-        exchange.write(f"HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n".encode())
+        exchange.write(
+            f"HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n".encode()
+        )
         exchange.wait()
 
     server.then(redirect_and_keep_the_connection)
     with pytest.raises(Unreachable, match="certificate"):
-        fetch(f"https://page.example:{server.port}/", Call(), guard=Guard(True), limits=Limits(silence_seconds=5))
+        fetch(
+            f"https://page.example:{server.port}/",
+            Call(),
+            guard=Guard(True),
+            limits=Limits(silence_seconds=5),
+        )
     assert [request.path for request in server.requests] == ["/"]
 
 
@@ -178,7 +208,9 @@ def test_redirects_come_to_an_end(server: StandIn) -> None:
     assert len(server.requests) == 11
 
 
-def test_another_address_is_tried_where_one_takes_no_connection(server: StandIn, names: Names) -> None:
+def test_another_address_is_tried_where_one_takes_no_connection(
+    server: StandIn, names: Names
+) -> None:
     names.known["page.example"] = [["127.0.0.99", "127.0.0.1"]]
     assert get(server).body == b"<p>Tea</p>"
     names.known["page.example"] = [["127.0.0.99"]]
@@ -205,7 +237,9 @@ def test_no_proxy_stands_between_the_check_and_the_page(
         ("application/zip", "which is no text"),
     ],
 )
-def test_what_is_no_text_is_not_even_loaded(server: StandIn, content_type: str, problem: str) -> None:
+def test_what_is_no_text_is_not_even_loaded(
+    server: StandIn, content_type: str, problem: str
+) -> None:
     server.then(text_answer(b"x" * 10_000_000, content_type))
     with pytest.raises(Unusable, match=problem):
         get(server)
@@ -218,7 +252,15 @@ def test_what_does_not_say_what_it_is_may_be_no_text(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    "content_type", ["text/plain", "application/json", "application/atom+xml", "application/ld+json", "TEXT/HTML", ""]
+    "content_type",
+    [
+        "text/plain",
+        "application/json",
+        "application/atom+xml",
+        "application/ld+json",
+        "TEXT/HTML",
+        "",
+    ],
 )
 def test_what_is_text_is_loaded(server: StandIn, content_type: str) -> None:
     server.then(text_answer("tea", content_type))
@@ -226,7 +268,8 @@ def test_what_is_text_is_loaded(server: StandIn, content_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [endless, text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})]
+    "fault",
+    [endless, text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})],
 )
 def test_a_page_is_no_longer_than_agreed(server: StandIn, fault: Answer) -> None:
     server.then(fault)
@@ -278,7 +321,9 @@ def test_a_cancelled_call_leaves_a_page_alone(server: StandIn, fault: Answer) ->
         get(server, call=Call(Context(Caller())))
 
 
-def test_a_look_up_that_hangs_is_left_alone(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_up_that_hangs_is_left_alone(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def hang(host: str) -> list[str]:
         server.released.wait(20)
         return []
@@ -292,12 +337,17 @@ def test_a_look_up_that_hangs_is_left_alone(server: StandIn, monkeypatch: pytest
     ("fault", "told"),
     [
         (error(404, "<html><body><h1>Not</h1> here</body></html>"), "/tea answered 404: Not here"),
-        (error(429, "busy", **{"retry-after": "90"}), "/tea answered 429: busy (it asks to wait 90 seconds)"),
+        (
+            error(429, "busy", **{"retry-after": "90"}),
+            "/tea answered 429: busy (it asks to wait 90 seconds)",
+        ),
         (error(500), "/tea answered 500: without a word"),
         (lambda exchange: exchange.head(304, {}), "/tea answered 304"),
     ],
 )
-def test_an_error_is_told_in_the_words_of_the_page(server: StandIn, fault: Answer, told: str) -> None:
+def test_an_error_is_told_in_the_words_of_the_page(
+    server: StandIn, fault: Answer, told: str
+) -> None:
     server.then(fault)
     with pytest.raises(Refused) as raised:
         get(server)

@@ -32,11 +32,13 @@ as hot for green tea as it has to be for black tea, or the tea turns bitter.</p>
 <table><tr><th>Tea</th><th>Minutes</th></tr><tr><td>green</td><td>2</td></tr></table>
 <p>Whoever likes it takes milk or sugar with it, which some people think a sin, and others think the point of it.</p>
 </article></main><footer>All rights reserved</footer>
-<script>document.write("<p>never seen</p>")</script></body></html>"""
+<script>document.write("<p>never seen</p>")</script></body></html>"""  # noqa: E501
 
 
 def page(body: str | bytes, content_type: str = HTML) -> Page:
-    return Page("https://tea.example/a/b", content_type, body.encode() if isinstance(body, str) else body)
+    return Page(
+        "https://tea.example/a/b", content_type, body.encode() if isinstance(body, str) else body
+    )
 
 
 def extracted(body: str | bytes, content_type: str = HTML) -> list[Text]:
@@ -59,20 +61,30 @@ def test_an_article_is_told_in_markdown_with_its_links_and_without_what_is_aroun
 
 def test_all_that_is_seen_is_told_before_the_article_is_looked_for() -> None:
     first, *_ = extracted(
-        "<title>Tea</title><body><div>green<div>black</div></div><select>no</select><br>white<!-- no -->"
+        "<title>Tea</title><body><div>green<div>black</div></div><select>no</select><br>white<!--"
+        " no -->"
     )
     assert (first.title, first.text.split()) == ("Tea", ["green", "black", "white"])
 
 
 def test_what_is_left_of_a_form_is_no_article() -> None:
     cells = "".join(f"<td><a href='/{number}'>Cup {number}</a></td>" for number in range(60))
-    body = f"<body><div>{cells}</div><table><tr>{cells}</tr></table><article><p>Buy tea</p></article></body>"
+    body = (
+        f"<body><div>{cells}</div><table><tr>{cells}</tr></table><article><p>Buy"
+        " tea</p></article></body>"
+    )
     assert "[Cup 59](https://tea.example/59)" in extracted(body)[-1].text
 
 
 def test_a_page_of_links_is_told_with_all_of_them() -> None:
-    links = "".join(f"<li><a href='/leaves/{number} (x)?a=1&amp;b=2'>Leaf {number}</a></li>" for number in range(60))
-    around = "<base href='//cups.example/b/'><a href='c'> <img></a><p>All</p><ul>{}</ul><a href='http://[::1'>?</a>"
+    links = "".join(
+        f"<li><a href='/leaves/{number} (x)?a=1&amp;b=2'>Leaf {number}</a></li>"
+        for number in range(60)
+    )
+    around = (
+        "<base href='//cups.example/b/'><a href='c'> <img></a><p>All</p><ul>{}</ul><a"
+        " href='http://[::1'>?</a>"
+    )
     found = extracted(around.format(links))
     text = found[-1].text
     assert text.startswith("All")
@@ -90,7 +102,14 @@ def test_a_page_of_links_is_told_with_all_of_them() -> None:
         ("<html><body><p>Tee</p></body></html>", "", "Tee"),
         ("tea", "", "tea"),
         ("<p>a\0b\x1b[31mc\u0085</p>", HTML, "ab[31mc"),
-        ('<?xml version="1.0" encoding="utf-16"?><!DOCTYPE html><html><body><p>Tee</p></body></html>', HTML, "Tee"),
+        (
+            (
+                '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE'
+                " html><html><body><p>Tee</p></body></html>"
+            ),
+            HTML,
+            "Tee",
+        ),
     ],
 )
 def test_other_text_is_told_as_it_is(body: str | bytes, content_type: str, told: str) -> None:
@@ -106,7 +125,9 @@ def test_a_page_without_text_has_none(body: str) -> None:
 
 @pytest.mark.process
 def test_a_page_without_text_is_told_to_have_none() -> None:
-    with pytest.raises(Unusable, match="has no text; perhaps it is made by scripts, which do not run here"):
+    with pytest.raises(
+        Unusable, match="has no text; perhaps it is made by scripts, which do not run here"
+    ):
         read(page(""), Call())
 
 
@@ -114,8 +135,13 @@ def test_a_page_without_text_is_told_to_have_none() -> None:
 HARMLESS = {
     "depth": "<div>" * 200_000 + "tea",
     "nested tables": "<table><tr><td>" * 20_000 + "tea",
-    "entities": '<!DOCTYPE x [<!ENTITY a "tea"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><html><body>tea &b;</body></html>',
-    "files": '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><html><body>tea &f;</body></html>',
+    "entities": (
+        '<!DOCTYPE x [<!ENTITY a "tea"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><html><body>tea'
+        " &b;</body></html>"
+    ),
+    "files": (
+        '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><html><body>tea &f;</body></html>'
+    ),
     "tags that do not end": "<a " * 500_000,
     "brackets": "<" * 1_000_000,
     "brackets of links": "<p>" + "[" * 1_000_000,
@@ -125,16 +151,24 @@ HARMLESS = {
 @pytest.mark.process
 def test_a_page_that_keeps_the_parser_busy_is_given_up_on() -> None:
     with pytest.raises(Unusable, match="its markup takes too long, or too much memory"):
-        read(page("<p " + " ".join(f"a{number}=1" for number in range(300_000)) + ">tea"), Call(), max_seconds=1)
+        read(
+            page("<p " + " ".join(f"a{number}=1" for number in range(300_000)) + ">tea"),
+            Call(),
+            max_seconds=1,
+        )
 
 
 @pytest.mark.process
 def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "trafilatura.py").write_text("import os\n\ndef extract(*page, **options):\n    os.abort()\n")
+    (tmp_path / "trafilatura.py").write_text(
+        "import os\n\ndef extract(*page, **options):\n    os.abort()\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    assert read(page(ARTICLE), Call()).text.startswith("[Home](https://tea.example/) [Shop](https://tea.example/shop)")
+    assert read(page(ARTICLE), Call()).text.startswith(
+        "[Home](https://tea.example/) [Shop](https://tea.example/shop)"
+    )
 
 
 @pytest.mark.parametrize("body", HARMLESS.values(), ids=HARMLESS)
@@ -193,7 +227,11 @@ def test_a_missing_extractor_is_named_with_its_remedy(monkeypatch: pytest.Monkey
         ("“tea”".encode("cp1252"), "text/html; charset=ISO-8859-1", "“tea”"),
         ("“tea”".encode("cp1252"), "text/html; charset=us-ascii", "“tea”"),
         ("お茶".encode("shift_jis"), 'text/html; charset="Shift_JIS"; x=y', "お茶"),
-        (b'<meta charset="euc-jp">' + "お茶".encode("euc-jp"), "text/html", '<meta charset="euc-jp">お茶'),
+        (
+            b'<meta charset="euc-jp">' + "お茶".encode("euc-jp"),
+            "text/html",
+            '<meta charset="euc-jp">お茶',
+        ),
         (
             b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "чай".encode("koi8-r"),
             "text/html",
@@ -209,7 +247,9 @@ def test_a_missing_extractor_is_named_with_its_remedy(monkeypatch: pytest.Monkey
         (b"tea\r\nand\rcake\x00", "text/plain; charset=nonsense", "tea\nand\ncake"),
     ],
 )
-def test_text_is_read_in_the_encoding_that_a_browser_would_take(body: bytes, content_type: str, told: str) -> None:
+def test_text_is_read_in_the_encoding_that_a_browser_would_take(
+    body: bytes, content_type: str, told: str
+) -> None:
     assert decoded(body, content_type) == told
 
 

@@ -1,4 +1,6 @@
-"""GoogleSearch, WebBrowser and WebSearch in a real server process, with stand-ins for Serper and for pages."""
+"""GoogleSearch, WebBrowser and WebSearch in a real server process, with stand-ins for Serper and
+for pages.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, 
 
 pytestmark = pytest.mark.process
 
-PAGE = "<title>Tea</title><p>Whoever wants to make <a href='/leaves'>tea</a> begins with water, and boils it first.</p>"
+PAGE = (
+    "<title>Tea</title><p>Whoever wants to make <a href='/leaves'>tea</a> begins with water, and"
+    " boils it first.</p>"
+)
 TEXT = "Whoever wants to make tea begins with water, and boils it first."
 
 
@@ -20,7 +25,9 @@ TEXT = "Whoever wants to make tea begins with water, and boils it first."
 def web() -> Iterator[StandIn]:
     with StandIn() as server:
         found = [(f"{server.url}/tea", "Tea", "about tea"), (f"{server.url}/gone", "Gone", "")]
-        server.on("POST", "/search", json_answer(serper(found))).on("GET", "/tea", text_answer(PAGE))
+        server.on("POST", "/search", json_answer(serper(found))).on(
+            "GET", "/tea", text_answer(PAGE)
+        )
         yield server
 
 
@@ -36,7 +43,14 @@ def process(web: StandIn) -> Iterator[Process]:
     given = [word for setting in settings.items() for word in ("--set", "=".join(setting))]
     environment = {**filtered_environment(), "SERPER_API_KEY": "key-of-mine"}
     with running(
-        "-m", "toolwire", "serve", "GoogleSearch", "WebBrowser", "WebSearch", *given, env=environment
+        "-m",
+        "toolwire",
+        "serve",
+        "GoogleSearch",
+        "WebBrowser",
+        "WebSearch",
+        *given,
+        env=environment,
     ) as process:
         yield process
 
@@ -63,11 +77,16 @@ def test_what_is_found_is_selected_and_opened(process: Process, web: StandIn) ->
     found = result(process, "WebBrowser_search", query=["tea"])["structuredContent"]
     assert [list(each) for each in found.values()] == [["url", "summ", "title"]] * 2
     first, second = found
-    selected = result(process, "WebBrowser_select", select_ids=[int(first), int(second)])["structuredContent"]
+    selected = result(process, "WebBrowser_select", select_ids=[int(first), int(second)])[
+        "structuredContent"
+    ]
     assert selected[first] == {"url": f"{web.url}/tea", "title": "Tea", "content": TEXT}
     assert selected[second]["error"] == f"{web.url}/gone answered 404: no /gone here"
     opened = result(process, "WebBrowser_open_url", url=f"{web.url}/tea")["structuredContent"]
-    assert opened == {"type": "text", "content": f"# Tea\n\n{TEXT.replace('tea', f'[tea]({web.url}/leaves)')}"}
+    assert opened == {
+        "type": "text",
+        "content": f"# Tea\n\n{TEXT.replace('tea', f'[tea]({web.url}/leaves)')}",
+    }
 
 
 def test_a_failure_is_an_answer_in_the_words_of_the_service(process: Process, web: StandIn) -> None:
@@ -83,12 +102,18 @@ def test_a_failure_is_an_answer_in_the_words_of_the_service(process: Process, we
 def test_a_model_cannot_reach_the_surroundings_of_the_server(process: Process, url: str) -> None:
     answer = result(process, "WebSearch_open_url", url=url)
     assert answer["isError"] is True
-    assert any(words in answer["content"][0]["text"] for words in ("not on the public internet", "has the scheme"))
+    assert any(
+        words in answer["content"][0]["text"]
+        for words in ("not on the public internet", "has the scheme")
+    )
 
 
 def test_nothing_is_selected_before_a_search(process: Process) -> None:
     answer = result(process, "WebSearch.select", select_ids=[0])
-    assert (answer["isError"], answer["content"][0]["text"]) == (True, "No search results to select from.")
+    assert (answer["isError"], answer["content"][0]["text"]) == (
+        True,
+        "No search results to select from.",
+    )
 
 
 def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, web: StandIn) -> None:
@@ -99,4 +124,8 @@ def test_progress_is_reported_and_a_cancelled_call_is_over(process: Process, web
     assert process.receive()["params"]["message"] == f"asking Serper ({web.host})"
     assert web.arrived.acquire(timeout=20)
     process.send(request("notifications/cancelled", {"requestId": "slow"}, ...))
-    assert process.ask(request("ping", id="after")) == {"jsonrpc": "2.0", "id": "after", "result": {}}
+    assert process.ask(request("ping", id="after")) == {
+        "jsonrpc": "2.0",
+        "id": "after",
+        "result": {},
+    }

@@ -48,7 +48,9 @@ KEY = "s3cret/key+of=mine"
 def server() -> Iterator[StandIn]:
     Pace._known.clear()  # a stand-in before this one may have had the same port
     with StandIn() as server:
-        yield server.on("GET", "/x", json_answer({"found": 1})).on("POST", "/x", json_answer({"found": 2}))
+        yield server.on("GET", "/x", json_answer({"found": 1})).on(
+            "POST", "/x", json_answer({"found": 2})
+        )
 
 
 @pytest.fixture
@@ -56,17 +58,30 @@ def hours() -> Hours:
     return Hours()
 
 
-def ask(server: StandIn, hours: Hours, *, context: Context | None = None, seconds: float = 60, **options: Any) -> Any:
+def ask(
+    server: StandIn,
+    hours: Hours,
+    *,
+    context: Context | None = None,
+    seconds: float = 60,
+    **options: Any,
+) -> Any:
     """What a service called Stand-in says at /x."""
     service = Service("Stand-in", server.url, **options)
-    return service.get("x", call=Call(context, seconds=seconds, watch=hours.watch), secret_params={"key": KEY}).json()
+    return service.get(
+        "x", call=Call(context, seconds=seconds, watch=hours.watch), secret_params={"key": KEY}
+    ).json()
 
 
 def test_what_is_asked_arrives_as_it_was_meant(server: StandIn, hours: Hours) -> None:
-    service = Service("Stand-in", f"{server.url}/", headers={"x-own": "1"}, params={"format": "json"})
+    service = Service(
+        "Stand-in", f"{server.url}/", headers={"x-own": "1"}, params={"format": "json"}
+    )
     call = Call(watch=hours.watch)
     params = {"q": "Tee & Kuchen für 2+2", "left_out": None, "yes": True, "n": 3}
-    assert service.get("/x", params=params, secret_headers={"x-api-key": KEY}, call=call).json() == {"found": 1}
+    assert service.get(
+        "/x", params=params, secret_headers={"x-api-key": KEY}, call=call
+    ).json() == {"found": 1}
     assert service.post("x", json={"q": "茶"}, call=call).json() == {"found": 2}
     assert service.post("x", data={"data": "a=b&c"}, call=call).json() == {"found": 2}
 
@@ -78,7 +93,9 @@ def test_what_is_asked_arrives_as_it_was_meant(server: StandIn, hours: Hours) ->
     assert third.form == {"data": "a=b&c"}
 
 
-@pytest.mark.parametrize("fault", [error(503), error(408), error(425), throttled("soon"), reset, reset_midway])
+@pytest.mark.parametrize(
+    "fault", [error(503), error(408), error(425), throttled("soon"), reset, reset_midway]
+)
 def test_what_may_pass_is_asked_again(server: StandIn, hours: Hours, fault: Answer) -> None:
     server.then(fault, fault)
     assert ask(server, hours) == {"found": 1}
@@ -87,7 +104,11 @@ def test_what_may_pass_is_asked_again(server: StandIn, hours: Hours, fault: Answ
 
 
 def test_what_does_not_pass_is_asked_three_times(server: StandIn, hours: Hours) -> None:
-    server.on("GET", "/x", error(502, "<html><head><title>no</title></head><body><h1>Bad</h1>\ngateway</body></html>"))
+    server.on(
+        "GET",
+        "/x",
+        error(502, "<html><head><title>no</title></head><body><h1>Bad</h1>\ngateway</body></html>"),
+    )
     with pytest.raises(Refused) as raised:
         ask(server, hours)
     assert str(raised.value) == f"Stand-in ({server.host}) answered 502: Bad gateway"
@@ -103,13 +124,17 @@ def test_what_is_our_own_fault_is_asked_once(server: StandIn, hours: Hours, stat
 
 
 @pytest.mark.parametrize("after", [7, "Thu, 01 Jan 2026 00:00:07 GMT"])
-def test_a_service_that_says_when_to_come_back_is_obeyed(server: StandIn, hours: Hours, after: object) -> None:
+def test_a_service_that_says_when_to_come_back_is_obeyed(
+    server: StandIn, hours: Hours, after: object
+) -> None:
     server.then(throttled(after))
     assert ask(server, hours) == {"found": 1}
     assert 7 <= hours.slept < 8
 
 
-def test_a_service_that_wants_too_long_a_wait_is_told_and_left_alone(server: StandIn, hours: Hours) -> None:
+def test_a_service_that_wants_too_long_a_wait_is_told_and_left_alone(
+    server: StandIn, hours: Hours
+) -> None:
     server.then(throttled(3000, "quota used up"))
     with pytest.raises(Refused, match=r"429: quota used up \(it asks to wait 3000 seconds\)"):
         ask(server, hours)
@@ -194,7 +219,9 @@ def test_the_caller_hears_what_is_being_done(server: StandIn, hours: Hours) -> N
 
 
 @pytest.mark.parametrize("size", [100_000, 50_000_000])
-def test_an_answer_is_no_longer_than_agreed_also_when_decompressed(server: StandIn, hours: Hours, size: int) -> None:
+def test_an_answer_is_no_longer_than_agreed_also_when_decompressed(
+    server: StandIn, hours: Hours, size: int
+) -> None:
     bomb = gzip.compress(b" " * size)
     server.on("GET", "/x", text_answer(bomb, "application/json", **{"content-encoding": "gzip"}))
     with pytest.raises(Unusable, match="sent more than 50,000 bytes"):
@@ -207,7 +234,9 @@ def test_an_endless_answer_is_cut_off(server: StandIn, hours: Hours) -> None:
         ask(server, hours)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>Welcome to the airport</html>", b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>Welcome to the airport</html>", b"\xff\xfe", b"[" * 100_000]
+)
 def test_what_is_no_json_is_told(server: StandIn, hours: Hours, body: bytes) -> None:
     server.on("GET", "/x", text_answer(body))
     with pytest.raises(Unusable, match="answered with text/html that is no JSON"):
@@ -242,25 +271,35 @@ def test_no_error_shows_a_secret(server: StandIn, hours: Hours, place: str) -> N
     from urllib.parse import quote, quote_plus
 
     told = f"{KEY} {quote(KEY, safe='')} {quote_plus(KEY)}"
-    fault = error(403, {"message": told}) if place == "body" else redirect(f"https://elsewhere.example/{quote(KEY)}")
+    fault = (
+        error(403, {"message": told})
+        if place == "body"
+        else redirect(f"https://elsewhere.example/{quote(KEY)}")
+    )
     server.then(fault)
     with pytest.raises(Refused) as raised:
         ask(server, hours)
     shown = f"{raised.value}{raised.value!r}{raised.value.__dict__}"
     assert "s3cret" not in shown
     assert raised.value.__context__ is None
-    assert "s3cret" not in repr(Service("Stand-in", f"http://user:{quote(KEY)}@host", headers={"x": KEY}))
+    assert "s3cret" not in repr(
+        Service("Stand-in", f"http://user:{quote(KEY)}@host", headers={"x": KEY})
+    )
 
 
 @pytest.mark.parametrize("key", ["two\nlines of key", "key with …", "\x00"])
 def test_a_key_that_can_be_none_is_told_without_it(server: StandIn, hours: Hours, key: str) -> None:
     service = Service("Stand-in", server.url)
-    with pytest.raises(ToolError, match="the key for Stand-in has letters that no key can have") as raised:
+    with pytest.raises(
+        ToolError, match="the key for Stand-in has letters that no key can have"
+    ) as raised:
         service.get("x", call=Call(watch=hours.watch), secret_headers={"x-api-key": key})
     assert key not in str(raised.value)
 
 
-def test_no_log_shows_a_secret(server: StandIn, hours: Hours, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_shows_a_secret(
+    server: StandIn, hours: Hours, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     ask(server, hours)
     assert KEY in server.requests[0].query.values()
@@ -270,12 +309,16 @@ def test_no_log_shows_a_secret(server: StandIn, hours: Hours, caplog: pytest.Log
 def test_a_password_in_a_base_url_is_sent_and_not_shown(server: StandIn, hours: Hours) -> None:
     server.on("GET", "/x", error(400, "no"))
     with pytest.raises(Refused) as raised:
-        Service("Stand-in", f"http://me:hunter222@{server.host}").get("x", call=Call(watch=hours.watch))
+        Service("Stand-in", f"http://me:hunter222@{server.host}").get(
+            "x", call=Call(watch=hours.watch)
+        )
     assert str(raised.value) == f"Stand-in ({server.host}) answered 400: no"
     assert server.requests[0].headers["authorization"].startswith("Basic ")
 
 
-@pytest.mark.parametrize("url", ["", "host/path", "ftp://host", "http://", "http://host:port", "http://[::1"])
+@pytest.mark.parametrize(
+    "url", ["", "host/path", "ftp://host", "http://", "http://host:port", "http://[::1"]
+)
 def test_a_base_url_that_is_none_is_told(url: str, hours: Hours) -> None:
     with pytest.raises(ToolError, match=r"the base URL of Stand-in is no address"):
         Service("Stand-in", url).get("x", call=Call(watch=hours.watch))
@@ -285,20 +328,25 @@ def test_requests_to_a_host_keep_their_distance(server: StandIn, hours: Hours) -
     for _ in range(3):  # objects of different tools
         ask(server, hours, interval_seconds=3.0)
     assert hours.slept == pytest.approx(6.0)
-    with pytest.raises(Unreachable, match=f"{server.host} is not to be asked for another 3.0 seconds"):
+    with pytest.raises(
+        Unreachable, match=f"{server.host} is not to be asked for another 3.0 seconds"
+    ):
         ask(server, hours, seconds=2.0)
 
 
 def test_no_more_requests_than_agreed_run_at_once(hours: Hours) -> None:
     pace, call = Pace("search.example", at_once=2), Call(watch=hours.watch)
     with pace.turn(call):
-        with pace.turn(call), pytest.raises(Unreachable, match=r"waiting for other requests to search\.example"):
+        with (
+            pace.turn(call),
+            pytest.raises(Unreachable, match=r"waiting for other requests to search\.example"),
+        ):
             pace.turn(Call(seconds=0, watch=hours.watch)).__enter__()
         with pace.turn(call):
             pass  # there is room again
 
 
-# --- decisions, without a server --------------------------------------------------------------------------------------
+# --- decisions, without a server ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -307,12 +355,21 @@ def test_no_more_requests_than_agreed_run_at_once(hours: Hours) -> None:
         (b'{"message": "Unauthorized.", "statusCode": 403}', "Unauthorized."),
         (b'{"error": {"code": 400, "message": "Parameter q missing"}}', "Parameter q missing"),
         (b'{"error": "Invalid API key."}', "Invalid API key."),
-        (b'{"type": "ErrorResponse", "error": {"id": "1", "detail": "Bad token", "code": "X"}}', "Bad token"),
-        (b'{"code": "InvalidQuery", "message": "Query string malformed"}', "Query string malformed"),
+        (
+            b'{"type": "ErrorResponse", "error": {"id": "1", "detail": "Bad token", "code": "X"}}',
+            "Bad token",
+        ),
+        (
+            b'{"code": "InvalidQuery", "message": "Query string malformed"}',
+            "Query string malformed",
+        ),
         (b'{"errors": [{"detail": "one"}, {"detail": "two"}]}', "one; two"),
         (b'{"error": true, "message": ""}', '{"error":true,"message":""}'),
         (b'{"unheard": ["of"]}', '{"unheard":["of"]}'),
-        (b"<p><strong>Error</strong>: line 1: parse&nbsp;error</p><script>x()</script>", "Error : line 1: parse error"),
+        (
+            b"<p><strong>Error</strong>: line 1: parse&nbsp;error</p><script>x()</script>",
+            "Error : line 1: parse error",
+        ),
         (b"plain\x1b[31m words\n", "plain [31m words"),
         (b"null", ""),
         (b"", ""),
@@ -322,7 +379,9 @@ def test_an_error_is_told_in_its_own_words(body: bytes, text: str) -> None:
     assert refusals.said(body) == text
 
 
-@given(st.binary(max_size=300) | st.recursive(st.none() | st.text(), st.lists).map(msgspec.json.encode))
+@given(
+    st.binary(max_size=300) | st.recursive(st.none() | st.text(), st.lists).map(msgspec.json.encode)
+)
 def test_no_error_is_too_odd_to_be_told(body: bytes) -> None:
     assert refusals.said(body).isprintable()
 
@@ -348,7 +407,9 @@ def test_no_retry_after_is_too_odd_to_be_read(said: str) -> None:
     assert seconds is None or seconds >= 0
 
 
-def test_the_certificates_are_read_once_however_many_want_them_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_certificates_are_read_once_however_many_want_them_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     reads: list[object] = []
     may_end = threading.Event()
 

@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 import toolwire
 from support.recording_caller import RecordingCaller
-from toolwire_tools import AsyncContext, BaseContext, Context, OutputError, RegistrationError, Tool, tools_of
+from toolwire_tools import (
+    AsyncContext,
+    BaseContext,
+    Context,
+    OutputError,
+    RegistrationError,
+    Tool,
+    tools_of,
+)
 from toolwire_tools.fastmcp.context import Context as FastMCPContext
 
 
@@ -51,15 +59,28 @@ def functions_of_the_wrong_kind() -> Iterator[tuple[str, Callable[..., Any]]]:
     def wrapper(context: Context) -> Any:
         return plain(context)
 
-    functions = (plain, optional, by_name, for_the_type_checker, generator, derived, synchronous, wrapper)
+    functions = (
+        plain,
+        optional,
+        by_name,
+        for_the_type_checker,
+        generator,
+        derived,
+        synchronous,
+        wrapper,
+    )
     for function in functions:
         yield function.__name__, function
     yield "method", Kit().method
     yield "partial", functools.partial(plain)
 
 
-@pytest.mark.parametrize("function", [pytest.param(f, id=name) for name, f in functions_of_the_wrong_kind()])
-def test_a_context_of_the_other_kind_is_refused_when_the_tool_is_made(function: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    "function", [pytest.param(f, id=name) for name, f in functions_of_the_wrong_kind()]
+)
+def test_a_context_of_the_other_kind_is_refused_when_the_tool_is_made(
+    function: Callable[..., Any],
+) -> None:
     with pytest.raises(RegistrationError) as refused:
         Tool(function, name="remove")
     assert refused.value.parameter == "parameter 'context'"
@@ -77,7 +98,9 @@ def test_a_function_for_both_kinds_of_tools_takes_the_base_class() -> None:
     async def report_either(context: Context | AsyncContext) -> str:
         return report(context)
 
-    texts = [run(Tool(each))["content"][0]["text"] for each in (report, report_async, report_either)]
+    texts = [
+        run(Tool(each))["content"][0]["text"] for each in (report, report_async, report_either)
+    ]
     assert texts == ["Context", "AsyncContext", "AsyncContext"]
     assert not issubclass(AsyncContext, Context)
 

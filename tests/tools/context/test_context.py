@@ -25,7 +25,15 @@ class Np64:
 
 
 @pytest.mark.parametrize(
-    ("done", "sent"), [(0, 0), (1.5, 1.5), (Np64(), 7), (Decimal("0.5"), 0.5), (Fraction(1, 4), 0.25), (2**70, 2**70)]
+    ("done", "sent"),
+    [
+        (0, 0),
+        (1.5, 1.5),
+        (Np64(), 7),
+        (Decimal("0.5"), 0.5),
+        (Fraction(1, 4), 0.25),
+        (2**70, 2**70),
+    ],
 )
 def test_progress_takes_anything_that_is_a_number(done: Any, sent: float) -> None:
     caller = RecordingCaller()
@@ -41,7 +49,9 @@ def test_progress_that_is_not_finite_is_refused(done: Any) -> None:
     assert caller.told == []
 
 
-@pytest.mark.parametrize("arguments", [("1",), (True,), (None,), (b"1",), (1, "2"), (1, True), (1, 2, 3), (1j,)])
+@pytest.mark.parametrize(
+    "arguments", [("1",), (True,), (None,), (b"1",), (1, "2"), (1, True), (1, 2, 3), (1j,)]
+)
 def test_progress_of_the_wrong_type_is_refused(arguments: Any) -> None:
     with pytest.raises(TypeError):
         Context(RecordingCaller()).progress(*arguments)
@@ -94,7 +104,9 @@ def test_the_context_is_injected_by_type_and_absent_from_the_schema() -> None:
     caller = RecordingCaller()
     tool = Tool(index)
     assert list(tool.describe()["inputSchema"]["properties"]) == ["folder", "depth"]
-    assert tool.call({"folder": "a", "depth": 3}, caller)["content"] == [{"type": "text", "text": "index"}]
+    assert tool.call({"folder": "a", "depth": 3}, caller)["content"] == [
+        {"type": "text", "text": "index"}
+    ]
     assert caller.told == [(3, None, "a")]
 
 
@@ -111,7 +123,9 @@ def test_nobody_can_send_a_context() -> None:
     def look(context: Context, **others: int) -> str:
         return context.tool + str(others)
 
-    assert Tool(look).call({"context": 3}, RecordingCaller())["content"][0]["text"].startswith("look")
+    assert (
+        Tool(look).call({"context": 3}, RecordingCaller())["content"][0]["text"].startswith("look")
+    )
 
 
 def test_methods_generators_and_async_tools_get_their_context() -> None:
@@ -131,4 +145,6 @@ def test_methods_generators_and_async_tools_get_their_context() -> None:
     for tool in (Tool(Kit().method), Tool(generator)):
         assert tool.call({}, RecordingCaller())["content"][0]["text"] == tool.name
     for tool in (Tool(coroutine), Tool(async_generator)):
-        assert asyncio.run(tool.call_async({}, RecordingCaller()))["content"][0]["text"] == tool.name
+        assert (
+            asyncio.run(tool.call_async({}, RecordingCaller()))["content"][0]["text"] == tool.name
+        )

@@ -44,12 +44,19 @@ def accept(content: Any) -> dict[str, Any]:
 
 
 def single(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": {"answer": {"title": "Answer", **schema}}, "required": ["answer"]}
+    return {
+        "type": "object",
+        "properties": {"answer": {"title": "Answer", **schema}},
+        "required": ["answer"],
+    }
 
 
 MOMENT = {
     "type": "string",
-    "description": "Date and time, such as 2026-03-01T09:00:00, with an offset if known: 2026-03-01T09:00:00+02:00.",
+    "description": (
+        "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
+        " 2026-03-01T09:00:00+02:00."
+    ),
 }
 
 
@@ -64,16 +71,43 @@ MOMENT = {
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, "b", "b"),
         (Literal[1, 2], {"type": "string", "enum": ["1", "2"]}, "2", 2),
         (Colour, {"type": "string", "oneOf": COLOURS}, "blue", Colour.BLUE),
-        (Size, {"type": "string", "oneOf": SIZES, "description": "1 = SMALL, 2 = LARGE."}, "2", Size.LARGE),
-        (list[Literal["a", "b"]], {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}, ["b"], ["b"]),
-        (list[Literal[1, 2]], {"type": "array", "items": {"type": "string", "enum": ["1", "2"]}}, ["2"], [2]),
+        (
+            Size,
+            {"type": "string", "oneOf": SIZES, "description": "1 = SMALL, 2 = LARGE."},
+            "2",
+            Size.LARGE,
+        ),
+        (
+            list[Literal["a", "b"]],
+            {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+            ["b"],
+            ["b"],
+        ),
+        (
+            list[Literal[1, 2]],
+            {"type": "array", "items": {"type": "string", "enum": ["1", "2"]}},
+            ["2"],
+            [2],
+        ),
         (list[Colour], {"type": "array", "items": {"anyOf": COLOURS}}, ["red"], [Colour.RED]),
-        (set[Size], {"type": "array", "items": {"anyOf": SIZES}}, ["1", "2"], {Size.SMALL, Size.LARGE}),
+        (
+            set[Size],
+            {"type": "array", "items": {"anyOf": SIZES}},
+            ["1", "2"],
+            {Size.SMALL, Size.LARGE},
+        ),
         (date, {"type": "string", "format": "date"}, "2026-03-01", date(2026, 3, 1)),
-        (datetime, {**MOMENT, "format": "date-time"}, "2026-03-01T09:00:00", datetime(2026, 3, 1, 9)),
+        (
+            datetime,
+            {**MOMENT, "format": "date-time"},
+            "2026-03-01T09:00:00",
+            datetime(2026, 3, 1, 9),
+        ),
     ],
 )
-def test_a_single_value_is_asked_for_as_one_field(kind: Any, schema: Any, content: Any, value: Any) -> None:
+def test_a_single_value_is_asked_for_as_one_field(
+    kind: Any, schema: Any, content: Any, value: Any
+) -> None:
     asked = question(kind)
 
     assert asked.schema == single(schema)
@@ -88,7 +122,13 @@ def test_several_fields_are_asked_for_at_once() -> None:
         "type": "object",
         "properties": {
             "name": {"type": "string", "title": "Name"},
-            "count": {"type": "integer", "title": "Count", "description": "How many", "minimum": 1, "maximum": 9},
+            "count": {
+                "type": "integer",
+                "title": "Count",
+                "description": "How many",
+                "minimum": 1,
+                "maximum": 9,
+            },
             "size": {
                 "type": "string",
                 "title": "Size",
@@ -99,7 +139,9 @@ def test_several_fields_are_asked_for_at_once() -> None:
         },
         "required": ["name", "count"],
     }
-    assert asked.read(accept({"name": "tea", "count": 2, "size": "2"})) == Order("tea", 2, Size.LARGE)
+    assert asked.read(accept({"name": "tea", "count": 2, "size": "2"})) == Order(
+        "tea", 2, Size.LARGE
+    )
 
 
 class WithoutSchema:
@@ -115,8 +157,25 @@ class OfContext:
 @pytest.mark.parametrize(
     "kind",
     [
-        *(list[int], dict[str, int], int | str, list[Order], Annotated[bytes | int, "x"], None, object, 3),
-        *(Context, AsyncContext, Context | None, Context | str, Annotated[Context, "x"], "Context", OfContext),
+        *(
+            list[int],
+            dict[str, int],
+            int | str,
+            list[Order],
+            Annotated[bytes | int, "x"],
+            None,
+            object,
+            3,
+        ),
+        *(
+            Context,
+            AsyncContext,
+            Context | None,
+            Context | str,
+            Annotated[Context, "x"],
+            "Context",
+            OfContext,
+        ),
         *(WithoutSchema, list[WithoutSchema], "Unknown"),
     ],
 )
@@ -131,7 +190,9 @@ def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None
     def tool(context: Context) -> str:
         return str(context.ask("Which?", Context))
 
-    with pytest.raises(TypeError, match="ask: the answer is a Context; a form can only ask for text"):
+    with pytest.raises(
+        TypeError, match="ask: the answer is a Context; a form can only ask for text"
+    ):
         Tool(tool).call({}, caller)
     assert caller.asked == []
 
@@ -148,7 +209,9 @@ def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None
         (accept({"answer": "many"}), NotAnswered),
     ],
 )
-def test_an_answer_that_is_none_says_which_kind_of_none(answer: Any, error: type[Exception]) -> None:
+def test_an_answer_that_is_none_says_which_kind_of_none(
+    answer: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error) as raised:
         question(int).read(answer)
 

@@ -119,7 +119,14 @@ def test_a_subclass_inherits_tools_and_an_override_keeps_their_options() -> None
             return word
 
     tools = by_name(Deep)
-    assert list(tools) == ["Deep_find", "Deep_instantly", "Deep_stream", "Deep_static", "Deep_kind", "Deep_extra"]
+    assert list(tools) == [
+        "Deep_find",
+        "Deep_instantly",
+        "Deep_stream",
+        "Deep_static",
+        "Deep_kind",
+        "Deep_extra",
+    ]
     found = tools["Deep_find"].describe()
     assert found["annotations"] == {"title": "Find", "readOnlyHint": True}
     assert found["description"] == "Find a word."

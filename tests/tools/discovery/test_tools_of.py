@@ -38,13 +38,17 @@ def test_things_of_every_kind_become_tools() -> None:
             return "dug"
 
     tool = Tool(add, name="plus")
-    offered = tools_of([add, tool, Kit, (partial(tool_api(name="inc")(partial(add, b=1))),), [Kit().dig]])
+    offered = tools_of(
+        [add, tool, Kit, (partial(tool_api(name="inc")(partial(add, b=1))),), [Kit().dig]]
+    )
     assert [one.name for one in offered] == ["add", "plus", "Kit_dig", "inc", "dig"]
     assert tools_of(tool) == [tool]
     assert tools_of([]) == []
 
 
-@pytest.mark.parametrize("thing", [3, "add", None, int, type("Empty", (), {}), {"add": add}, [add, 3]])
+@pytest.mark.parametrize(
+    "thing", [3, "add", None, int, type("Empty", (), {}), {"add": add}, [add, 3]]
+)
 def test_what_is_no_tool_is_refused_with_the_remedy(thing: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
         tools_of(thing)
@@ -155,7 +159,9 @@ def test_a_decorated_tool_that_cannot_be_one_is_an_error() -> None:
 
 
 def test_one_function_under_two_names_is_one_tool() -> None:
-    assert names("from toolwire_tools import tool_api\n@tool_api\ndef a() -> str: ...\nb = _c = a") == ["a"]
+    assert names(
+        "from toolwire_tools import tool_api\n@tool_api\ndef a() -> str: ...\nb = _c = a"
+    ) == ["a"]
 
 
 def test_a_decorated_function_with_a_private_name_is_left_out_and_named() -> None:
@@ -173,16 +179,25 @@ def test_a_decorated_function_with_a_private_name_is_left_out_and_named() -> Non
 
 
 def test_imported_tools_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = module("from toolwire_tools import tool_api\n@tool_api\ndef far() -> str: ...\ndef helper(): ...", "other")
+    other = module(
+        "from toolwire_tools import tool_api\n@tool_api\ndef far() -> str: ...\ndef helper(): ...",
+        "other",
+    )
     monkeypatch.setitem(sys.modules, "other", other)
     offer = tools_in(module("from other import far, helper\ndef near() -> str: ..."))
     assert [tool.name for tool in offer.tools] == ["near"]
-    assert [(skipped.name, "other" in skipped.reason) for skipped in offer.skipped] == [("far", True)]
+    assert [(skipped.name, "other" in skipped.reason) for skipped in offer.skipped] == [
+        ("far", True)
+    ]
     assert names("from other import far\n__all__ = ['far']") == ["far"]
 
 
-def test_a_package_offers_what_it_gathers_from_its_own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = module("from toolwire_tools import tool_api\n@tool_api\ndef inner() -> str: ...", "sample.part")
+def test_a_package_offers_what_it_gathers_from_its_own_modules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    part = module(
+        "from toolwire_tools import tool_api\n@tool_api\ndef inner() -> str: ...", "sample.part"
+    )
     monkeypatch.setitem(sys.modules, "sample", types.ModuleType("sample"))
     monkeypatch.setitem(sys.modules, "sample.part", part)
     assert names("from sample.part import inner") == ["inner"]

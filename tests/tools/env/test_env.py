@@ -43,7 +43,9 @@ class Weather(BaseAction):
     def today(self, city: str) -> ActionReturn:
         if city == "Atlantis":
             return ActionReturn(errmsg="it has sunk", state=ActionStatusCode.HTTP_ERROR)
-        return ActionReturn(result=[{"type": "text", "content": "rain"}, {"type": "image", "content": "map.png"}])
+        return ActionReturn(
+            result=[{"type": "text", "content": "rain"}, {"type": "image", "content": "map.png"}]
+        )
 
 
 class Search:
@@ -77,7 +79,11 @@ async def later(text: str) -> str:
 
 
 def entry(name: str, **more: Any) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {"a": {"type": "integer", "description": "any"}}, "required": ["a"]}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "description": "any"}},
+        "required": ["a"],
+    }
     return {"name": name, "description": "Adds one.", "inputSchema": schema, **more}
 
 
@@ -85,7 +91,11 @@ class Mapping:
     """A connection that speaks in dicts, as MCP does."""
 
     def list_tools(self) -> list[dict[str, Any]]:
-        returned = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
+        returned = {
+            "type": "object",
+            "properties": {"result": {"type": "integer"}},
+            "required": ["result"],
+        }
         return [entry("plus.one", outputSchema=returned), entry("tell")]
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -105,11 +115,21 @@ class Attributes:
     """The same in objects, with other names."""
 
     def list_tools(self) -> Struct:
-        return Struct(tools=[Struct(name="plus.one", description="Adds one.", input_schema=entry("")["inputSchema"])])
+        return Struct(
+            tools=[
+                Struct(
+                    name="plus.one", description="Adds one.", input_schema=entry("")["inputSchema"]
+                )
+            ]
+        )
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Struct:
         picture = Struct(type="image", data="AAAA", mimeType="image/png")
-        return Struct(content=[Struct(type="text", text="a"), picture], structured=None, is_error=arguments["a"] < 0)
+        return Struct(
+            content=[Struct(type="text", text="a"), picture],
+            structured=None,
+            is_error=arguments["a"] < 0,
+        )
 
 
 def everything() -> Env:
@@ -190,7 +210,9 @@ def test_an_action_that_does_not_exist_is_told_in_a_text() -> None:
         ("tell", {"a": -1}, ToolError, "too small"),
     ],
 )
-def test_an_action_that_fails_raises(name: str, parameters: Any, error: type[Exception], words: str) -> None:
+def test_an_action_that_fails_raises(
+    name: str, parameters: Any, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error) as caught:
         everything()(name, parameters)
     assert str(caught.value).startswith(words)
@@ -271,7 +293,9 @@ def test_a_connection_may_speak_in_objects() -> None:
 @pytest.mark.process
 def test_the_tools_of_a_real_server_are_actions(tmp_path: Path) -> None:
     file = tmp_path / "sums.py"
-    file.write_text("def add(a: int, b: int) -> int:\n    '''Add.'''\n    return a + b\n", encoding="utf-8")
+    file.write_text(
+        "def add(a: int, b: int) -> int:\n    '''Add.'''\n    return a + b\n", encoding="utf-8"
+    )
     with connect([sys.executable, "-m", "toolwire", "serve", str(file)]) as server:
         env = Env([server, Double()])
         assert [described["name"] for described in env.get_actions_info()] == ["add", "Double"]
@@ -280,7 +304,7 @@ def test_the_tools_of_a_real_server_are_actions(tmp_path: Path) -> None:
             env("add", {"a": 1})
 
 
-# --- served -----------------------------------------------------------------------------------------------------------
+# --- served ---------------------------------------------------------------------------------------
 
 
 def call(tool: Tool, **arguments: Any) -> dict[str, Any]:

@@ -21,13 +21,18 @@ def test_processes_that_replace_themselves_all_the_time_do_not_escape(tmp_path: 
     for turn in range(50):
         begun = [tmp_path / f"{turn}-{number}" for number in range(3)]
         running = [
-            subprocess.Popen(["sh", str(script), str(file)], env={"PATH": os.environ["PATH"], "MARK": str(begun[0])})
+            subprocess.Popen(
+                ["sh", str(script), str(file)],
+                env={"PATH": os.environ["PATH"], "MARK": str(begun[0])},
+            )
             for file in begun
         ]
         try:
             wait_until(lambda begun=begun: all(file.exists() for file in begun))
             kill_marked(os.fsencode(begun[0]))
-            wait_until(lambda running=running: all(process.poll() is not None for process in running))
+            wait_until(
+                lambda running=running: all(process.poll() is not None for process in running)
+            )
         finally:
             for process in running:
                 process.kill()

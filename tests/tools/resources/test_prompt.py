@@ -1,4 +1,6 @@
-"""Functions as prompts: what they are described as, what they get, and which messages their values become."""
+"""Functions as prompts: what they are described as, what they get, and which messages their values
+become.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
-from toolwire_tools import ArgumentsError, Image, Message, OutputError, Prompt, RegistrationError, prompt, tools_of
+from toolwire_tools import (
+    ArgumentsError,
+    Image,
+    Message,
+    OutputError,
+    Prompt,
+    RegistrationError,
+    prompt,
+    tools_of,
+)
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
@@ -45,14 +56,24 @@ def test_a_prompt_is_described_with_its_arguments() -> None:
         "description": "Review code.",
         "arguments": [
             {"name": "code", "description": "the code", "required": True},
-            {"name": "level", "description": 'how deep (as JSON: {"type":"integer"})', "required": False},
+            {
+                "name": "level",
+                "description": 'how deep (as JSON: {"type":"integer"})',
+                "required": False,
+            },
             {"name": "tone", "description": "(one of kind, strict)", "required": False},
         ],
     }
 
 
 @prompt
-def echo(text: str = "t", number: int = 0, yes: bool = False, day: dt.date | None = None, many: list[int] = []) -> str:  # noqa: B006
+def echo(
+    text: str = "t",
+    number: int = 0,
+    yes: bool = False,
+    day: dt.date | None = None,
+    many: list[int] = [],  # noqa: B006
+) -> str:
     return repr((text, number, yes, day, many))
 
 
@@ -66,7 +87,9 @@ def echo(text: str = "t", number: int = 0, yes: bool = False, day: dt.date | Non
         ({"text": "", "number": "", "yes": "", "day": "", "many": ""}, ("", 0, False, None, [])),
     ],
 )
-def test_texts_are_read_as_the_hints_say(arguments: dict[str, str], values: tuple[Any, ...]) -> None:
+def test_texts_are_read_as_the_hints_say(
+    arguments: dict[str, str], values: tuple[Any, ...]
+) -> None:
     assert get(echo, **arguments)["messages"] == [text(repr(values))]
 
 

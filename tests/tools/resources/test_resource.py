@@ -1,4 +1,6 @@
-"""Functions as resources: what they are described as, what they get, and what their values become."""
+"""Functions as resources: what they are described as, what they get, and what their values
+become.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def read(function: Any, uri: str) -> Any:
 
 
 def test_a_resource_is_described_by_its_docstring_and_options() -> None:
-    @resource("config://app", title="Settings", annotations={"priority": 1}, meta={"example.com/a": 1})
+    @resource(
+        "config://app", title="Settings", annotations={"priority": 1}, meta={"example.com/a": 1}
+    )
     def config() -> str:
         """The settings."""
         return ""
@@ -79,7 +83,9 @@ def test_variables_arrive_as_the_hints_say() -> None:
     seen: list[Any] = []
 
     @resource("logs://{day}/{path*}{?limit,on}")
-    def log(day: int, path: str, context: Context, limit: float = 1.5, on: dt.date | None = None) -> str:
+    def log(
+        day: int, path: str, context: Context, limit: float = 1.5, on: dt.date | None = None
+    ) -> str:
         context.progress(1)
         seen.append((day, path, limit, on))
         return "x"
@@ -108,7 +114,10 @@ VALUES: list[tuple[Any, list[dict[str, Any]]]] = [
     (Point(3), [{"uri": "a://b", "mimeType": "application/json", "text": '{"x":3}'}]),
     (["a", "b"], [{"uri": "a://b", "mimeType": "application/json", "text": '["a","b"]'}]),
     (7, [{"uri": "a://b", "mimeType": "application/json", "text": "7"}]),
-    (File("t", name="t.md"), [{"uri": "attachment:///t.md", "mimeType": "text/markdown", "text": "t"}]),
+    (
+        File("t", name="t.md"),
+        [{"uri": "attachment:///t.md", "mimeType": "text/markdown", "text": "t"}],
+    ),
     (
         [Text("a"), b"\x00"],
         [
@@ -116,7 +125,10 @@ VALUES: list[tuple[Any, list[dict[str, Any]]]] = [
             {"uri": "a://b", "mimeType": "application/octet-stream", "blob": "AA=="},
         ],
     ),
-    ([{"text": "a"}, {"uri": "a://c", "text": "c"}], [{"uri": "a://b", "text": "a"}, {"uri": "a://c", "text": "c"}]),
+    (
+        [{"text": "a"}, {"uri": "a://c", "text": "c"}],
+        [{"uri": "a://b", "text": "a"}, {"uri": "a://c", "text": "c"}],
+    ),
 ]
 
 
@@ -130,7 +142,9 @@ def test_the_media_type_of_the_decorator_wins_over_that_of_the_value() -> None:
     def style() -> bytes:
         return b"a {}"
 
-    assert read(style, "style://main") == [{"uri": "style://main", "mimeType": "text/css", "text": "a {}"}]
+    assert read(style, "style://main") == [
+        {"uri": "style://main", "mimeType": "text/css", "text": "a {}"}
+    ]
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), ResourceLink("a://c")])
@@ -217,7 +231,9 @@ def test_a_parameter_without_a_form_in_json_is_one_of_a_resource() -> None:
     def note(name: type) -> str:
         return ""
 
-    with pytest.raises(RegistrationError, match=r"^resource 'notes://\{name\}', parameter 'name': "):
+    with pytest.raises(
+        RegistrationError, match=r"^resource 'notes://\{name\}', parameter 'name': "
+    ):
         tools_of(note)
 
 
@@ -230,7 +246,9 @@ def test_a_parameter_without_a_form_in_json_is_one_of_a_resource() -> None:
         ({"lastModified": 2026}, TypeError),
     ],
 )
-def test_annotations_that_clients_refuse_are_refused(annotations: dict[str, Any], error: type[Exception]) -> None:
+def test_annotations_that_clients_refuse_are_refused(
+    annotations: dict[str, Any], error: type[Exception]
+) -> None:
     with pytest.raises(error, match=f"^resource: {next(iter(annotations))}"):
         resource("notes://all", annotations=annotations)
 
@@ -302,9 +320,12 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "is_served"), PATHS)
 @pytest.mark.parametrize(
-    ("uri", "form"), [("files://{path*}", "files://{}"), ("files://all{?path}", "files://all?path={}")]
+    ("uri", "form"),
+    [("files://{path*}", "files://{}"), ("files://all{?path}", "files://all?path={}")],
 )
-def test_a_template_takes_no_path_that_leaves_its_folder(uri: str, form: str, path: str, is_served: bool) -> None:
+def test_a_template_takes_no_path_that_leaves_its_folder(
+    uri: str, form: str, path: str, is_served: bool
+) -> None:
     @resource(uri)
     def file(path: str = "") -> str:
         return "read"
@@ -321,7 +342,9 @@ def test_a_template_takes_no_path_that_leaves_its_folder(uri: str, form: str, pa
     assert read(any_file, form.format(path))[0]["text"] == "read"
 
 
-@given(st.lists(st.sampled_from(["..", ".", "/", "\\", "a", "C:", "\0", "~"]), max_size=9).map("".join))
+@given(
+    st.lists(st.sampled_from(["..", ".", "/", "\\", "a", "C:", "\0", "~"]), max_size=9).map("".join)
+)
 def test_a_path_that_is_served_stays_within_its_folder_on_every_platform(path: str) -> None:
     if leaves_folder(path):
         return

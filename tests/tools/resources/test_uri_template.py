@@ -33,7 +33,11 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     ("files://{path*}/{name}", "files://c", None),
     ("logs://{day}{?level,limit}", "logs://1", {"day": "1"}),
     ("logs://{day}{?level,limit}", "logs://1?limit=3", {"day": "1", "limit": "3"}),
-    ("logs://{day}{?level,limit}", "logs://1?limit=3&level=a%26b", {"day": "1", "limit": "3", "level": "a&b"}),
+    (
+        "logs://{day}{?level,limit}",
+        "logs://1?limit=3&level=a%26b",
+        {"day": "1", "limit": "3", "level": "a&b"},
+    ),
     ("logs://{day}{?level,limit}", "logs://1?color=red", None),
     ("x://{a}-{b}.txt", "x://1-2-3.txt", {"a": "1", "b": "2-3"}),
     ("x://{a}-{b}.txt", "x://1-.txt", None),
@@ -42,7 +46,9 @@ MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
 
 
 @pytest.mark.parametrize(("template", "uri", "values"), MATCHES)
-def test_a_uri_matches_a_template_or_not(template: str, uri: str, values: dict[str, str] | None) -> None:
+def test_a_uri_matches_a_template_or_not(
+    template: str, uri: str, values: dict[str, str] | None
+) -> None:
     assert UriTemplate(template).match(uri) == values
 
 
@@ -58,7 +64,14 @@ def test_a_uri_matches_a_template_or_not(template: str, uri: str, values: dict[s
             "notes://{a}/{a}",
             "notes://{a b}",
         ),
-        *("notes://{#a}", "notes://{?a}/b", "notes://{a*}/{b*}", "notes://{a}-{b*}", "notes://ä", "notes://a b"),
+        *(
+            "notes://{#a}",
+            "notes://{?a}/b",
+            "notes://{a*}/{b*}",
+            "notes://{a}-{b*}",
+            "notes://ä",
+            "notes://a b",
+        ),
         *("notes://{a}?x=1", "{a}://b", "notes://{?a b}", "notes://x#y"),
     ],
 )
@@ -101,6 +114,8 @@ def steps_to_match(template: UriTemplate, uri: str) -> int:
 @pytest.mark.parametrize("template", ["x://{a}-{b}-{c}-{d}!", "x://{a}/{b*}/{c}-{d}!", "x://{b*}!"])
 def test_the_steps_of_a_match_do_not_grow_faster_than_the_uri(template: str) -> None:
     made = UriTemplate(template)
-    few, many = (steps_to_match(made, "x://" + "a-" * length + "/b" * length) for length in (100, 1000))
+    few, many = (
+        steps_to_match(made, "x://" + "a-" * length + "/b" * length) for length in (100, 1000)
+    )
 
     assert many <= 11 * few

@@ -61,16 +61,24 @@ def test_a_failure_is_told_in_plain_words(exception: BaseException, words: str) 
     [
         (ToolError("full"), "full"),
         (ArgumentsError([("arguments.a", "is missing")]), "arguments.a: is missing"),
-        (ArgumentsError([("arguments.a", "secret")], private=True), "arguments.a: the tool refuses this value"),
+        (
+            ArgumentsError([("arguments.a", "secret")], private=True),
+            "arguments.a: the tool refuses this value",
+        ),
         (ValueError("secret"), "The tool dig failed."),
         (OutputError([("result", "secret")]), "The tool dig failed."),
         (Mute(), "The tool dig failed."),
         (ExceptionGroup("secret", [ValueError("secret")]), "The tool dig failed."),
         (ExceptionGroup("secret", [ToolError("full"), ToolError("full")]), "full"),
-        (ExceptionGroup("secret", [KeyError("secret"), ToolError("full")]), "The tool dig failed.\nfull"),
+        (
+            ExceptionGroup("secret", [KeyError("secret"), ToolError("full")]),
+            "The tool dig failed.\nfull",
+        ),
     ],
 )
-def test_a_masked_failure_tells_only_what_was_meant_for_the_caller(exception: BaseException, words: str) -> None:
+def test_a_masked_failure_tells_only_what_was_meant_for_the_caller(
+    exception: BaseException, words: str
+) -> None:
     assert told(exception, mask=True) == words
 
 

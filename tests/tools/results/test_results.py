@@ -20,12 +20,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from toolwire_schemas.wire.codec import encode
-from toolwire_tools import Audio, Content, File, Image, OutputError, ResourceLink, Text, Tool, tool_api
+from toolwire_tools import (
+    Audio,
+    Content,
+    File,
+    Image,
+    OutputError,
+    ResourceLink,
+    Text,
+    Tool,
+    tool_api,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\x04\0\0\0WAVE"
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
@@ -50,7 +64,9 @@ def text(words: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("hint", [dict[str, int], list[int], dict, list, int, None])
 @pytest.mark.parametrize("by_option", [True, False])
-def test_a_tool_without_structured_content_gives_the_same_text(hint: Any, *, by_option: bool) -> None:
+def test_a_tool_without_structured_content_gives_the_same_text(
+    hint: Any, *, by_option: bool
+) -> None:
     value = {dict[str, int]: {"x": 1}, dict: {"x": 1}, int: 3}.get(hint, [1, 2])
 
     def tool():  # type: ignore[no-untyped-def]
@@ -63,7 +79,9 @@ def test_a_tool_without_structured_content_gives_the_same_text(hint: Any, *, by_
 
     result = made.call({}, RecordingCaller())
 
-    assert made.describe() == {member: said for member, said in both.describe().items() if member != "outputSchema"}
+    assert made.describe() == {
+        member: said for member, said in both.describe().items() if member != "outputSchema"
+    }
     assert result == {"content": both.call({}, RecordingCaller())["content"], "isError": False}
 
 
@@ -124,7 +142,9 @@ class Size(enum.StrEnum):
     ],
 )
 @pytest.mark.parametrize("annotated", [True, False])
-def test_an_object_is_structured_content_and_the_same_as_text(hint: Any, value: Any, annotated: bool) -> None:
+def test_an_object_is_structured_content_and_the_same_as_text(
+    hint: Any, value: Any, annotated: bool
+) -> None:
     assert result_of(value, hint if annotated else None) == {
         "content": [text('{"x":1,"y":null}')],
         "structuredContent": {"x": 1, "y": None},
@@ -149,7 +169,9 @@ def test_an_object_is_structured_content_and_the_same_as_text(hint: Any, value: 
         (str | None, "a", "a", "a"),
     ],
 )
-def test_what_is_no_object_is_wrapped_and_its_text_is_bare(hint: Any, value: Any, data: Any, words: str) -> None:
+def test_what_is_no_object_is_wrapped_and_its_text_is_bare(
+    hint: Any, value: Any, data: Any, words: str
+) -> None:
     wrapped = {"content": [text(words)], "structuredContent": {"result": data}, "isError": False}
     assert result_of(value, hint) == wrapped
     if not isinstance(value, str):
@@ -163,7 +185,11 @@ def test_a_tool_that_returns_nothing_says_null() -> None:
     tool = Tool(quiet)
     assert tool.describe()["outputSchema"]["properties"] == {"result": {"type": "null"}}
     assert tool.call({}, RecordingCaller()) == result_of(None)
-    assert result_of(None) == {"content": [text("null")], "structuredContent": {"result": None}, "isError": False}
+    assert result_of(None) == {
+        "content": [text("null")],
+        "structuredContent": {"result": None},
+        "isError": False,
+    }
 
 
 @pytest.mark.parametrize("hint", [str, None, Any])
@@ -177,7 +203,10 @@ def test_a_str_of_a_subclass_is_text_too() -> None:
 
 
 def test_a_named_tuple_is_data_whatever_it_holds() -> None:
-    assert result_of(Pair(1, 2))["structuredContent"] == result_of(Pair(1, 2), Pair)["structuredContent"]
+    assert (
+        result_of(Pair(1, 2))["structuredContent"]
+        == result_of(Pair(1, 2), Pair)["structuredContent"]
+    )
 
 
 @given(JSON)
@@ -193,7 +222,9 @@ def test_any_json_value_of_an_unannotated_tool_comes_back_equal(value: Any) -> N
 
 
 @given(JSON)
-def test_any_json_value_of_a_tool_that_promises_a_mapping_or_list_comes_back_equal(value: Any) -> None:
+def test_any_json_value_of_a_tool_that_promises_a_mapping_or_list_comes_back_equal(
+    value: Any,
+) -> None:
     assert result_of({"a": value}, dict[str, Any])["structuredContent"] == {"a": value}
     assert result_of([value], list[Any])["structuredContent"] == {"result": [value]}
 
@@ -252,29 +283,58 @@ def test_a_schema_written_by_hand_is_kept_too() -> None:
     ("content", "block"),
     [
         (Text("a"), text("a")),
-        (Text("a", audience="user", priority=1), {**text("a"), "annotations": {"audience": ["user"], "priority": 1}}),
-        (Image(PNG), {"type": "image", "data": base64.b64encode(PNG).decode(), "mimeType": "image/png"}),
-        (Image(b"x", media_type="image/x-own"), {"type": "image", "data": "eA==", "mimeType": "image/x-own"}),
-        (Audio(WAV), {"type": "audio", "data": base64.b64encode(WAV).decode(), "mimeType": "audio/wav"}),
+        (
+            Text("a", audience="user", priority=1),
+            {**text("a"), "annotations": {"audience": ["user"], "priority": 1}},
+        ),
+        (
+            Image(PNG),
+            {"type": "image", "data": base64.b64encode(PNG).decode(), "mimeType": "image/png"},
+        ),
+        (
+            Image(b"x", media_type="image/x-own"),
+            {"type": "image", "data": "eA==", "mimeType": "image/x-own"},
+        ),
+        (
+            Audio(WAV),
+            {"type": "audio", "data": base64.b64encode(WAV).decode(), "mimeType": "audio/wav"},
+        ),
         (
             File("a", name="a b.md"),
             {
                 "type": "resource",
-                "resource": {"uri": "attachment:///a%20b.md", "mimeType": "text/markdown", "text": "a"},
+                "resource": {
+                    "uri": "attachment:///a%20b.md",
+                    "mimeType": "text/markdown",
+                    "text": "a",
+                },
             },
         ),
-        (File(b"\xfb\xff", uri="own:1"), {"type": "resource", "resource": {"uri": "own:1", "blob": "+/8="}}),
-        (ResourceLink("https://a.org/b/c"), {"type": "resource_link", "uri": "https://a.org/b/c", "name": "c"}),
         (
-            ResourceLink("file:///a", name="n", title="t", description="d", media_type="a/b", size=0),
+            File(b"\xfb\xff", uri="own:1"),
+            {"type": "resource", "resource": {"uri": "own:1", "blob": "+/8="}},
+        ),
+        (
+            ResourceLink("https://a.org/b/c"),
+            {"type": "resource_link", "uri": "https://a.org/b/c", "name": "c"},
+        ),
+        (
+            ResourceLink(
+                "file:///a", name="n", title="t", description="d", media_type="a/b", size=0
+            ),
             {"type": "resource_link", "uri": "file:///a", "name": "n", "title": "t"}
             | {"description": "d", "mimeType": "a/b", "size": 0},
         ),
     ],
 )
 @pytest.mark.parametrize("annotated", [True, False])
-def test_each_kind_of_content_is_one_block(content: Content, block: dict[str, Any], annotated: bool) -> None:
-    assert result_of(content, type(content) if annotated else None) == {"content": [block], "isError": False}
+def test_each_kind_of_content_is_one_block(
+    content: Content, block: dict[str, Any], annotated: bool
+) -> None:
+    assert result_of(content, type(content) if annotated else None) == {
+        "content": [block],
+        "isError": False,
+    }
     assert "outputSchema" not in Tool(_returning(type(content))).describe()
 
 
@@ -289,7 +349,14 @@ def _returning(hint: Any) -> Callable[[], Any]:
 def test_a_list_with_content_becomes_several_blocks() -> None:
     blocks = result_of(["see:", Image(PNG), {"a": None}, 3, Text("end"), None])["content"]
     assert [block["type"] for block in blocks] == ["text", "image", "text", "text", "text", "text"]
-    assert [block.get("text") for block in blocks] == ["see:", None, '{"a":null}', "3", "end", "null"]
+    assert [block.get("text") for block in blocks] == [
+        "see:",
+        None,
+        '{"a":null}',
+        "3",
+        "end",
+        "null",
+    ]
 
 
 def test_a_list_of_strings_is_data_and_not_several_blocks() -> None:
@@ -309,7 +376,11 @@ def test_bytes_are_what_their_first_bytes_say(cast: Callable[[bytes], Any]) -> N
     assert result_of(cast(b"\0"))["content"] == [
         {
             "type": "resource",
-            "resource": {"uri": "attachment:///data", "mimeType": "application/octet-stream", "blob": "AA=="},
+            "resource": {
+                "uri": "attachment:///data",
+                "mimeType": "application/octet-stream",
+                "blob": "AA==",
+            },
         }
     ]
 
@@ -381,10 +452,15 @@ class FakeFigure:
 
 
 @pytest.mark.parametrize(
-    ("picture", "ending"), [(FakePicture("RGB"), b"PNG"), (FakePicture("CMYK"), b"PNG"), (FakeFigure(), b"png")]
+    ("picture", "ending"),
+    [(FakePicture("RGB"), b"PNG"), (FakePicture("CMYK"), b"PNG"), (FakeFigure(), b"png")],
 )
 def test_pictures_of_other_libraries_become_png(picture: Any, ending: bytes) -> None:
-    block = {"type": "image", "data": base64.b64encode(PNG + ending).decode(), "mimeType": "image/png"}
+    block = {
+        "type": "image",
+        "data": base64.b64encode(PNG + ending).decode(),
+        "mimeType": "image/png",
+    }
     assert result_of(picture)["content"] == [block]
     assert result_of(["see", picture])["content"] == [text("see"), block]
 
@@ -406,7 +482,11 @@ def test_an_object_may_know_how_to_show_itself() -> None:
             return ["a chart", Image(PNG)]
 
     assert [block["type"] for block in result_of(Chart())["content"]] == ["text", "image"]
-    assert [block["type"] for block in result_of([Chart(), 3], list[Chart])["content"]] == ["text", "image", "text"]
+    assert [block["type"] for block in result_of([Chart(), 3], list[Chart])["content"]] == [
+        "text",
+        "image",
+        "text",
+    ]
 
 
 # The helpers themselves
@@ -462,7 +542,9 @@ def test_an_image_file_has_the_type_of_its_bytes_or_else_of_its_name(tmp_path: P
         lambda: Text("a", priority=math.nan),
     ],
 )
-def test_content_that_no_client_would_take_is_refused_when_it_is_made(make: Callable[[], Content]) -> None:
+def test_content_that_no_client_would_take_is_refused_when_it_is_made(
+    make: Callable[[], Content],
+) -> None:
     with pytest.raises((TypeError, ValueError)):
         make()
 
@@ -537,7 +619,9 @@ def test_what_holds_itself_is_refused_in_a_short_sentence() -> None:
     endless.append(endless)
     with pytest.raises(OutputError) as caught:
         result_of(endless)
-    assert caught.value.faults == [("result" + "[0]" * 20 + "…", "nested more than 200 levels deep")]
+    assert caught.value.faults == [
+        ("result" + "[0]" * 20 + "…", "nested more than 200 levels deep")
+    ]
 
 
 def test_an_object_that_has_any_attribute_is_no_iterator() -> None:

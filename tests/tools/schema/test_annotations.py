@@ -1,4 +1,6 @@
-"""Annotations as each version of Python has them. Modules here are text, since this one has `from __future__`."""
+"""Annotations as each version of Python has them. Modules here are text, since this one has
+`from __future__`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from toolwire_tools import Tool
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.schema.annotations import annotations_of, arguments_of, origin_of
 
-evaluates_late = pytest.mark.skipif(sys.version_info < (3, 14), reason="since Python 3.14 annotations are read late")
+evaluates_late = pytest.mark.skipif(
+    sys.version_info < (3, 14), reason="since Python 3.14 annotations are read late"
+)
 
 
 def function_of(source: str, name: str = "tool") -> Callable[..., Any]:
@@ -44,7 +48,9 @@ def test_origin_and_arguments_of_a_hint(hint: Any, origin: Any, arguments: tuple
     assert arguments_of(hint) == arguments
 
 
-@pytest.mark.parametrize("hint", ["int | None", "dict[str, int]", "Optional[int]", "list[int | str]", "None | str"])
+@pytest.mark.parametrize(
+    "hint", ["int | None", "dict[str, int]", "Optional[int]", "list[int | str]", "None | str"]
+)
 def test_a_union_in_a_signature_is_served(hint: str) -> None:
     source = f"from typing import Optional\ndef tool(x: {hint}) -> {hint}: return x"
     described = Tool(function_of(source)).describe()

@@ -1,4 +1,6 @@
-"""What a tool returns it also takes: times, numbers and bytes of any kind, alone and inside of anything."""
+"""What a tool returns it also takes: times, numbers and bytes of any kind, alone and inside of
+anything.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ SIMPLE: list[tuple[Any, st.SearchStrategy[Any]]] = [
 KEYS = (dt.date, uuid.UUID, Colour)
 
 
-def inside(hint: Any, values: st.SearchStrategy[Any], kind: str) -> tuple[Any, st.SearchStrategy[Any]]:
+def inside(
+    hint: Any, values: st.SearchStrategy[Any], kind: str
+) -> tuple[Any, st.SearchStrategy[Any]]:
     """The hint of a container of *hint*, and its values."""
     match kind:
         case "list":
@@ -93,7 +97,9 @@ def inside(hint: Any, values: st.SearchStrategy[Any], kind: str) -> tuple[Any, s
         case "optional":
             return hint | None, st.none() | values
         case "dataclass":
-            cls = dataclasses.make_dataclass("Record", [("at", hint), ("others", list[hint], dataclasses.field())])
+            cls = dataclasses.make_dataclass(
+                "Record", [("at", hint), ("others", list[hint], dataclasses.field())]
+            )
             return cls, st.builds(cls, at=values, others=st.lists(values, max_size=2))
         case "struct":
             struct = msgspec.defstruct("Struct", [("at", hint), ("maybe", hint | None, None)])
@@ -106,7 +112,16 @@ def inside(hint: Any, values: st.SearchStrategy[Any], kind: str) -> tuple[Any, s
             return typed, st.fixed_dictionaries({"at": values})
 
 
-KINDS = ["list", "tuple", "dict", "optional", "dataclass", "struct", "tuple with names", "typed dict"]
+KINDS = [
+    "list",
+    "tuple",
+    "dict",
+    "optional",
+    "dataclass",
+    "struct",
+    "tuple with names",
+    "typed dict",
+]
 
 
 @st.composite
@@ -133,13 +148,17 @@ def test_what_a_tool_returns_it_also_takes(pair: tuple[Any, Any]) -> None:
     back.__annotations__ = {"x": hint, "return": hint}
     tool = Tool(back)
     sent = json.loads(json.dumps(returned(hint, value)))
-    assert Draft202012Validator(tool.describe()["inputSchema"], format_checker=FORMATS).is_valid({"x": sent})
+    assert Draft202012Validator(tool.describe()["inputSchema"], format_checker=FORMATS).is_valid(
+        {"x": sent}
+    )
     tool.call({"x": sent}, RecordingCaller(), strict_arguments=True)
     assert repr(taken) == repr([value])
 
 
 def returned(hint: Any, value: Any) -> Any:
-    """The value as the structured content of a tool that returns it, inside of a list so that bytes are no file."""
+    """The value as the structured content of a tool that returns it, inside of a list so that bytes
+    are no file.
+    """
 
     def give() -> Any:
         return [value]
@@ -148,21 +167,30 @@ def returned(hint: Any, value: Any) -> Any:
     return Tool(give).call({}, RecordingCaller())["structuredContent"]["result"][0]
 
 
-@pytest.mark.parametrize("text", ["2026-03-01T09:00:00", "2026-03-01T09:00:00Z", "2026-03-01T09:00:00.5+02:00"])
+@pytest.mark.parametrize(
+    "text", ["2026-03-01T09:00:00", "2026-03-01T09:00:00Z", "2026-03-01T09:00:00.5+02:00"]
+)
 def test_a_moment_keeps_its_offset_or_has_none(text: str) -> None:
     def later(at: dt.datetime) -> dt.datetime:
         return at + dt.timedelta(days=1)
 
     result = Tool(later).call({"at": text}, RecordingCaller())["structuredContent"]["result"]
-    assert dt.datetime.fromisoformat(result) == dt.datetime.fromisoformat(text) + dt.timedelta(days=1)
-    assert dt.datetime.fromisoformat(result).utcoffset() == dt.datetime.fromisoformat(text).utcoffset()
+    assert dt.datetime.fromisoformat(result) == dt.datetime.fromisoformat(text) + dt.timedelta(
+        days=1
+    )
+    assert (
+        dt.datetime.fromisoformat(result).utcoffset() == dt.datetime.fromisoformat(text).utcoffset()
+    )
 
 
 def test_an_author_can_demand_an_offset_or_none() -> None:
     def meet(at: Annotated[dt.datetime, msgspec.Meta(tz=True)]) -> None: ...
     def wake(at: Annotated[dt.datetime, msgspec.Meta(tz=False)]) -> None: ...
 
-    assert Tool(meet).describe()["inputSchema"]["properties"]["at"] == {"type": "string", "format": "date-time"}
+    assert Tool(meet).describe()["inputSchema"]["properties"]["at"] == {
+        "type": "string",
+        "format": "date-time",
+    }
     with pytest.raises(ArgumentsError, match="with its offset"):
         Tool(meet).call({"at": "2026-03-01T09:00:00"}, RecordingCaller())
     with pytest.raises(ArgumentsError, match="without an offset"):
@@ -194,7 +222,10 @@ def test_times_in_a_pydantic_model_are_published_as_they_are_taken_and_returned(
     described = tool.describe()
     result = tool.call({"stay": sent}, RecordingCaller())["structuredContent"]
     assert Stay.model_validate(result) == Stay.model_validate(sent)
-    for schema, value in ((described["inputSchema"], {"stay": sent}), (described["outputSchema"], result)):
+    for schema, value in (
+        (described["inputSchema"], {"stay": sent}),
+        (described["outputSchema"], result),
+    ):
         assert ToolSchemaValidator(schema).accepts(value)
         Draft202012Validator(schema, format_checker=FORMATS).validate(value)
 
@@ -205,7 +236,9 @@ def test_pydantic_models_publish_a_format_only_where_an_offset_is_demanded() -> 
     described = Tool(stay).describe()
     for schema in (described["inputSchema"]["properties"]["stay"], described["outputSchema"]):
         properties = schema["properties"]
-        assert [name for name in properties if '"format"' in json.dumps(properties[name])] == ["aware"]
+        assert [name for name in properties if '"format"' in json.dumps(properties[name])] == [
+            "aware"
+        ]
         assert properties["at"]["description"].startswith("when it begins")
     for wrong in ({"at": "soon"}, {"at": STAYS[0]["at"], "naive": "2026-03-01T09:00:00Z"}):
         with pytest.raises(ArgumentsError, match="Date and time"):
@@ -213,7 +246,9 @@ def test_pydantic_models_publish_a_format_only_where_an_offset_is_demanded() -> 
 
 
 def test_texts_about_a_parameter_come_before_those_of_its_type() -> None:
-    def book(at: dt.time, level: Level, how: Annotated[Level, "how urgent?"], several: list[Level]) -> None:
+    def book(
+        at: dt.time, level: Level, how: Annotated[Level, "how urgent?"], several: list[Level]
+    ) -> None:
         """Book.
 
         Args:

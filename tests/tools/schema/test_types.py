@@ -1,4 +1,6 @@
-"""Every type a tool may use: the schema it publishes, the JSON it takes, what the function gets, what is refused."""
+"""Every type a tool may use: the schema it publishes, the JSON it takes, what the function gets,
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,18 @@ import pathlib
 import typing
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, NewType, NotRequired, Optional, TypedDict
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    NotRequired,
+    Optional,
+    TypedDict,
+)
 
 import annotated_types
 import attrs
@@ -63,9 +76,15 @@ class Color(enum.Enum):
 
 MOMENT = {
     "type": "string",
-    "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]+)?)?"
-    "([zZ]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$",
-    "description": "Date and time, such as 2026-03-01T09:00:00, with an offset if known: 2026-03-01T09:00:00+02:00.",
+    "pattern": (
+        "^[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}[Tt"
+        " ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]+)?)?"
+        "([zZ]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$"
+    ),
+    "description": (
+        "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
+        " 2026-03-01T09:00:00+02:00."
+    ),
 }
 
 
@@ -183,18 +202,38 @@ POINT = {
 
 # hint, schema, [(JSON, value)], [JSON that is refused]
 TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
-    (int, {"type": "integer"}, [(3, 3), (3.0, 3), (10**40, 10**40), (-(10**40), -(10**40))], [True, "3", 3.5, None]),
+    (
+        int,
+        {"type": "integer"},
+        [(3, 3), (3.0, 3), (10**40, 10**40), (-(10**40), -(10**40))],
+        [True, "3", 3.5, None],
+    ),
     (float, {"type": "number"}, [(3, 3.0), (3.5, 3.5), (2**70, float(2**70))], [True, "3", None]),
     (bool, {"type": "boolean"}, [(True, True)], [1, 0, "true", None]),
     (str, {"type": "string"}, [("", ""), ("é", "é")], [1, None, ["a"]]),
     (None, {"type": "null"}, [(None, None)], [0, "", False]),
-    (Any, {"description": "Any JSON value."}, [(v, v) for v in (1, 1.0, None, "a", [1], {"a": [None]})], []),
+    (
+        Any,
+        {"description": "Any JSON value."},
+        [(v, v) for v in (1, 1.0, None, "a", [1], {"a": [None]})],
+        [],
+    ),
     (object, {"description": "Any JSON value."}, [([1], [1])], []),
     (list, {"type": "array", "items": {}}, [([1, "a"], [1, "a"])], [{}, "ab"]),
-    (list[int], {"type": "array", "items": {"type": "integer"}}, [([1, 2.0], [1, 2])], [["1"], [True], 1]),
+    (
+        list[int],
+        {"type": "array", "items": {"type": "integer"}},
+        [([1, 2.0], [1, 2])],
+        [["1"], [True], 1],
+    ),
     (Sequence[str], {"type": "array", "items": {"type": "string"}}, [(["a"], ["a"])], ["a"]),
     (set[int], {"type": "array", "items": {"type": "integer"}}, [([1, 1, 2], {1, 2})], [{}]),
-    (frozenset[str], {"type": "array", "items": {"type": "string"}}, [(["a"], frozenset("a"))], [[1]]),
+    (
+        frozenset[str],
+        {"type": "array", "items": {"type": "string"}},
+        [(["a"], frozenset("a"))],
+        [[1]],
+    ),
     (
         set[Mode],
         {"type": "array", "items": {"type": "string", "enum": ["fast"]}},
@@ -207,7 +246,12 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         [([1], collections.deque([1]))],
         [["a"]],
     ),
-    (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}, [([1, 2], (1, 2)), ([], ())], [["a"]]),
+    (
+        tuple[int, ...],
+        {"type": "array", "items": {"type": "integer"}},
+        [([1, 2], (1, 2)), ([], ())],
+        [["a"]],
+    ),
     (
         tuple[int, str],
         {
@@ -242,13 +286,21 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     ),
     (
         dict[int, str],
-        {"type": "object", "propertyNames": {"pattern": "^-?[0-9]+$"}, "additionalProperties": {"type": "string"}},
+        {
+            "type": "object",
+            "propertyNames": {"pattern": "^-?[0-9]+$"},
+            "additionalProperties": {"type": "string"},
+        },
         [({"1": "a", "-2": "b"}, {1: "a", -2: "b"})],
         [{"a": "b"}, {"1.5": "a"}],
     ),
     (
         dict[Color, int],
-        {"type": "object", "propertyNames": {"enum": ["red", "blue"]}, "additionalProperties": {"type": "integer"}},
+        {
+            "type": "object",
+            "propertyNames": {"enum": ["red", "blue"]},
+            "additionalProperties": {"type": "integer"},
+        },
         [({"red": 1}, {Color.RED: 1})],
         [{"green": 1}],
     ),
@@ -270,8 +322,18 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         [(1, 1), ("1", "1"), (None, None)],
         [1.5, []],
     ),
-    (int | float, {"type": "number"}, [(1, 1), (1.5, 1.5), (2.0, 2.0), (10**400, 10**400)], ["a", True]),
-    (float | int | None, {"anyOf": [{"type": "number"}, {"type": "null"}]}, [(2**64, 2**64), (None, None)], ["a"]),
+    (
+        int | float,
+        {"type": "number"},
+        [(1, 1), (1.5, 1.5), (2.0, 2.0), (10**400, 10**400)],
+        ["a", True],
+    ),
+    (
+        float | int | None,
+        {"anyOf": [{"type": "number"}, {"type": "null"}]},
+        [(2**64, 2**64), (None, None)],
+        ["a"],
+    ),
     (
         Annotated[int | float, msgspec.Meta(ge=0)],
         {"type": "number", "minimum": 0},
@@ -315,7 +377,13 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, [("a", "a")], ["c", 1, None]),
     (
         Literal["a", 1, None],
-        {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer", "enum": [1]}, {"type": "null"}]},
+        {
+            "anyOf": [
+                {"type": "string", "enum": ["a"]},
+                {"type": "integer", "enum": [1]},
+                {"type": "null"},
+            ]
+        },
         [("a", "a"), (1, 1), (1.0, 1), (None, None)],
         [True, 2, "b"],
     ),
@@ -343,7 +411,12 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     ),
     (Shades, {"type": "string", "enum": ["LIGHT", "DARK"]}, [("DARK", Shades.DARK)], ["dark"]),
     (Access, {"type": "integer"}, [(3, Access.READ | Access.WRITE)], ["READ"]),
-    (Point, POINT, [({"x": 1}, Point(1)), ({"x": 1.0, "y": 2}, Point(1, 2))], [{"x": 1, "z": 1}, {}, [1], {"x": "1"}]),
+    (
+        Point,
+        POINT,
+        [({"x": 1}, Point(1)), ({"x": 1.0, "y": 2}, Point(1, 2))],
+        [{"x": 1, "z": 1}, {}, [1], {"x": "1"}],
+    ),
     (
         Circle,
         {
@@ -384,7 +457,10 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         Pair,
         {
             "type": "object",
-            "properties": {"left": {"type": "integer"}, "right": {"type": "string", "default": "none"}},
+            "properties": {
+                "left": {"type": "integer"},
+                "right": {"type": "string", "default": "none"},
+            },
             "required": ["left"],
             "additionalProperties": False,
         },
@@ -395,7 +471,10 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         Item,
         {
             "type": "object",
-            "properties": {"itemName": {"type": "string"}, "unitCount": {"type": "integer", "default": 1}},
+            "properties": {
+                "itemName": {"type": "string"},
+                "unitCount": {"type": "integer", "default": 1},
+            },
             "required": ["itemName"],
             "additionalProperties": False,
         },
@@ -408,7 +487,10 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
             "anyOf": [
                 {
                     "type": "object",
-                    "properties": {"type": {"type": "string", "enum": ["cat"]}, "lives": {"type": "integer"}},
+                    "properties": {
+                        "type": {"type": "string", "enum": ["cat"]},
+                        "lives": {"type": "integer"},
+                    },
                     "required": ["type", "lives"],
                     "additionalProperties": False,
                 },
@@ -433,14 +515,20 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
             "properties": {
                 "name": {"type": "string"},
                 "age": {"type": "integer", "minimum": 0, "description": "in years", "default": 0},
-                "born": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "default": None},
+                "born": {
+                    "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+                    "default": None,
+                },
             },
             "required": ["name"],
             "additionalProperties": False,
         },
         [
             ({"name": "A"}, User(name="A")),
-            ({"name": "A", "age": 2.0, "born": "2026-03-01"}, User(name="A", age=2, born=dt.date(2026, 3, 1))),
+            (
+                {"name": "A", "age": 2.0, "born": "2026-03-01"},
+                User(name="A", age=2, born=dt.date(2026, 3, 1)),
+            ),
         ],
         [{"name": "A", "age": "2"}, {"name": "A", "x": 1}, {"name": "A", "age": -1}],
     ),
@@ -464,9 +552,21 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
             ("2026-03-01 09:00", dt.datetime(2026, 3, 1, 9)),
             ("2026-03-01t09:00z", dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC)),
         ],
-        ["2026-03-01", "2026-03-01T09", "soon", 0, "2026-02-30T00:00:00Z", "2026-03-01T09:00:00+0200"],
+        [
+            "2026-03-01",
+            "2026-03-01T09",
+            "soon",
+            0,
+            "2026-02-30T00:00:00Z",
+            "2026-03-01T09:00:00+0200",
+        ],
     ),
-    (dt.date, {"type": "string", "format": "date"}, [("2026-03-01", dt.date(2026, 3, 1))], ["20260301", "2026-02-30"]),
+    (
+        dt.date,
+        {"type": "string", "format": "date"},
+        [("2026-03-01", dt.date(2026, 3, 1))],
+        ["20260301", "2026-02-30"],
+    ),
     (
         dt.timedelta,
         {
@@ -485,10 +585,20 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         ],
         ["1d", 5, "P1Y", "P1W2D", "PT1,5S", "P1.5D", "", "P99999999999D"],
     ),
-    (uuid.UUID, {"type": "string", "format": "uuid"}, [(str(uuid.UUID(int=7)), uuid.UUID(int=7))], ["7", "0" * 32]),
+    (
+        uuid.UUID,
+        {"type": "string", "format": "uuid"},
+        [(str(uuid.UUID(int=7)), uuid.UUID(int=7))],
+        ["7", "0" * 32],
+    ),
     (pathlib.Path, {"type": "string"}, [("a/b", pathlib.Path("a/b"))], [1]),
     (bytes, {"type": "string", "contentEncoding": "base64"}, [("aGk=", b"hi")], ["a", "a-_=", 1]),
-    (bytearray, {"type": "string", "contentEncoding": "base64"}, [("aGk=", bytearray(b"hi"))], ["a"]),
+    (
+        bytearray,
+        {"type": "string", "contentEncoding": "base64"},
+        [("aGk=", bytearray(b"hi"))],
+        ["a"],
+    ),
     (
         ipaddress.IPv4Address,
         {"type": "string", "format": "ipv4"},
@@ -500,7 +610,13 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     (Annotated[int, "a number"], {"type": "integer", "description": "a number"}, [(1, 1)], ["a"]),
     (
         Annotated[int, msgspec.Meta(ge=1, lt=10, description="few", examples=[2])],
-        {"type": "integer", "minimum": 1, "exclusiveMaximum": 10, "description": "few", "examples": [2]},
+        {
+            "type": "integer",
+            "minimum": 1,
+            "exclusiveMaximum": 10,
+            "description": "few",
+            "examples": [2],
+        },
         [(1, 1), (9.0, 9)],
         [0, 10, 10**30],
     ),
@@ -519,7 +635,12 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     (
         # A pair that crashes msgspec 0.22 when it meets in one of its unions.
         Annotated[str, msgspec.Meta(pattern="^[a-z]+$")] | list[int],
-        {"anyOf": [{"type": "string", "pattern": "^[a-z]+$"}, {"type": "array", "items": {"type": "integer"}}]},
+        {
+            "anyOf": [
+                {"type": "string", "pattern": "^[a-z]+$"},
+                {"type": "array", "items": {"type": "integer"}},
+            ]
+        },
         [("ab", "ab"), ([1], [1])],
         ["A", ["a"], 1],
     ),
@@ -537,7 +658,12 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
     ),
     (
         Annotated[list[Annotated[int, annotated_types.Gt(0)]], annotated_types.Len(1, 2)],
-        {"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0}, "minItems": 1, "maxItems": 2},
+        {
+            "type": "array",
+            "items": {"type": "integer", "exclusiveMinimum": 0},
+            "minItems": 1,
+            "maxItems": 2,
+        },
         [([1], [1])],
         [[], [0], [1, 2, 3]],
     ),
@@ -556,7 +682,9 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "schema", "taken", "refused"), TYPES, ids=[str(case[0]) for case in TYPES])
+@pytest.mark.parametrize(
+    ("hint", "schema", "taken", "refused"), TYPES, ids=[str(case[0]) for case in TYPES]
+)
 def test_a_type_publishes_its_schema_and_reads_what_that_accepts(
     hint: Any, schema: Any, taken: list[tuple[Any, Any]], refused: list[Any]
 ) -> None:
@@ -575,14 +703,19 @@ def test_decimals_are_exact_from_numbers_and_text() -> None:
     assert faults(decimal.Decimal, "NaN")
     assert faults(decimal.Decimal, True)
     assert load(Annotated[decimal.Decimal, annotated_types.Ge(0)], "1") == 1
-    assert faults(Annotated[decimal.Decimal, annotated_types.Ge(0)], "-1") == [("arguments.x", "must be at least 0")]
+    assert faults(Annotated[decimal.Decimal, annotated_types.Ge(0)], "-1") == [
+        ("arguments.x", "must be at least 0")
+    ]
 
 
 def test_a_time_of_day_needs_neither_seconds_nor_an_offset() -> None:
     assert load(dt.time, "14:30") == dt.time(14, 30)
     assert load(dt.time, "14:30:05Z") == dt.time(14, 30, 5, tzinfo=dt.UTC)
     assert faults(dt.time, "25:00")
-    assert schema_of(Annotated[dt.time, msgspec.Meta(tz=True)]) == {"type": "string", "format": "time"}
+    assert schema_of(Annotated[dt.time, msgspec.Meta(tz=True)]) == {
+        "type": "string",
+        "format": "time",
+    }
 
 
 def test_a_datetime_may_be_declared_to_have_no_offset() -> None:
@@ -630,7 +763,11 @@ def test_a_class_of_attrs_is_an_object() -> None:
     assert schema_of(Ticket)["required"] == ["seat"]
     assert load(Ticket, {"seat": 4}) == Ticket(4)
     assert faults(Ticket, {"seat": "x"})[0][0] == "arguments.x.seat"
-    assert returning(Ticket).builtins(Ticket(4, ["Ada"])) == {"seat": 4, "names": ["Ada"], "price": 9.5}
+    assert returning(Ticket).builtins(Ticket(4, ["Ada"])) == {
+        "seat": 4,
+        "names": ["Ada"],
+        "price": 9.5,
+    }
 
 
 def test_results_may_contain_themselves_by_name() -> None:
@@ -638,7 +775,10 @@ def test_results_may_contain_themselves_by_name() -> None:
     assert returns.builtins({"a": {"b": {}, "c": 1}}) == {"a": {"b": {}, "c": 1}}
     with pytest.raises(OutputError):
         returns.builtins({"a": {"b": "c"}})
-    assert returning("Nested").builtins([1, [Circle(Point(1), 1.0)]])[1][0]["center"] == {"x": 1, "y": 0}
+    assert returning("Nested").builtins([1, [Circle(Point(1), 1.0)]])[1][0]["center"] == {
+        "x": 1,
+        "y": 0,
+    }
 
 
 @pytest.mark.parametrize("hint", ["Endless", "Endless1", "list[Endless2]"])
@@ -654,7 +794,10 @@ def test_recursive_pydantic_models_are_read() -> None:
 
 
 def test_a_default_of_none_means_null_is_taken() -> None:
-    assert schema_of(int, x=None) == {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+    assert schema_of(int, x=None) == {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "default": None,
+    }
     assert takes(int, x=None).arguments.bind({"x": None}) == ((), {"x": None})
     assert takes(int, x=None).arguments.bind({}) == ((), {})
 
@@ -690,7 +833,16 @@ def test_mutable_defaults_are_left_to_python() -> None:
 
 
 @pytest.mark.parametrize(
-    "hint", [complex, typing.Callable[[], int], type[int], dict[Point, int], typing.IO[str], 3, "nowhere.T"]
+    "hint",
+    [
+        complex,
+        typing.Callable[[], int],
+        type[int],
+        dict[Point, int],
+        typing.IO[str],
+        3,
+        "nowhere.T",
+    ],
 )
 def test_a_type_without_a_form_in_json_is_refused_at_registration(hint: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
@@ -736,7 +888,9 @@ def test_limits_hold_for_what_the_tool_gets() -> None:
     assert load(typing.Tuple, [1]) == (1,)  # noqa: UP006
 
 
-@pytest.mark.parametrize("hint", [set, set[Any], frozenset[list[int]], set[dict[str, int]], set[int | list[int]]])
+@pytest.mark.parametrize(
+    "hint", [set, set[Any], frozenset[list[int]], set[dict[str, int]], set[int | list[int]]]
+)
 def test_what_cannot_be_in_a_set_is_the_callers_fault(hint: Any) -> None:
     [(place, _)] = faults(hint, [{}] if hint == set[dict[str, int]] else [[1]])
     assert place == "arguments.x"
@@ -778,7 +932,11 @@ def test_a_constructor_that_refuses_is_named_with_its_place() -> None:
         (Shades, Shades.DARK, "DARK"),
         (list[int] | Shades, Shades.DARK, "DARK"),
         (Point, Point(1, 2), {"x": 1, "y": 2}),
-        (Circle, Circle(Point(1), 2), {"center": {"x": 1, "y": 0}, "radius": 2, "tags": [], "area": 0.0}),
+        (
+            Circle,
+            Circle(Point(1), 2),
+            {"center": {"x": 1, "y": 0}, "radius": 2, "tags": [], "area": 0.0},
+        ),
         (Tree, Tree("a", [Tree("b")]), {"name": "a", "children": [{"name": "b", "children": []}]}),
         (Movie, {"name": "A"}, {"name": "A"}),
         (Pair, Pair(1), {"left": 1, "right": "none"}),
@@ -802,7 +960,9 @@ def test_a_constructor_that_refuses_is_named_with_its_place() -> None:
         (Annotated[int, msgspec.Meta(ge=0)], 3, 3),
     ],
 )
-def test_a_result_becomes_plain_data_that_its_schema_accepts(hint: Any, value: Any, plain: Any) -> None:
+def test_a_result_becomes_plain_data_that_its_schema_accepts(
+    hint: Any, value: Any, plain: Any
+) -> None:
     import jsonschema
 
     returns = returning(hint)
@@ -810,7 +970,9 @@ def test_a_result_becomes_plain_data_that_its_schema_accepts(hint: Any, value: A
     assert returns.output_schema["type"] == "object"
     made = returns.builtins(value)
     assert (made, type(made)) == (plain, type(plain))
-    jsonschema.Draft202012Validator(returns.output_schema).validate({"result": made} if returns.wraps else made)
+    jsonschema.Draft202012Validator(returns.output_schema).validate(
+        {"result": made} if returns.wraps else made
+    )
 
 
 @pytest.mark.parametrize(
@@ -831,7 +993,9 @@ def test_a_result_becomes_plain_data_that_its_schema_accepts(hint: Any, value: A
         (Annotated[int, msgspec.Meta(ge=0)], -1, "result"),
     ],
 )
-def test_a_result_that_its_schema_refuses_is_named_with_its_place(hint: Any, value: Any, place: str) -> None:
+def test_a_result_that_its_schema_refuses_is_named_with_its_place(
+    hint: Any, value: Any, place: str
+) -> None:
     with pytest.raises(OutputError) as caught:
         returning(hint).builtins(value)
     assert caught.value.faults[0][0] == place
@@ -872,7 +1036,9 @@ def test_content_among_data_is_refused_by_name() -> None:
         picture: Image
 
     for made in (lambda: takes(Page), lambda: takes(Image), lambda: returning(Page)):
-        with pytest.raises(RegistrationError, match=r"Image is content of an answer and no data; .* list\[Image\]"):
+        with pytest.raises(
+            RegistrationError, match=r"Image is content of an answer and no data; .* list\[Image\]"
+        ):
             made()
 
 
@@ -888,11 +1054,17 @@ def test_the_length_of_bytes_is_theirs_and_not_that_of_their_base64() -> None:
     [
         (bytes, "ab", "arguments.x"),
         (list[bytes], ["YWI=", "ab"], "arguments.x[1]"),
-        (list[list[Annotated[dt.time, msgspec.Meta(tz=False)]]], [["09:00:00", "nine"]], "arguments.x[0][1]"),
+        (
+            list[list[Annotated[dt.time, msgspec.Meta(tz=False)]]],
+            [["09:00:00", "nine"]],
+            "arguments.x[0][1]",
+        ),
         (dict[str, Annotated[dt.time, msgspec.Meta(tz=False)]], {"a.b": "nine"}, "arguments.x"),
     ],
 )
-def test_what_only_msgspec_refuses_is_told_with_its_place(hint: Any, value: Any, place: str) -> None:
+def test_what_only_msgspec_refuses_is_told_with_its_place(
+    hint: Any, value: Any, place: str
+) -> None:
     [(told, sentence)] = faults(hint, value)
     assert told == place
     assert "$" not in sentence
@@ -905,7 +1077,9 @@ def test_half_of_a_character_is_refused_as_any_other_wrong_value(hint: Any) -> N
     assert load(dt.date | str, half) == half
 
 
-@pytest.mark.parametrize(("step", "value"), [(0.01, 19.99), (0.1, 0.3), (0.1, 1e22), (1e-300, 0.5), (3, 2**70 * 3)])
+@pytest.mark.parametrize(
+    ("step", "value"), [(0.01, 19.99), (0.1, 0.3), (0.1, 1e22), (1e-300, 0.5), (3, 2**70 * 3)]
+)
 def test_a_multiple_is_one_of_the_numbers_as_they_are_written(step: float, value: float) -> None:
     hint = Annotated[int if isinstance(value, int) else float, annotated_types.MultipleOf(step)]
     assert load(hint, value) == value
@@ -921,7 +1095,10 @@ def test_what_is_no_multiple_is_refused() -> None:
 def test_a_duration_in_small_letters_is_none() -> None:
     assert load(dt.timedelta, "P1DT2H") == dt.timedelta(days=1, hours=2)
     assert faults(dt.timedelta, "P1DT2h") == [
-        ("arguments.x", '"P1DT2h" does not fit the description: Duration, such as P1DT2H30M or -PT0.5S.')
+        (
+            "arguments.x",
+            '"P1DT2h" does not fit the description: Duration, such as P1DT2H30M or -PT0.5S.',
+        )
     ]
 
 
@@ -950,8 +1127,13 @@ class Linked(TypedDict):
         (Linked, {"next": {"next": None}}),
     ],
 )
-def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(hint: Any, value: Any) -> None:
-    returns, accepts = returning(list[hint]), ToolSchemaValidator(takes(list[hint]).arguments.input_schema).accepts
+def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(
+    hint: Any, value: Any
+) -> None:
+    returns, accepts = (
+        returning(list[hint]),
+        ToolSchemaValidator(takes(list[hint]).arguments.input_schema).accepts,
+    )
     values = [value, None] if type(None) in typing.get_args(hint) else [value]
     assert returns.builtins(load(list[hint], values)) == values
     assert ToolSchemaValidator(returns.output_schema).accepts({"result": values})
@@ -1002,7 +1184,9 @@ def test_an_alias_of_something_unknown_is_refused_by_its_name() -> None:
         def __value__(self) -> Any:
             raise NameError("name 'Row' is not defined")
 
-    with pytest.raises(RegistrationError, match=r"'Rows' cannot be resolved \(name 'Row' is not defined\)"):
+    with pytest.raises(
+        RegistrationError, match=r"'Rows' cannot be resolved \(name 'Row' is not defined\)"
+    ):
         takes(TypeAliasType())
 
 

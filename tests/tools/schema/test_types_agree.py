@@ -33,7 +33,9 @@ def tool_of(hint: Any) -> Signature:
 
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_what_the_schema_accepts_is_read_and_what_it_refuses_is_refused(data: st.DataObject) -> None:
+def test_what_the_schema_accepts_is_read_and_what_it_refuses_is_refused(
+    data: st.DataObject,
+) -> None:
     hint = data.draw(HINTS, "hint")
     found = tool_of(hint)
     schema = found.arguments.input_schema

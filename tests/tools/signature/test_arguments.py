@@ -16,7 +16,9 @@ class Item:
     count: int = 1
 
 
-def order(items: list[Item], speed: Literal["slow", "fast"] = "slow", note: str | None = None) -> None: ...
+def order(
+    items: list[Item], speed: Literal["slow", "fast"] = "slow", note: str | None = None
+) -> None: ...
 
 
 def arguments() -> Arguments:
@@ -41,18 +43,27 @@ def faults(values: Any) -> list[tuple[str, str]]:
             {"items": [{"nam": "a"}]},
             [
                 ("arguments.items[0].name", "is missing"),
-                ("arguments.items[0].nam", "is unknown; did you mean name? Known here: name, count"),
+                (
+                    "arguments.items[0].nam",
+                    "is unknown; did you mean name? Known here: name, count",
+                ),
             ],
         ),
         (
             {"items": [], "sped": "fast"},
             [("arguments.sped", "is unknown; did you mean speed? Known here: speed, items, note")],
         ),
-        ({"items": [], "speed": "faster"}, [("arguments.speed", '"faster" is not one of "slow", "fast"')]),
+        (
+            {"items": [], "speed": "faster"},
+            [("arguments.speed", '"faster" is not one of "slow", "fast"')],
+        ),
         ({"items": [], "note": 3}, [("arguments.note", "3 is neither a string nor null")]),
         (
             {"items": None, "note": []},
-            [("arguments.items", "null is not an array"), ("arguments.note", "[] is neither a string nor null")],
+            [
+                ("arguments.items", "null is not an array"),
+                ("arguments.note", "[] is neither a string nor null"),
+            ],
         ),
         ({"items": "[]"}, [("arguments.items", '"[]" is not an array')]),
         ([], [("arguments", "[] is not an object")]),
@@ -80,9 +91,13 @@ def test_many_faults_are_counted_and_long_values_are_cut() -> None:
     assert len(sentence) < 200
 
 
-def test_any_number_of_unknown_names_of_any_length_is_told_in_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_unknown_names_of_any_length_is_told_in_a_few_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compared: list[str] = []
-    monkeypatch.setattr("difflib.get_close_matches", lambda name, *_, **__: compared.append(name) or [])
+    monkeypatch.setattr(
+        "difflib.get_close_matches", lambda name, *_, **__: compared.append(name) or []
+    )
     found = faults({"items": [], "x" * 1_000_000: 1, **{f"n{number}": 1 for number in range(5000)}})
     assert found[-1] == ("arguments", "many more faults of this kind")
     assert len(str(found)) < 2000

@@ -78,25 +78,92 @@ def tool_with(hint: Any, default: Any, **options: Any) -> Tool:
 
 
 FIT: list[tuple[Any, Any]] = [
-    *((int, 1), (float, 1.5), (float, 1), (str, ""), (bool, False), (Any, object), (Any, {"a": [1]})),
+    *(
+        (int, 1),
+        (float, 1.5),
+        (float, 1),
+        (str, ""),
+        (bool, False),
+        (Any, object),
+        (Any, {"a": [1]}),
+    ),
     *((int, None), (str, None), (int | None, None), (Point, None), (int, 2.0)),
-    *((int, SENTINEL), (str, ...), (str, msgspec.UNSET), (float, math.inf), (Decimal, Decimal("NaN"))),
-    *((list[int], []), (list[int], [1]), (list[int], ()), (Sequence[int], (1, 2)), (set[str], frozenset())),
-    *((dict[str, int], {}), (dict[str, int], {"a": 1}), (tuple[int, str], (1, "a")), (list, []), (dict, {})),
+    *(
+        (int, SENTINEL),
+        (str, ...),
+        (str, msgspec.UNSET),
+        (float, math.inf),
+        (Decimal, Decimal("NaN")),
+    ),
+    *(
+        (list[int], []),
+        (list[int], [1]),
+        (list[int], ()),
+        (Sequence[int], (1, 2)),
+        (set[str], frozenset()),
+    ),
+    *(
+        (dict[str, int], {}),
+        (dict[str, int], {"a": 1}),
+        (tuple[int, str], (1, "a")),
+        (list, []),
+        (dict, {}),
+    ),
     *((Level, Level.LOW), (Level, 1), (Colour, Colour.RED), (Colour, "red"), (Shape, Shape.ROUND)),
-    *((Rights, Rights.READ | Rights.WRITE), (Literal["a", 1], "a"), (Literal[Level.LOW], Level.LOW)),
-    *((Path, Path()), (Path, "."), (bytes, b"a"), (UUID, UUID(int=0)), (Decimal, Decimal("1.5")), (Decimal, 1)),
-    *((date, date(2026, 1, 1)), (date, "2026-01-01"), (datetime, datetime(2026, 1, 1)), (timedelta, timedelta(1))),
-    *((Point, Point(1)), (Pair, Pair()), (Words, {}), (Struct, Struct()), (Model, Model()), (Node, Node(Node()))),
+    *(
+        (Rights, Rights.READ | Rights.WRITE),
+        (Literal["a", 1], "a"),
+        (Literal[Level.LOW], Level.LOW),
+    ),
+    *(
+        (Path, Path()),
+        (Path, "."),
+        (bytes, b"a"),
+        (UUID, UUID(int=0)),
+        (Decimal, Decimal("1.5")),
+        (Decimal, 1),
+    ),
+    *(
+        (date, date(2026, 1, 1)),
+        (date, "2026-01-01"),
+        (datetime, datetime(2026, 1, 1)),
+        (timedelta, timedelta(1)),
+    ),
+    *(
+        (Point, Point(1)),
+        (Pair, Pair()),
+        (Words, {}),
+        (Struct, Struct()),
+        (Model, Model()),
+        (Node, Node(Node())),
+    ),
     *((Annotated[int, msgspec.Meta(ge=1)], 1), (Annotated[int, Field(ge=1)], 1), (int | str, "a")),
-    *((int, Field(default=1)), (list[int], Field(default_factory=list)), (int, Field(default=None))),
+    *(
+        (int, Field(default=1)),
+        (list[int], Field(default_factory=list)),
+        (int, Field(default=None)),
+    ),
     (list[Point], [Point(1)]),
 ]
 REFUSED: list[tuple[Any, Any]] = [
     *((int, "a"), (int, "1"), (int, 1.5), (int, True), (int, []), (str, 1), (bool, 1)),
-    *((bool, "yes"), (float, "1.5"), (list[int], {}), (list[int], ["a"]), (list[int], 1), (dict[str, int], [])),
+    *(
+        (bool, "yes"),
+        (float, "1.5"),
+        (list[int], {}),
+        (list[int], ["a"]),
+        (list[int], 1),
+        (dict[str, int], []),
+    ),
     *((Level, 3), (Level, "LOWW"), (Colour, "green"), (Literal["a"], "b"), (tuple[int, str], (1,))),
-    *((date, "tomorrow"), (datetime, 7), (UUID, "x"), (Point, {"y": 1}), (Point, Pair()), (Struct, 1)),
+    *(
+        (date, "tomorrow"),
+        (datetime, 7),
+        (UUID, "x"),
+        (Point, {"y": 1}),
+        (Point, Pair()),
+        (Struct, 1),
+    ),
     *((Annotated[int, msgspec.Meta(ge=1)], 0), (Annotated[str, msgspec.Meta(min_length=1)], "")),
     *((int | None, "a"), (int | str, 1.5), (int, Field(default="a")), (Node, {"inner": 1})),
 ]
@@ -120,9 +187,11 @@ def test_the_error_names_parameter_default_type_and_remedy() -> None:
 
     with pytest.raises(RegistrationError) as refused:
         Tool(wait)
-    assert str(refused.value) == (
-        "tool 'wait', parameter 'seconds': its default 'ten' does not fit its type int: \"ten\" is not an integer; "
-        "give a default of this type, or a type that has it: `seconds: int | str = 'ten'`"
+    assert (
+        str(refused.value)
+        == "tool 'wait', parameter 'seconds': its default 'ten' does not fit its type int: \"ten\""
+        " is not an integer; give a default of this type, or a type that has it: `seconds: int |"
+        " str = 'ten'`"
     )
 
 

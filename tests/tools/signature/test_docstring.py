@@ -73,7 +73,9 @@ EPYDOC = """Search the web.
     """
 
 
-@pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST, EPYDOC], ids=["Google", "NumPy", "reST", "Epydoc"])
+@pytest.mark.parametrize(
+    "text", [GOOGLE, NUMPY, REST, EPYDOC], ids=["Google", "NumPy", "reST", "Epydoc"]
+)
 def test_all_four_styles_say_the_same(text: str) -> None:
     assert read(text) == Docstring(
         "Search the web.\n\nSlowly,\n  but surely.",
@@ -104,7 +106,8 @@ def test_colons_may_be_chinese() -> None:
 
 def test_types_may_be_references() -> None:
     found = read(
-        "Add.\n\n    Args:\n        a (:class:`int`): The a.\n        b (Optional[:py:obj:`int`]): The b.\n    "
+        "Add.\n\n    Args:\n        a (:class:`int`): The a.\n        b (Optional[:py:obj:`int`]):"
+        " The b.\n    "
     )
     assert [(p.type, p.text) for p in found.parameters.values()] == [
         ("int", "The a."),
@@ -132,12 +135,17 @@ def test_roles_are_taken_off_wherever_they_stand() -> None:
         },
         (DocEntry(None, "dict", "a Place"),),
     )
-    rest = read("Search.\n\n    :param a: a :class:`Place`\n    :returns: `x`\n    :rtype: :class:`dict`\n    ")
+    rest = read(
+        "Search.\n\n    :param a: a :class:`Place`\n    :returns: `x`\n    :rtype:"
+        " :class:`dict`\n    "
+    )
     assert (rest.parameters["a"].text, rest.returns[0].type) == ("a Place", "dict")
 
 
 def test_numpy_may_tell_of_several_parameters_at_once() -> None:
-    found = read("Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    ").parameters
+    found = read(
+        "Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    "
+    ).parameters
     assert found == {name: DocEntry(name, "int", "Numbers.") for name in ("a", "b")}
 
 
@@ -170,7 +178,9 @@ def test_text_without_sections_is_all_description() -> None:
     assert read(None) == read("") == Docstring()
 
 
-@given(st.text() | st.text("Args:\n \t-@param()x：Returns`"), st.sampled_from(("", "Returns:\n    ")))
+@given(
+    st.text() | st.text("Args:\n \t-@param()x：Returns`"), st.sampled_from(("", "Returns:\n    "))
+)
 def test_no_text_is_too_odd_to_read(text: str, before: str) -> None:
     found = read(before + text)
     assert isinstance(found, Docstring)
@@ -233,8 +243,8 @@ def test_notes_and_examples_belong_to_the_description_wherever_they_stand() -> N
     Examples:
         >>> search("tea")
     """)
-    assert said.description == (
-        'Search.\n\nExample:\n    search("tea")\n\nNot for pictures.\n\n'
+    assert (
+        said.description == 'Search.\n\nExample:\n    search("tea")\n\nNot for pictures.\n\n'
         'Note:\nIt takes long,\nat night.\n\nExamples:\n>>> search("tea")'
     )
     assert said.parameters["query"].text == "what for"
@@ -257,8 +267,10 @@ def test_what_stands_below_the_sections_and_in_none_of_them_is_description() -> 
     Example:
     >>> search("tea")
     """)
-    assert said.description == (
-        'Search.\n\nHits are sorted:\n    the best first.\nReally.\n\nExample:\n>>> search("tea")'
+    assert (
+        said.description
+        == "Search.\n\nHits are sorted:\n    the best first.\nReally.\n\nExample:\n>>>"
+        ' search("tea")'
     )
     assert said.parameters["query"].text == "what for"
     assert said.returns == (DocEntry(text="hits"),)
@@ -266,9 +278,13 @@ def test_what_stands_below_the_sections_and_in_none_of_them_is_description() -> 
 
 def test_a_section_may_come_twice() -> None:
     said = read(
-        "Search.\n\n    Args:\n        a: The a.\n\n    Note:\n        Slow.\n\n    Args:\n        b: The b.\n    "
+        "Search.\n\n    Args:\n        a: The a.\n\n    Note:\n        Slow.\n\n    Args:\n       "
+        " b: The b.\n    "
     )
-    assert [(found.name, found.text) for found in said.parameters.values()] == [("a", "The a."), ("b", "The b.")]
+    assert [(found.name, found.text) for found in said.parameters.values()] == [
+        ("a", "The a."),
+        ("b", "The b."),
+    ]
     assert said.description == "Search.\n\nNote:\nSlow."
 
 

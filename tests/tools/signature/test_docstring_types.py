@@ -11,30 +11,72 @@ from toolwire_tools import Tool
 from toolwire_tools.signature.docstring_types import hint_of
 
 KNOWN: list[tuple[str, Any]] = [
-    *((text, str) for text in ("str", "String", "`str`", ":class:`str`", ":py:class:`~builtins.str`", "'str'", "str.")),
-    *((text, int) for text in ("int", "integer", "int, optional", "int, default 5", "int, default: 5", "(int)")),
+    *(
+        (text, str)
+        for text in (
+            "str",
+            "String",
+            "`str`",
+            ":class:`str`",
+            ":py:class:`~builtins.str`",
+            "'str'",
+            "str.",
+        )
+    ),
+    *(
+        (text, int)
+        for text in (
+            "int",
+            "integer",
+            "int, optional",
+            "int, default 5",
+            "int, default: 5",
+            "(int)",
+        )
+    ),
     *((text, bool) for text in ("bool", "boolean", "bool, keyword-only", "bool, default=False")),
     ("float", float),
     ("number", int | float),
     ("None", type(None)),
     *((text, Any) for text in ("Any", "typing.Any", "object", "int or Any")),
     *((text, list) for text in ("list", "List", "array", "Sequence", "list()")),
-    *((text, dict) for text in ("dict", "Dict", "Mapping", "dict of str", "collections.abc.Mapping")),
+    *(
+        (text, dict)
+        for text in ("dict", "Dict", "Mapping", "dict of str", "collections.abc.Mapping")
+    ),
     *((text, tuple) for text in ("tuple", "Tuple")),
     *((text, set[int]) for text in ("set of int", "Set[int]", "set(int)")),
-    *((text, set[str | int | float | bool | None]) for text in ("set", "Set", "set of lists", "Set[Tensor]")),
+    *(
+        (text, set[str | int | float | bool | None])
+        for text in ("set", "Set", "set of lists", "Set[Tensor]")
+    ),
     ("FrozenSet[str]", frozenset[str]),
-    *((text, list[str]) for text in ("List[str]", "list of str", "list of strings", "list(str)", "array<string>")),
-    *((text, list[str]) for text in ("Iterable[str]", "List['str']", "typing.Sequence[builtins.str]")),
+    *(
+        (text, list[str])
+        for text in ("List[str]", "list of str", "list of strings", "list(str)", "array<string>")
+    ),
+    *(
+        (text, list[str])
+        for text in ("Iterable[str]", "List['str']", "typing.Sequence[builtins.str]")
+    ),
     *((text, list[Any]) for text in ("List[Tensor]", "list of Tensor", "list[np.ndarray]")),
     *(
         (text, int | None)
-        for text in ("Optional[int]", "int or None", "int | None", "Optional[:obj:`int`]", "int, None")
+        for text in (
+            "Optional[int]",
+            "int or None",
+            "int | None",
+            "Optional[:obj:`int`]",
+            "int, None",
+        )
     ),
     *((text, int | str) for text in ("int or str", "Union[int, str]", "int | str", "int, str")),
     ("int, str, or None", int | str | None),
     ("str or list of str, optional", str | list[str]),
-    *((text, dict[str, float]) for text in ("dict[str, float]", "Dict[str, float]", "dict of str to float")),
+    *(
+        (text, dict[str, float])
+        for text in ("dict[str, float]", "Dict[str, float]", "dict of str to float")
+    ),
     ("dict of {str: float}", dict[str, float]),
     ("Dict[int, str]", dict[int, str]),
     ("Dict[Path, List[Dict[str, Any]]]", dict[str, list[dict[str, Any]]]),
@@ -62,9 +104,38 @@ def test_a_type_that_people_write_is_known(text: str, hint: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", " ", "optional", ",", "|", "or", "Tensor", "np.ndarray", "torch.int", "array_like, shape (n, 3)"),
-        *("int or Tensor", "Optional[Tensor]", "Callable[[int], str]", "the user's name", "a number of things"),
-        *("[", "]", "Optional[", "[int]", "List[int", "{a, b}", "{}", "{'a': 1}", "{0.5}", "'a'b'", "\x00"),
+        *(
+            "",
+            " ",
+            "optional",
+            ",",
+            "|",
+            "or",
+            "Tensor",
+            "np.ndarray",
+            "torch.int",
+            "array_like, shape (n, 3)",
+        ),
+        *(
+            "int or Tensor",
+            "Optional[Tensor]",
+            "Callable[[int], str]",
+            "the user's name",
+            "a number of things",
+        ),
+        *(
+            "[",
+            "]",
+            "Optional[",
+            "[int]",
+            "List[int",
+            "{a, b}",
+            "{}",
+            "{'a': 1}",
+            "{0.5}",
+            "'a'b'",
+            "\x00",
+        ),
         # Lagent has always given text for these.
         *("datetime", "bytes", "pathlib.Path"),
         *("__import__('os').getcwd()", "List[print(1)]x", "1 / 0"),

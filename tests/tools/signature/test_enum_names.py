@@ -1,4 +1,6 @@
-"""The name of an Enum's member is read as that member, if nothing else fits, and errors and listings show names."""
+"""The name of an Enum's member is read as that member, if nothing else fits, and errors and
+listings show names.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,9 @@ def test_what_is_not_exactly_one_name_is_refused(hint: Any, sent: Any) -> None:
         bound(hint, sent)
 
 
-@pytest.mark.parametrize(("hint", "sent"), [(Level, "LOW"), (Colour, "RED"), (list[Level], ["LOW"])])
+@pytest.mark.parametrize(
+    ("hint", "sent"), [(Level, "LOW"), (Colour, "RED"), (list[Level], ["LOW"])]
+)
 def test_strict_arguments_take_no_names(hint: Any, sent: Any) -> None:
     with pytest.raises(ArgumentsError):
         bound(hint, sent, strict=True)
@@ -158,7 +162,9 @@ def test_the_log_says_how_a_name_was_read() -> None:
 
 
 def test_a_listing_shows_names_and_keeps_plain_values() -> None:
-    def take(level: Level, some: list[Level] | None, plain: Literal[1, 2], colour: Colour) -> None: ...
+    def take(
+        level: Level, some: list[Level] | None, plain: Literal[1, 2], colour: Colour
+    ) -> None: ...
 
     assert signature(Tool(take).describe()) == [
         "(level: Literal[1 = LOW, 2 = HIGH],",
@@ -169,7 +175,12 @@ def test_a_listing_shows_names_and_keeps_plain_values() -> None:
     ]
 
 
-@given(st.dictionaries(st.from_regex(r"[A-Za-z_]\w{0,9}", fullmatch=True), st.integers() | st.floats(allow_nan=False)))
+@given(
+    st.dictionaries(
+        st.from_regex(r"[A-Za-z_]\w{0,9}", fullmatch=True),
+        st.integers() | st.floats(allow_nan=False),
+    )
+)
 def test_names_in_a_description_are_those_that_were_written(names: dict[str, Any]) -> None:
     values = list(names.values())
     schema = {
@@ -192,7 +203,10 @@ def test_names_in_a_description_are_those_that_were_written(names: dict[str, Any
         {"enum": [1, 2], "description": "11 = LOW, 2 = HIGH."},
         {"enum": [1, 2], "description": "1 = SAME, 2 = SAME."},
         {"enum": [1, 2], "description": ["1 = LOW, 2 = HIGH."]},
-        {"enum": list(range(101)), "description": listing((value, f"N{value}") for value in range(101))},
+        {
+            "enum": list(range(101)),
+            "description": listing((value, f"N{value}") for value in range(101)),
+        },
     ],
 )
 def test_a_description_that_does_not_name_each_value_names_none(schema: Any) -> None:

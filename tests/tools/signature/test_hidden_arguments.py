@@ -14,7 +14,9 @@ def call(tool: Tool, arguments: dict[str, Any]) -> Any:
     return tool.call(arguments, RecordingCaller())["structuredContent"]["result"]
 
 
-@pytest.mark.parametrize("options", [{"exclude_arguments": "session"}, {"include_arguments": ["query"]}])
+@pytest.mark.parametrize(
+    "options", [{"exclude_arguments": "session"}, {"include_arguments": ["query"]}]
+)
 def test_a_hidden_argument_keeps_its_default(options: dict[str, Any]) -> None:
     @tool_api(**options)
     def search(query: str, session: str = "own", *, context: Context) -> list[str]:
@@ -58,7 +60,11 @@ def test_hidden_arguments_keep_their_place() -> None:
 
 def test_hidden_fields_get_their_values() -> None:
     @tool_api(include_arguments=["a"])
-    def tool(a: int, b: int = pydantic.Field(2), c: list[int] = pydantic.Field(default_factory=list)) -> list[Any]:  # noqa: B008
+    def tool(
+        a: int,
+        b: int = pydantic.Field(2),
+        c: list[int] = pydantic.Field(default_factory=list),  # noqa: B008
+    ) -> list[Any]:
         return [a, b, c]
 
     assert call(Tool(tool), {"a": 1}) == [1, 2, []]
@@ -70,7 +76,10 @@ def test_a_required_argument_cannot_be_hidden() -> None:
 
     with pytest.raises(RegistrationError) as caught:
         Tool(tool)
-    assert (caught.value.parameter, "default" in caught.value.remedy) == ("parameter 'session'", True)
+    assert (caught.value.parameter, "default" in caught.value.remedy) == (
+        "parameter 'session'",
+        True,
+    )
 
 
 def test_an_argument_cannot_hide_behind_an_open_end() -> None:

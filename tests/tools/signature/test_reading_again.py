@@ -1,4 +1,6 @@
-"""Arguments that do not fit as sent: they are accepted if they have one reading that fits, and refused when strict."""
+"""Arguments that do not fit as sent: they are accepted if they have one reading that fits, and
+refused when strict.
+"""
 
 from __future__ import annotations
 
@@ -135,12 +137,21 @@ def test_what_does_not_fit_is_read_as_meant(hint: Any, sent: Any, meant: Any) ->
 def test_what_fits_is_never_touched(hint: Any, sent: Any) -> None:
     caller = RecordingCaller()
     assert takes(hint).arguments.bind({"x": copy.deepcopy(sent)}, False, caller)[1]["x"] == sent
-    assert takes(hint).arguments.bind({"x": copy.deepcopy(sent), "y": "3"}) == ((), {"x": sent, "y": 3})
+    assert takes(hint).arguments.bind({"x": copy.deepcopy(sent), "y": "3"}) == (
+        (),
+        {"x": sent, "y": 3},
+    )
     assert caller.logged == []
 
 
 def test_null_for_an_optional_argument_means_the_default() -> None:
-    def tool(a: int, b: int = 5, c: list[str] = ["x"], d: str = "d", e: int | None = 3) -> list[Any]:  # noqa: B006
+    def tool(
+        a: int,
+        b: int = 5,
+        c: list[str] = ["x"],  # noqa: B006
+        d: str = "d",
+        e: int | None = 3,
+    ) -> list[Any]:
         return [a, b, c, d, e]
 
     sent = {"a": 1, "b": None, "c": None, "d": None, "e": None}
@@ -228,9 +239,21 @@ def _error_of_python() -> str:
         (int, {"x": None, "y": "2"}, [("arguments.x", "null is not an integer")]),
         (int, {"y": "2"}, [("arguments.x", "is missing")]),
         (list[int], {"x": ["1", "b"], "y": None}, [("arguments.x[1]", '"b" is not an integer')]),
-        (list[int], {"x": '[1, "b"]', "y": "2"}, [("arguments.x", '"[1, \\"b\\"]" is not an array')]),
-        (Point, {"x": {"x": "1", "y": "b"}, "y": "2"}, [("arguments.x.y", '"b" is not an integer')]),
-        (dt.datetime, {"x": "2026-02-30T09:00:00", "y": "2"}, [("arguments.x", _error_of_python())]),
+        (
+            list[int],
+            {"x": '[1, "b"]', "y": "2"},
+            [("arguments.x", '"[1, \\"b\\"]" is not an array')],
+        ),
+        (
+            Point,
+            {"x": {"x": "1", "y": "b"}, "y": "2"},
+            [("arguments.x.y", '"b" is not an integer')],
+        ),
+        (
+            dt.datetime,
+            {"x": "2026-02-30T09:00:00", "y": "2"},
+            [("arguments.x", _error_of_python())],
+        ),
     ],
 )
 def test_what_is_refused_is_not_blamed_on_what_was_read(hint: Any, sent: Any, faults: Any) -> None:
@@ -248,13 +271,19 @@ def test_what_is_refused_is_not_blamed_on_what_was_read(hint: Any, sent: Any, fa
         ('{"n": "0"}', [("arguments.n", "0 is less than 1")]),
         (
             {"n": "0", "x": "b"},
-            [("arguments.n", "0 is less than 1"), ("arguments.x", '"b" is neither an integer nor null')],
+            [
+                ("arguments.n", "0 is less than 1"),
+                ("arguments.x", '"b" is neither an integer nor null'),
+            ],
         ),
         ({"n": "1", "x": "0"}, [("arguments.x", "0 is less than 1")]),
         ({"n": "1", "many": "[1, 2, 3]"}, [("arguments.many", "has 3 items, at most 2 are taken")]),
         (
             {"n": "1", "many": ["-1", "b"]},
-            [("arguments.many[0]", "-1 is less than 0"), ("arguments.many[1]", '"b" is not an integer')],
+            [
+                ("arguments.many[0]", "-1 is less than 0"),
+                ("arguments.many[1]", '"b" is not an integer'),
+            ],
         ),
         ({"n": "1", "many": ["0", "b"]}, [("arguments.many[1]", '"b" is not an integer')]),
     ],
@@ -298,8 +327,12 @@ DEEP = (5, 30, 100, 400)
 
 
 @pytest.mark.parametrize("depth", DEEP)
-@pytest.mark.parametrize("last", [{"side": 1}, {"side": 1.0}, {"side": "1"}, {"side": "x"}, {"side": None}, {}])
-def test_the_levels_of_a_union_that_contains_itself_do_not_multiply_the_work(depth: int, last: Any) -> None:
+@pytest.mark.parametrize(
+    "last", [{"side": 1}, {"side": 1.0}, {"side": "1"}, {"side": "x"}, {"side": None}, {}]
+)
+def test_the_levels_of_a_union_that_contains_itself_do_not_multiply_the_work(
+    depth: int, last: Any
+) -> None:
     # Unbounded, 30 levels take days.
     value = last
     for _ in range(depth):
@@ -321,7 +354,9 @@ def test_deep_or_long_texts_are_given_up_without_being_read() -> None:
 
 # Properties
 
-LAX = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAX = settings(
+    max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @LAX
@@ -345,7 +380,9 @@ def garbled(draw: st.DrawFn, value: Any) -> Any:
         value = [draw(garbled(item)) for item in value]
     elif isinstance(value, dict):
         value = {name: draw(garbled(member)) for name, member in value.items()}
-        value |= dict.fromkeys(draw(st.sets(st.sampled_from(["y", "x", "label", "count", "when", "zz"]), max_size=1)))
+        value |= dict.fromkeys(
+            draw(st.sets(st.sampled_from(["y", "x", "label", "count", "when", "zz"]), max_size=1))
+        )
     return json.dumps(value) if draw(st.integers(0, 5)) == 0 else value
 
 

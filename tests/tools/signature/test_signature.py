@@ -29,7 +29,9 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def test_a_function_becomes_a_description_and_a_schema() -> None:
-    def search(query: str, limit: Annotated[int, "How many."] = 5, *, exact: bool = False) -> list[str]:
+    def search(
+        query: str, limit: Annotated[int, "How many."] = 5, *, exact: bool = False
+    ) -> list[str]:
         """Search the web.
 
         Args:
@@ -155,7 +157,8 @@ def test_positional_parameters_are_passed_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "annotation", [Context, Special, Context | None, "Context", "Context | None", "Annotated[Context, 'x']"]
+    "annotation",
+    [Context, Special, Context | None, "Context", "Context | None", "Annotated[Context, 'x']"],
 )
 def test_the_context_is_found_by_its_type_and_hidden(annotation: Any) -> None:
     def tool(a: int, ctx: Any = None) -> None: ...
@@ -209,7 +212,10 @@ def test_methods_partials_and_callable_objects_are_read() -> None:
         return pow(base, exponent, modulus)
 
     find = read(Searcher().find)
-    assert (find.description, list(find.arguments.input_schema["properties"])) == ("Find it.", ["query", "limit"])
+    assert (find.description, list(find.arguments.input_schema["properties"])) == (
+        "Find it.",
+        ["query", "limit"],
+    )
     call = read(Searcher())
     assert (call.description, call.arguments.input_schema["required"]) == ("Call it.", ["query"])
     of_two = read(functools.partial(power, 2))
@@ -243,7 +249,11 @@ def test_asynchronous_functions_and_generators_are_told_apart() -> None:
         yield 1
 
     found = [read(each) for each in (coroutine, generator, stream)]
-    assert [(each.is_async, each.is_generator) for each in found] == [(True, False), (False, True), (True, True)]
+    assert [(each.is_async, each.is_generator) for each in found] == [
+        (True, False),
+        (False, True),
+        (True, True),
+    ]
     assert [each.returns.kind for each in found] == ["structured", "text", "structured"]
     assert found[2].returns.builtins([1, 2]) == [1, 2]
 
@@ -295,7 +305,11 @@ def test_a_result_without_annotation_is_still_made_plain() -> None:
         """Do."""
 
     found = read(tool).returns
-    assert (found.kind, found.output_schema, found.builtins({"a": (1, {2})})) == ("undeclared", None, {"a": [1, [2]]})
+    assert (found.kind, found.output_schema, found.builtins({"a": (1, {2})})) == (
+        "undeclared",
+        None,
+        {"a": [1, [2]]},
+    )
 
 
 def test_a_default_made_by_pydantic_is_shown_and_filled_in() -> None:
@@ -319,7 +333,9 @@ def test_a_default_made_by_pydantic_is_shown_and_filled_in() -> None:
 
 
 def test_pydantics_further_means_go_through_pydantic() -> None:
-    def tool(a: Annotated[str, pydantic.StringConstraints(to_upper=True, max_length=3)]) -> None: ...
+    def tool(
+        a: Annotated[str, pydantic.StringConstraints(to_upper=True, max_length=3)],
+    ) -> None: ...
 
     found = read(tool).arguments
     assert found.input_schema["properties"]["a"] == {"type": "string", "maxLength": 3}
@@ -395,7 +411,9 @@ def test_a_function_that_returns_the_generator_of_another_one_answers_as_that() 
 def test_words_in_the_place_of_a_type_are_told_where_they_belong() -> None:
     def count(limit: "how many") -> None: ...  # type: ignore[valid-type]  # noqa: F722
 
-    with pytest.raises(RegistrationError, match=r"the annotation 'how many' is no type; .*Annotated\[int, "):
+    with pytest.raises(
+        RegistrationError, match=r"the annotation 'how many' is no type; .*Annotated\[int, "
+    ):
         read_signature(count, tool="count")
 
 
@@ -408,7 +426,9 @@ def test_a_generic_function_is_called_as_its_dispatch_wants_it() -> None:
     def _(value: int, times: int = 1) -> str:
         return "number" * times
 
-    assert [Tool(kind).run({"value": value, "times": 2}, RecordingCaller()) for value in ("a", 5)] == [
+    assert [
+        Tool(kind).run({"value": value, "times": 2}, RecordingCaller()) for value in ("a", 5)
+    ] == [
         "thingthing",
         "numbernumber",
     ]
@@ -443,10 +463,18 @@ def _open(a: int, *rest: str, b: bool = True, **more: float) -> None: ...
 def _wrapping(*positional: Any, **keywords: Any) -> None: ...
 
 
-@pytest.mark.parametrize("function", [_plain, _open, _wrapping, functools.partial(_plain, 1), len, lambda: None])
+@pytest.mark.parametrize(
+    "function", [_plain, _open, _wrapping, functools.partial(_plain, 1), len, lambda: None]
+)
 def test_a_function_declares_the_parameters_that_inspect_finds(function: Any) -> None:
-    found = [(p.name, int(p.kind), p.default, p.annotation) for p in inspect.signature(function).parameters.values()]
+    found = [
+        (p.name, int(p.kind), p.default, p.annotation)
+        for p in inspect.signature(function).parameters.values()
+    ]
     every = parameters_of(function).every
     empty = inspect.Parameter.empty
-    declared = [(p.name, p.kind, *(empty if x is EMPTY else x for x in (p.default, p.annotation))) for p in every]
+    declared = [
+        (p.name, p.kind, *(empty if x is EMPTY else x for x in (p.default, p.annotation)))
+        for p in every
+    ]
     assert declared == found

@@ -1,4 +1,6 @@
-"""Executors: registered, found, and framed so that a step's status is kept whatever `execute` does."""
+"""Executors: registered, found, and framed so that a step's status is kept whatever `execute`
+does.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def completed(state: str, name: str = "XXX") -> dict[str, Any]:
 
 
 def test_the_class_of_the_document_runs_as_it_is_written() -> None:
-    @Executor.register(executor_type="tool", executor_name="XXX")  # 注册具体工具名到类型 "tool", 名称 "XXX"
+    @Executor.register(
+        executor_type="tool", executor_name="XXX"
+    )  # 注册具体工具名到类型 "tool", 名称 "XXX"
     class XXXTool(Executor):
         def __init__(self) -> None:
             super().__init__()  # 调用父类的构造方法
@@ -82,7 +86,12 @@ def test_an_override_that_reports_by_itself_is_told_of_no_status_twice() -> None
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             agent_state["agent_step"].update_step_status(step_id, "running")
             agent_state["agent_step"].update_step_status(step_id, "failed")
-            message = {"agent_id": "agent-1", "role": "librarian", "stage_id": "stage-1", "content": "mine"}
+            message = {
+                "agent_id": "agent-1",
+                "role": "librarian",
+                "stage_id": "stage-1",
+                "content": "mine",
+            }
             return {"send_shared_message": message}
 
     steps = one_step()
@@ -121,7 +130,9 @@ def test_an_exception_fails_the_step_and_goes_to_the_log(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("returned", [[1], "text", 5])
-def test_an_output_that_is_no_dict_fails_the_step(returned: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_output_that_is_no_dict_fails_the_step(
+    returned: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     class Odd(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
             return returned
@@ -242,7 +253,9 @@ STEP = SimpleNamespace(task_id="task-1", stage_id="stage-1", step_id="1")
     [
         Journal([STEP]),
         Journal({"task_id": "task-1", "stage_id": "stage-1", "status": "init"}),
-        SimpleNamespace(update_step_status=lambda *_: None, todo_list=[SimpleNamespace(step_id="0"), STEP]),
+        SimpleNamespace(
+            update_step_status=lambda *_: None, todo_list=[SimpleNamespace(step_id="0"), STEP]
+        ),
         SimpleNamespace(update_step_status=lambda *_: None, todo_list={"x": STEP}),
         SimpleNamespace(update_step_status=lambda *_: None, todo_list=todo(STEP)),
     ],
@@ -280,9 +293,18 @@ def test_a_step_that_is_off_the_list_as_soon_as_it_begins_ends_as_well() -> None
         ({}, "agent_state has no 'agent_step'"),
         ({"agent_step": Journal(), "role": "r"}, "agent_state has no 'agent_id'"),
         ({"agent_step": Journal(), "agent_id": "a"}, "agent_state has no 'role'"),
-        (state_of(object()), "it must have update_step_status(step_id, status), and get_step(step_id) or a todo_list"),
+        (
+            state_of(object()),
+            (
+                "it must have update_step_status(step_id, status), and get_step(step_id) or a"
+                " todo_list"
+            ),
+        ),
         (state_of(Journal(SimpleNamespace(task_id="t"))), "the step has no stage_id"),
-        (state_of(SimpleNamespace(update_step_status=None, get_step=lambda _: [])), "agent_step has no step '1'"),
+        (
+            state_of(SimpleNamespace(update_step_status=None, get_step=lambda _: [])),
+            "agent_step has no step '1'",
+        ),
     ],
 )
 def test_what_is_missing_is_named_before_anything_is_done(state: dict[str, Any], told: str) -> None:

@@ -47,7 +47,9 @@ def test_the_prompt_has_the_two_texts_of_the_author() -> None:
         ("%(x)s $x {x}", {}, "%(x)s $x {x}"),
     ],
 )
-def test_neither_author_nor_user_can_reach_more_than_the_values(prompt: str, values: dict[str, str], told: str) -> None:
+def test_neither_author_nor_user_can_reach_more_than_the_values(
+    prompt: str, values: dict[str, str], told: str
+) -> None:
     config = ToolConfig(name="rag", description="", tool_prompt=prompt)
 
     assert instruction_prompt(config, values).partition("\n")[0] == told
@@ -92,14 +94,20 @@ def test_the_last_complete_block_is_the_instruction(answer: str, instruction: An
 
 plain = st.text(st.characters(exclude_characters="<", exclude_categories=["Cs"]))
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["<RAG>", "</RAG>", "```"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(["<RAG>", "</RAG>", "```"]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=5,
 )
 
 
 @given(plain, st.dictionaries(st.text(), values), plain, st.sampled_from(["\n", "", " "]))
-def test_any_json_comes_back_from_any_prose(before: str, value: Any, after: str, space: str) -> None:
+def test_any_json_comes_back_from_any_prose(
+    before: str, value: Any, after: str, space: str
+) -> None:
     block = f"<RAG>{space}{json.dumps(value, ensure_ascii=False)}{space}</RAG>"
 
     assert parse_instruction(before + block + after, RAG) == value
@@ -126,11 +134,23 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ("x</RAG>", NONE),
         ('<RAG q="x">y</RAG>', NONE),
         ("<OCR>x</OCR>", "The block is for OCR, but it must be for rag: write <RAG>...</RAG>."),
-        ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write only one for rag."),
+        (
+            "<OCR>x</OCR><RAG>y</RAG>",
+            "There are blocks for rag and for OCR; write only one for rag.",
+        ),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),
-        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is not valid JSON: "a" occurs twice in one object.'),
-        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not valid JSON: nan is not a number in JSON"),
-        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not valid JSON: inf is not a number in JSON"),
+        (
+            '<RAG>{"a": 1, "a": 2}</RAG>',
+            'begins like JSON, but is not valid JSON: "a" occurs twice in one object.',
+        ),
+        (
+            '<RAG>{"a": NaN}</RAG>',
+            "begins like JSON, but is not valid JSON: nan is not a number in JSON",
+        ),
+        (
+            '<RAG>{"a": 1e999}</RAG>',
+            "begins like JSON, but is not valid JSON: inf is not a number in JSON",
+        ),
         (
             '<RAG>{"a": 1}{"b": 2}</RAG>',
             "begins like JSON, but is not valid JSON: Extra data: line 1 column 9 (char 8).",
@@ -139,7 +159,9 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not valid JSON: "),
     ],
 )
-def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(answer: str, told: str) -> None:
+def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(
+    answer: str, told: str
+) -> None:
     with pytest.raises(InstructionError) as caught:
         parse_instruction(answer, RAG, others=[RAG, OCR, "other"])
     assert told in str(caught.value)
@@ -152,7 +174,10 @@ def test_an_instruction_is_checked_against_what_the_tool_takes() -> None:
     assert parse_instruction('<RAG>{"n": 3}</RAG>', config) == {"n": 3}
     with pytest.raises(InstructionError) as caught:
         parse_instruction('<RAG>{"n": "three"}</RAG>', config)
-    assert str(caught.value) == 'The instruction for rag is invalid:\ninstruction.n: "three" is not an integer'
+    assert (
+        str(caught.value)
+        == 'The instruction for rag is invalid:\ninstruction.n: "three" is not an integer'
+    )
     with pytest.raises(InstructionError, match='"three" is not an object'):
         parse_instruction("<RAG>three</RAG>", config)
 

@@ -75,7 +75,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def tool(folder: Path, text: str, name: str = "tool.yaml") -> Tool:
-    (folder / name).write_text("use_guide: {tool_name: tool, description: Does it.}\n" + text, "utf-8")
+    (folder / name).write_text(
+        "use_guide: {tool_name: tool, description: Does it.}\n" + text, "utf-8"
+    )
     (made,) = tools_of(load_tool_config(folder / name))
     return made
 
@@ -88,7 +90,9 @@ def told(made: Tool, **arguments: Any) -> Any:
     return answer.get("structuredContent", answer["content"][0]["text"])
 
 
-def test_a_function_is_described_by_its_yaml_and_keeps_what_its_decorator_says(folder: Path) -> None:
+def test_a_function_is_described_by_its_yaml_and_keeps_what_its_decorator_says(
+    folder: Path,
+) -> None:
     made = tool(folder, "function: things:add\ntitle: Plus")
 
     entry = made.describe()
@@ -104,16 +108,23 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
     assert told(made, a=2) == {"result": 3}
     with pytest.raises(ArgumentsError, match="less than 0"):
         told(made, a=-1)
-    with_default = tool(folder, "function: things:add\nparameters: {a: int, b: {type: integer, default: 5}}")
+    with_default = tool(
+        folder, "function: things:add\nparameters: {a: int, b: {type: integer, default: 5}}"
+    )
     assert told(with_default, a=2) == {"result": 7}
-    assert told(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {"x": "y"}
+    assert told(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {
+        "x": "y"
+    }
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("function: things:ad", "function: things: no function 'ad', did you mean 'add'?"),
-        ("function: thing:add", "function: no module 'thing', neither next to this file nor installed"),
+        (
+            "function: thing:add",
+            "function: no module 'thing', neither next to this file nor installed",
+        ),
         ("function: things:Kit", "function: Kit is a class, not a function"),
         ("function: things:kit", "function: kit is of type Kit, not a function"),
         ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),
@@ -126,12 +137,17 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
             "parameters: they do not match the function: missing a required argument: 'a'",
         ),
         ("function: things:add\noutput_schema: {$ref: '#/x'}", "the output schema"),
-        ("executor: things:Ecko", "executor: things registers no executor 'Ecko', did you mean 'Echo'?"),
+        (
+            "executor: things:Ecko",
+            "executor: things registers no executor 'Ecko', did you mean 'Echo'?",
+        ),
         ("executor: Echo", "executor: there is no executor 'Echo'"),
         ("", "nothing runs it; set command, function or executor, or write an executor in tool.py"),
     ],
 )
-def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(folder: Path, text: str, fault: str) -> None:
+def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(
+    folder: Path, text: str, fault: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         tool(folder, text)
     assert fault in str(caught.value)
@@ -141,7 +157,9 @@ def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(folder: Path, 
 def test_an_executor_is_found_by_name_by_module_or_beside_the_file(folder: Path) -> None:
     named = tool(folder, "executor: things:ECHO")
     registered = tool(folder, "executor: echo")
-    (folder / "tool.py").write_text(MODULE.replace('"Echo"', '"TOOL"').replace('"later"', '"never"'), "utf-8")
+    (folder / "tool.py").write_text(
+        MODULE.replace('"Echo"', '"TOOL"').replace('"later"', '"never"'), "utf-8"
+    )
     beside = tool(folder, "", "tool_config.yaml")
     sys.modules.pop("tool")
 
@@ -150,9 +168,13 @@ def test_an_executor_is_found_by_name_by_module_or_beside_the_file(folder: Path)
 
 
 def test_a_file_that_belongs_to_a_module_wants_its_executor(folder: Path) -> None:
-    (folder / "things_config.yaml").write_text("use_guide: {tool_name: things, description: d}", "utf-8")
+    (folder / "things_config.yaml").write_text(
+        "use_guide: {tool_name: things, description: d}", "utf-8"
+    )
 
-    with pytest.raises(ConfigError, match=r"things registers no executor 'things'\. Known: Echo, later"):
+    with pytest.raises(
+        ConfigError, match=r"things registers no executor 'things'\. Known: Echo, later"
+    ):
         tools_of(load_tool_config(folder / "things_config.yaml"))
 
 
@@ -165,8 +187,13 @@ def test_a_file_that_belongs_to_a_module_wants_its_executor(folder: Path) -> Non
         ("{a: 1}", "{a: 1}"),
     ],
 )
-def test_an_executor_gets_what_is_in_the_block_or_all_there_is(folder: Path, instruction: str, said: Any) -> None:
-    assert told(tool(folder, "executor: things:Echo"), instruction=instruction) == {"said": said, "text": instruction}
+def test_an_executor_gets_what_is_in_the_block_or_all_there_is(
+    folder: Path, instruction: str, said: Any
+) -> None:
+    assert told(tool(folder, "executor: things:Echo"), instruction=instruction) == {
+        "said": said,
+        "text": instruction,
+    }
 
 
 def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(folder: Path) -> None:
@@ -192,7 +219,10 @@ def test_a_step_that_failed_with_a_shared_message_fails_with_it(folder: Path) ->
 
 
 def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:
-    made = tool(folder, "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}")
+    made = tool(
+        folder,
+        "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}",
+    )
 
     assert told(made, query="tea")["said"] == {"query": "tea", "most": 3}
 
@@ -220,8 +250,12 @@ def test_executors_are_served_without_yaml_and_as_objects(folder: Path) -> None:
 
 @pytest.mark.process
 def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
-    (folder / "a.yaml").write_text("use_guide: {tool_name: a, description: d}\ncommand: [echo, '{*}']", "utf-8")
-    (folder / "b.yaml").write_text("use_guide: {tool_name: b, description: d}\ncommand: [cat]\nstdin: '{*}'", "utf-8")
+    (folder / "a.yaml").write_text(
+        "use_guide: {tool_name: a, description: d}\ncommand: [echo, '{*}']", "utf-8"
+    )
+    (folder / "b.yaml").write_text(
+        "use_guide: {tool_name: b, description: d}\ncommand: [cat]\nstdin: '{*}'", "utf-8"
+    )
 
     made = tools_of(list(load_tool_configs(folder).values()))
 

@@ -41,11 +41,17 @@ def test_no_order_of_updates_leads_anywhere_but_forward(statuses: list[str]) -> 
     ("status", "following", "told"),
     [
         ("init", "finished", "is init and cannot become finished; it can become running"),
-        ("finished", "running", "is finished and cannot become running; add a new step to do it again"),
+        (
+            "finished",
+            "running",
+            "is finished and cannot become running; add a new step to do it again",
+        ),
         ("init", "runing", "no status 'runing', did you mean 'running'?"),
     ],
 )
-def test_an_impossible_status_is_refused_and_the_way_told(status: str, following: str, told: str) -> None:
+def test_an_impossible_status_is_refused_and_the_way_told(
+    status: str, following: str, told: str
+) -> None:
     one = step(execution_state=status)
 
     with pytest.raises(StepError) as caught:

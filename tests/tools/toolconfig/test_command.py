@@ -1,4 +1,6 @@
-"""Command lines with places: which words come of which arguments, and what an outcome means. Nothing is run here."""
+"""Command lines with places: which words come of which arguments, and what an outcome means.
+Nothing is run here.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from toolwire_tools.toolconfig.command import CommandResult, Place, ToolCommand,
 
 
 def command(*words: str | list[str], **more: Any) -> ToolCommand:
-    parsed = tuple(tuple(map(parse, word)) if isinstance(word, list) else parse(word) for word in words)
+    parsed = tuple(
+        tuple(map(parse, word)) if isinstance(word, list) else parse(word) for word in words
+    )
     return ToolCommand(program="/bin/tool", words=parsed, cwd="/", **more)
 
 
@@ -56,7 +60,9 @@ def test_a_value_is_never_read_as_a_template(value: str, others: dict[str, str])
 
 # --- command lines ---
 
-values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(lambda t: t[:1] != "-")
+values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(
+    lambda t: t[:1] != "-"
+)
 
 
 @given(values, values)
@@ -68,18 +74,39 @@ def test_whatever_is_passed_each_place_is_one_word(first: str, second: str) -> N
 
 @pytest.mark.parametrize(
     ("value", "word"),
-    [(3, "3"), (True, "true"), (1.5, "1.5"), (["a b", None], '["a b",null]'), ({"a": "ü"}, '{"a":"ü"}'), ("", "")],
+    [
+        (3, "3"),
+        (True, "true"),
+        (1.5, "1.5"),
+        (["a b", None], '["a b",null]'),
+        ({"a": "ü"}, '{"a":"ü"}'),
+        ("", ""),
+    ],
 )
 def test_what_is_no_text_is_written_as_json(value: Any, word: str) -> None:
     assert words(command("{a}"), a=value) == [word]
 
 
 def test_what_may_be_absent_is_left_out_with_all_that_belongs_to_it() -> None:
-    made = command("-n", ["--max", "{limit}"], "{path?}", "--in={path?}", "{loud?--verbose}", defaults={"loud": False})
+    made = command(
+        "-n",
+        ["--max", "{limit}"],
+        "{path?}",
+        "--in={path?}",
+        "{loud?--verbose}",
+        defaults={"loud": False},
+    )
 
     assert words(made) == ["-n"]
     assert words(made, path=None, limit=None) == ["-n"]
-    assert words(made, limit=0, path="p", loud=True) == ["-n", "--max", "0", "p", "--in=p", "--verbose"]
+    assert words(made, limit=0, path="p", loud=True) == [
+        "-n",
+        "--max",
+        "0",
+        "p",
+        "--in=p",
+        "--verbose",
+    ]
 
 
 def test_a_default_stands_where_nothing_is_passed() -> None:
@@ -114,7 +141,9 @@ def test_a_nul_is_refused_where_no_program_could_be_given_it() -> None:
 
 
 def test_standard_input_and_environment_have_places_too() -> None:
-    made = command(stdin=parse("{*}"), env={"A": parse("<{a}>"), "B": parse("{b?}")}, defaults={"c": 1})
+    made = command(
+        stdin=parse("{*}"), env={"A": parse("<{a}>"), "B": parse("{b?}")}, defaults={"c": 1}
+    )
 
     invocation = made.invocation({"a": "ä"})
 
@@ -126,7 +155,9 @@ def test_standard_input_and_environment_have_places_too() -> None:
 # --- outcomes ---
 
 
-def finished(status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0) -> CommandResult:
+def finished(
+    status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0
+) -> CommandResult:
     return CommandResult(status, output, len(output) + more, errors, len(errors) + more)
 
 
@@ -143,21 +174,34 @@ def test_text_that_was_cut_says_so_and_ends_with_a_whole_letter() -> None:
 
 
 def test_json_is_exact() -> None:
-    assert command(output="json").outcome(finished(output=b'{"n": 18446744073709551617}')) == {"n": 2**64 + 1}
+    assert command(output="json").outcome(finished(output=b'{"n": 18446744073709551617}')) == {
+        "n": 2**64 + 1
+    }
 
 
 @pytest.mark.parametrize(
     ("made", "ended", "told"),
     [
-        (command(), finished(3, errors=b"no such file\n"), "tool ended with exit status 3.\nno such file"),
-        (command(), finished(1, output=b"usage: tool"), "tool ended with exit status 1.\nusage: tool"),
+        (
+            command(),
+            finished(3, errors=b"no such file\n"),
+            "tool ended with exit status 3.\nno such file",
+        ),
+        (
+            command(),
+            finished(1, output=b"usage: tool"),
+            "tool ended with exit status 1.\nusage: tool",
+        ),
         (command(), finished(1), "tool ended with exit status 1."),
         (command(), finished(-9), "tool was killed by signal 9 (SIGKILL)."),
         (command(), finished(-200), "tool was killed by signal 200."),
         (
             command(),
             finished(2, errors=b"\xbcthe end", more=7000),
-            "tool ended with exit status 2.\n(The end of its output; 7,000 bytes before it were cut.)\nthe end",
+            (
+                "tool ended with exit status 2.\n(The end of its output; 7,000 bytes before it were"
+                " cut.)\nthe end"
+            ),
         ),
         (
             command(output="json"),
@@ -172,11 +216,16 @@ def test_json_is_exact() -> None:
         (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
     ],
 )
-def test_a_failure_tells_the_status_and_the_last_words(made: ToolCommand, ended: CommandResult, told: str) -> None:
+def test_a_failure_tells_the_status_and_the_last_words(
+    made: ToolCommand, ended: CommandResult, told: str
+) -> None:
     with pytest.raises(ToolError) as caught:
         made.outcome(ended)
     assert str(caught.value) == told
 
 
 def test_a_status_that_the_author_calls_success_is_one() -> None:
-    assert command(success=frozenset([0, 1])).outcome(finished(1, b"nothing found\n")) == "nothing found"
+    assert (
+        command(success=frozenset([0, 1])).outcome(finished(1, b"nothing found\n"))
+        == "nothing found"
+    )

@@ -1,4 +1,6 @@
-"""Tools described in YAML: what a file may say, and that every fault of it is told, with its place."""
+"""Tools described in YAML: what a file may say, and that every fault of it is told, with its
+place.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,18 @@ from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
 from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function, ToolConfig
 from toolwire_tools.toolconfig.reader import config_of, documents
 
-PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
+PARTS = [
+    "type",
+    "default",
+    "enum",
+    "required",
+    "name",
+    "properties",
+    "items",
+    "description",
+    "minimum",
+    "tool_name",
+]
 KEYS = list(load("tool-library")["$defs"]["entry"]["properties"])
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
 
@@ -52,7 +65,9 @@ STANDARD = """
 def test_the_standard_file_is_read_and_its_prompts_may_be_empty(write: Any) -> None:
     path = write(STANDARD.format(name="rag", description="检索知识库"), "rag_config.yaml")
 
-    assert load_tool_config(path) == ToolConfig(name="rag", description="检索知识库", file=path, line=7)
+    assert load_tool_config(path) == ToolConfig(
+        name="rag", description="检索知识库", file=path, line=7
+    )
 
 
 def test_the_standard_file_as_it_is_printed_lacks_names_and_descriptions(write: Any) -> None:
@@ -106,7 +121,10 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
 
     assert faults(str(tmp_path)) == [
         "a.yaml:1: use_guide.description: is missing",
-        "a.yaml:1: use_guide.descripton: is unknown; did you mean description? Known here: description, tool_name",
+        (
+            "a.yaml:1: use_guide.descripton: is unknown; did you mean description? Known here:"
+            " description, tool_name"
+        ),
         'b.yaml:2: timeout_seconds: "soon" is not a number',
         "b.yaml:3: read_only: yes is read as true; write that, or put it in quotes",
         "c.yaml:1: this is not YAML: expected the node content, but found '<stream end>'",
@@ -125,8 +143,16 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
             GUIDE,
             "1: 'tool' is not 'ocr', the name of the file; rename one of them",
         ),
-        ("tool.yaml", GUIDE + "use_prompt: {tool_name: spade}", ":2: use_prompt.tool_name: 'spade' is not 'tool'"),
-        ("tool.yaml", GUIDE + "use_prompt: {tool_prompt: x}", "2: use_prompt.tool_name: is missing"),
+        (
+            "tool.yaml",
+            GUIDE + "use_prompt: {tool_name: spade}",
+            ":2: use_prompt.tool_name: 'spade' is not 'tool'",
+        ),
+        (
+            "tool.yaml",
+            GUIDE + "use_prompt: {tool_prompt: x}",
+            "2: use_prompt.tool_name: is missing",
+        ),
         (
             "tool.yaml",
             GUIDE.replace("tool,", "a b,"),
@@ -151,7 +177,9 @@ def test_a_tool_has_one_name(write: Any, name: str, text: str, told: str) -> Non
 
 @pytest.mark.parametrize("name", ["Tool", "TOOL", "tool"])
 def test_names_may_differ_in_the_case_of_letters(write: Any, name: str) -> None:
-    path = write(GUIDE.replace("tool,", f"{name},") + "use_prompt: {tool_name: tool}", "tool_config.yaml")
+    path = write(
+        GUIDE.replace("tool,", f"{name},") + "use_prompt: {tool_name: tool}", "tool_config.yaml"
+    )
 
     assert load_tool_config(path).name == name
 
@@ -160,7 +188,10 @@ def test_names_may_differ_in_the_case_of_letters(write: Any, name: str) -> None:
 
 A_AND_B = {
     "type": "object",
-    "properties": {"a": {"type": "string", "description": "A."}, "b": {"type": "integer", "default": 3}},
+    "properties": {
+        "a": {"type": "string", "description": "A."},
+        "b": {"type": "integer", "default": 3},
+    },
     "additionalProperties": False,
     "required": ["a"],
 }
@@ -169,8 +200,14 @@ A_AND_B = {
 @pytest.mark.parametrize(
     "text",
     [
-        "parameters: [{name: a, type: STRING, description: A.}, {name: b, type: Integer, default: 3}]",
-        "parameters: [{name: a, type: STRING, description: A.}, {name: b, type: int, default: 3}]\nrequired: [a]",
+        (
+            "parameters: [{name: a, type: STRING, description: A.}, {name: b, type: Integer,"
+            " default: 3}]"
+        ),
+        (
+            "parameters: [{name: a, type: STRING, description: A.}, {name: b, type: int, default:"
+            " 3}]\nrequired: [a]"
+        ),
         "parameters: {a: {type: str, description: A.}, b: {type: integer, default: 3}}",
         f"input_schema: {A_AND_B!r}".replace("False", "false"),
     ],
@@ -213,18 +250,36 @@ def test_a_parameter_may_say_what_json_schema_can(write: Any) -> None:
         ("parameters:", "parameters: it is empty, which is neither an object nor an array"),
         ("parameters: query", 'parameters: "query" is neither an object nor an array'),
         ("parameters: [query]", 'parameters[0]: "query" is not an object'),
-        ("parameters: [{name: a}, {name: a}]", "parameters[1]: the parameter 'a' is defined twice; keep one"),
+        (
+            "parameters: [{name: a}, {name: a}]",
+            "parameters[1]: the parameter 'a' is defined twice; keep one",
+        ),
         ("parameters: {a: 5}", "parameters.a: 5 is neither an object nor a string nor null"),
         ("parameters: {a: strin}", "parameters.a.type: no type 'strin', did you mean 'string'?"),
         ("parameters: {a: {typ: string}}", "parameters.a.typ: is unknown; did you mean type?"),
-        ("parameters: [{name: a, requird: true}]", "parameters[0].requird: is unknown; did you mean required?"),
-        ("parameters: {a: {x-unit: kg, typ: string}}", "parameters.a.typ: is unknown; did you mean type?"),
+        (
+            "parameters: [{name: a, requird: true}]",
+            "parameters[0].requird: is unknown; did you mean required?",
+        ),
+        (
+            "parameters: {a: {x-unit: kg, typ: string}}",
+            "parameters.a.typ: is unknown; did you mean type?",
+        ),
         (
             "parameters: {a: {colour: red}}",
-            "parameters.a.colour: is unknown; write words of JSON Schema, such as type and description",
+            (
+                "parameters.a.colour: is unknown; write words of JSON Schema, such as type and"
+                " description"
+            ),
         ),
-        ("parameters: {a: {type: string, minLength: x}}", 'parameters.a.minLength: "x" is not an integer'),
-        ("parameters: {a: {type: integer, default: x}}", 'parameters.a.default: "x" is not an integer'),
+        (
+            "parameters: {a: {type: string, minLength: x}}",
+            'parameters.a.minLength: "x" is not an integer',
+        ),
+        (
+            "parameters: {a: {type: integer, default: x}}",
+            'parameters.a.default: "x" is not an integer',
+        ),
         ("parameters: [{name: a}]\nrequired: [b]", "required[0]: no parameter 'b'"),
         ("parameters: [{name: a}]\nrequired: a", 'required: "a" is not an array'),
         ("required: [a]", "required: it needs parameters as well"),
@@ -268,7 +323,7 @@ def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Pa
         timeout_seconds: 10
         read_only: true
         output_schema: {type: object}
-    """
+    """  # noqa: E501
     config = load_tool_config(write(text))
 
     assert config.binding == ToolCommand(
@@ -291,7 +346,9 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
     def binding(text: str) -> Any:
         return load_tool_config(write(GUIDE + text)).binding
 
-    assert binding("function: package.module:Kit.method") == Function("Kit.method", "package.module")
+    assert binding("function: package.module:Kit.method") == Function(
+        "Kit.method", "package.module"
+    )
     assert binding("executor: rag") == ExecutorName("rag")
     assert binding("executor: module:rag") == ExecutorName("rag", "module")
     assert binding("") is None
@@ -302,8 +359,10 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
     [
         (
             "command: echo hi | wc",
-            "command: it is one text: write a list of words such as [grep, -n, '{pattern}'], "
-            "or let a shell run it with shell: true",
+            (
+                "command: it is one text: write a list of words such as [grep, -n, '{pattern}'], "
+                "or let a shell run it with shell: true"
+            ),
         ),
         ("command: [echo, hi]\nshell: true", "command: with shell: true it is one text"),
         ("shell: true", "shell: it needs command as well"),
@@ -319,17 +378,29 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
             "command[1]: no parameter 'fil', did you mean 'file'?",
         ),
         ('command: [awk, "{print $1}"]', "write {{ and }} for braces"),
-        ('command: [echo, "{"]', "command[1]: the '{' at character 1 is in no placeholder; write '{{'"),
-        ('command: [echo, true, "{instruction}"]', "command[1]: true is neither a string or an integer nor an array"),
+        (
+            'command: [echo, "{"]',
+            "command[1]: the '{' at character 1 is in no placeholder; write '{{'",
+        ),
+        (
+            'command: [echo, true, "{instruction}"]',
+            "command[1]: true is neither a string or an integer nor an array",
+        ),
         (
             "parameters: {a: string}\ncommand: [echo]",
             "command: the parameter 'a' is not used; write {a} where it goes",
         ),
         (
             'parameters: {a: {required: false}}\ncommand: [echo, "{a}"]',
-            "command[1]: a call may omit 'a': write {a?}, put it in a list of its own, or give it a default",
+            (
+                "command[1]: a call may omit 'a': write {a?}, put it in a list of its own, or give"
+                " it a default"
+            ),
         ),
-        ('parameters: {a: string}\ncommand: [echo, "{a}"]\nstdin: "{b}"', "stdin: no parameter 'b'. Known: a"),
+        (
+            'parameters: {a: string}\ncommand: [echo, "{a}"]\nstdin: "{b}"',
+            "stdin: no parameter 'b'. Known: a",
+        ),
         ('command: [echo, "{*}"]\nenv: [A]', 'env: ["A"] is not an object'),
         ('command: [echo, "{*}"]\nenv: {A=B: x}', 'env: "A=B" does not match the pattern ^[^=]+$'),
         ('command: [echo, "{*}"]\nenv: {A: on}', "env.A: on is read as true"),
@@ -341,8 +412,14 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
         ),
         ('command: [echo, "{*}"]\nsuccess: 0', "success: 0 is not an array"),
         ('command: [echo, "{*}"]\nmax_output: lots', 'max_output: "lots" is not a number of bytes'),
-        ('command: [echo, "{*}"]\nallow_leading_dash: [x]', "allow_leading_dash[0]: no parameter 'x'"),
-        ('command: [echo, "{*}"]\nexecutor: x', "executor: only one of command, function, executor may be given"),
+        (
+            'command: [echo, "{*}"]\nallow_leading_dash: [x]',
+            "allow_leading_dash[0]: no parameter 'x'",
+        ),
+        (
+            'command: [echo, "{*}"]\nexecutor: x',
+            "executor: only one of command, function, executor may be given",
+        ),
         ("stdin: x", "stdin: it needs command as well"),
         ("function: f", 'function: "f" does not match the pattern ^.+:[^:]+$'),
         ("function: 'module:'", 'function: "module:" does not match the pattern ^.+:[^:]+$'),
@@ -372,8 +449,14 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
         ("use_guide: {}", "tool.yaml:1: use_guide.tool_name: is missing"),
         ("use_guide: x", 'tool.yaml:1: use_guide: "x" is not an object'),
         ("nmae: x\ndescription: y", "tool.yaml:1: nmae: is unknown; did you mean name?"),
-        ("name: x\ndescripton: y", "tool.yaml:2: descripton: is unknown; did you mean description?"),
-        ("title: x", "tool.yaml:1: name is missing; a tool has at least `name: ...` and `description: ...`"),
+        (
+            "name: x\ndescripton: y",
+            "tool.yaml:2: descripton: is unknown; did you mean description?",
+        ),
+        (
+            "title: x",
+            "tool.yaml:1: name is missing; a tool has at least `name: ...` and `description: ...`",
+        ),
         ("name: x", "tool.yaml:1: name: it needs description as well"),
         (GUIDE + "name: x\ndescription: d", "use_guide: only one of name, use_guide may be given"),
         (GUIDE + GUIDE, "tool.yaml:2: use_guide: this key occurs twice, first in line 1; keep one"),
@@ -382,14 +465,26 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
             "title: JSON has no values of the type timestamp; put it in quotes if text is meant",
         ),
         (GUIDE + "title: 1:30", "title: 1:30 is read as 90; write that, or put it in quotes"),
-        (GUIDE + "meta: {x: .inf}", "meta.x: .inf is not a number in JSON; put it in quotes if text is meant"),
+        (
+            GUIDE + "meta: {x: .inf}",
+            "meta.x: .inf is not a number in JSON; put it in quotes if text is meant",
+        ),
         (GUIDE + "meta: {1: x}", "meta: a key is not text; put it in quotes if text is meant"),
         (
             GUIDE + "meta: !!python/object/apply:os.system [id]",
-            "meta: JSON has no values of the type python/object/apply:os.system; put it in quotes if text is meant",
+            (
+                "meta: JSON has no values of the type python/object/apply:os.system; put it in"
+                " quotes if text is meant"
+            ),
         ),
-        (GUIDE + 'title: "\\ud800"', 'title: "\ud800" cannot be read as str: surrogates not allowed'),
-        (GUIDE + "meta: &m [*m]", "this is not YAML: aliases (*name) are not supported; repeat the value"),
+        (
+            GUIDE + 'title: "\\ud800"',
+            'title: "\ud800" cannot be read as str: surrogates not allowed',
+        ),
+        (
+            GUIDE + "meta: &m [*m]",
+            "this is not YAML: aliases (*name) are not supported; repeat the value",
+        ),
         (GUIDE + "a: \x07", "this is not YAML"),
         (GUIDE + "icons: [1]", "tool.yaml:2: icons[0]: 1 is not an object"),
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
@@ -412,7 +507,9 @@ def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) 
 def test_a_file_that_is_no_utf8_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "tool.yaml").write_bytes(b"# one\n# \xff\n")
 
-    assert faults(str(tmp_path / "tool.yaml")) == ["tool.yaml:2: it is not UTF-8; save it in that encoding"]
+    assert faults(str(tmp_path / "tool.yaml")) == [
+        "tool.yaml:2: it is not UTF-8; save it in that encoding"
+    ]
 
 
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
@@ -421,16 +518,23 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     assert load_tool_config(tmp_path / "tool.yaml").name == "tool"
 
 
-words = st.sampled_from(["tool", "a", "{a}", "{a?}", "{*}", "{", "", "-x", "string", "object", "json", "m:f", "1 MiB"])
+words = st.sampled_from(
+    ["tool", "a", "{a}", "{a?}", "{*}", "{", "", "-x", "string", "object", "json", "m:f", "1 MiB"]
+)
 anything = st.recursive(
     words | st.none() | st.booleans() | st.integers(-2, 9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words | st.sampled_from(PARTS), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(words | st.sampled_from(PARTS), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
 @given(st.dictionaries(st.sampled_from([*KEYS, "unknown"]), anything, max_size=5), st.booleans())
-def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any], with_guide: bool) -> None:
+def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(
+    said: dict[str, Any], with_guide: bool
+) -> None:
     if with_guide:
         said["use_guide"] = {"tool_name": "tool", "description": "d"}
     (document,) = documents(json.dumps(said), "tool.yaml")
@@ -438,11 +542,17 @@ def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any]
     config = config_of(document)
 
     assert document.faults or (isinstance(config, ToolConfig) and config.name == "tool")
-    if not document.faults and isinstance(config, ToolConfig) and isinstance(config.binding, ToolCommand):
+    if (
+        not document.faults
+        and isinstance(config, ToolConfig)
+        and isinstance(config.binding, ToolCommand)
+    ):
         with suppress(ConfigError):
             assert tool_of(config).describe()["name"] == "tool"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert faults(str(tmp_path / "none.yaml")) == ["none.yaml: it cannot be read: No such file or directory"]
+    assert faults(str(tmp_path / "none.yaml")) == [
+        "none.yaml: it cannot be read: No such file or directory"
+    ]
     assert "no YAML in this folder describes a tool" in faults(str(tmp_path))[0]

@@ -50,7 +50,9 @@ def test_a_file_may_be_a_list_of_tools_and_each_fault_has_its_line(write: Any) -
     ]
 
 
-def test_a_command_without_parameters_takes_none_unless_it_has_a_place_for_the_instruction(write: Any) -> None:
+def test_a_command_without_parameters_takes_none_unless_it_has_a_place_for_the_instruction(
+    write: Any,
+) -> None:
     def parameters(command: str) -> list[str]:
         tool = tool_of(load_tool_config(write(f"name: a\ndescription: A.\n{command}")))
         return list(tool.describe()["inputSchema"]["properties"])
@@ -64,7 +66,10 @@ def test_a_command_without_parameters_takes_none_unless_it_has_a_place_for_the_i
 def test_a_folder_has_flat_files_among_others(write: Any, tmp_path: Path) -> None:
     write(FLAT.replace("name: tool", "name: one").replace("\n    ", "\n"), "one.yaml")
     write("# a list\n" + dedent(LIST), "several.yaml")
-    write("name: shop\nservices:\n  db:\n    command: [postgres]\n    description: d\n", "compose.yaml")
+    write(
+        "name: shop\nservices:\n  db:\n    command: [postgres]\n    description: d\n",
+        "compose.yaml",
+    )
     write("name: Lint\ndescription: d\nruns:\n  using: composite\n", "action.yaml")
 
     assert list(load_tool_configs(tmp_path)) == ["one", "a", "b"]

@@ -1,4 +1,6 @@
-"""Commands that are really run: what they are given, what is read of them, and that nothing of them stays behind."""
+"""Commands that are really run: what they are given, what is read of them, and that nothing of them
+stays behind.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ pytestmark = [
 ]
 
 
-def invocation(*argv: str, stdin: bytes = b"", limit: int = 1000, cwd: str = "/", **env: str) -> Invocation:
+def invocation(
+    *argv: str, stdin: bytes = b"", limit: int = 1000, cwd: str = "/", **env: str
+) -> Invocation:
     return Invocation(list(argv), cwd, env, stdin, limit)
 
 
@@ -34,7 +38,9 @@ def ran(*argv: str, **more: Any) -> CommandResult:
     return anyio.run(run, invocation(*argv, **more))
 
 
-SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), os.environ.get('WORD')]))"
+SHOW = (
+    "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), os.environ.get('WORD')]))"
+)
 
 
 def test_a_command_gets_its_words_its_folder_and_its_environment(tmp_path: Path) -> None:
@@ -54,10 +60,19 @@ def test_a_command_reads_what_it_is_given_and_nothing_else() -> None:
 
 
 def test_output_is_kept_up_to_its_limit_and_read_to_its_end() -> None:
-    ended = ran("sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; printf end >&2; exit 7", limit=10)
+    ended = ran(
+        "sh",
+        "-c",
+        "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; printf end >&2; exit 7",
+        limit=10,
+    )
 
     assert (ended.status, ended.output, ended.output_bytes) == (7, b"\0" * 10, 300_000)
-    assert (len(ended.errors), ended.errors[-3:], ended.errors_bytes) == (MAX_ERROR_BYTES, b"end", 200_003)
+    assert (len(ended.errors), ended.errors[-3:], ended.errors_bytes) == (
+        MAX_ERROR_BYTES,
+        b"end",
+        200_003,
+    )
 
 
 def test_a_command_that_is_killed_says_by_which_signal() -> None:
@@ -67,7 +82,10 @@ def test_a_command_that_is_killed_says_by_which_signal() -> None:
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["no-such-program"], "no-such-program is not installed, or not on the PATH of this server."),
+        (
+            ["no-such-program"],
+            "no-such-program is not installed, or not on the PATH of this server.",
+        ),
         (["/no/such"], "/no/such cannot be started: No such file or directory: /no/such."),
         (["/"], "/ cannot be started: Permission denied: /."),
         (["true", "x" * 3_000_000], "true cannot be started: Argument list too long: true."),
@@ -85,7 +103,9 @@ def test_a_folder_that_is_gone_is_named() -> None:
 
 
 def is_running(file: Path) -> bool:
-    """Whether the process whose number is in *file* still runs; one that was killed may be waited for by nobody."""
+    """Whether the process whose number is in *file* still runs; one that was killed may be waited
+    for by nobody.
+    """
     with open(f"/proc/{file.read_text().strip()}/stat") as stat:
         return stat.read().rpartition(")")[2].split()[0] not in "ZX"
 
@@ -97,7 +117,9 @@ def is_gone(file: Path) -> bool:
         return True
 
 
-needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
+needs_proc = pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="looks at processes in /proc"
+)
 
 
 @needs_proc
@@ -112,10 +134,15 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) ->
 
 @needs_proc
 @pytest.mark.parametrize("way", ["ends", "is cancelled"])
-def test_what_has_left_the_group_and_its_parent_ends_with_the_command(tmp_path: Path, way: str) -> None:
+def test_what_has_left_the_group_and_its_parent_ends_with_the_command(
+    tmp_path: Path, way: str
+) -> None:
     pid = tmp_path / "pid"
     daemon = f"(setsid sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
-    script = f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done; {'' if way == 'ends' else 'sleep 1000'}"
+    script = (
+        f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done;"
+        f" {'' if way == 'ends' else 'sleep 1000'}"
+    )
 
     async def run_it() -> None:
         async with anyio.create_task_group() as tasks:
@@ -134,7 +161,10 @@ def test_what_has_left_the_group_and_its_parent_ends_with_the_command(tmp_path: 
 def test_what_has_left_the_group_with_a_cleared_environment_survives(tmp_path: Path) -> None:
     """A limit that the docs name: nothing leads from the command to such a process."""
     pid = tmp_path / "pid"
-    daemon = f"(setsid env -i /bin/sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
+    daemon = (
+        f"(setsid env -i /bin/sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000'"
+        " 3>&- &)"
+    )
     try:
         ran("sh", "-c", f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done")
         assert is_running(pid)
@@ -185,7 +215,9 @@ def test_a_command_that_is_cancelled_while_it_starts_leaves_nothing() -> None:
 
 
 def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocesses, "_TERMINATE_SECONDS", PATIENCE_SECONDS)  # it ends when the command does
+    monkeypatch.setattr(
+        subprocesses, "_TERMINATE_SECONDS", PATIENCE_SECONDS
+    )  # it ends when the command does
     begun, cleaned = tmp_path / "begun", tmp_path / "cleaned"
     script = f"trap 'touch {cleaned}; exit' TERM; touch {begun}; while :; do sleep 0.01; done"
 
@@ -201,7 +233,9 @@ def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert cleaned.exists()
 
 
-def test_so_many_commands_run_at_once_and_the_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_many_commands_run_at_once_and_the_others_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(subprocesses, "_AT_ONCE", 3)
     journal, go = tmp_path / "journal", tmp_path / "go"
     script = f"echo 1 >> {journal}; while ! [ -e {go} ]; do sleep 0.01; done; echo -1 >> {journal}"

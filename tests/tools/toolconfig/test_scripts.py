@@ -1,4 +1,6 @@
-"""Scripts for the shell: what a file may say, and that no argument is ever read as a part of the script."""
+"""Scripts for the shell: what a file may say, and that no argument is ever read as a part of the
+script.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from toolwire_tools.toolconfig.run_command import run
 def read(tmp_path: Path) -> Any:
     def read(script: str, parameters: Any = None, **more: Any) -> ToolCommand:
         parameters = {"a": "string", "b": "integer"} if parameters is None else parameters
-        tool = {"name": "t", "description": "d", "parameters": parameters, "shell": True, "command": script, **more}
+        tool = {
+            "name": "t",
+            "description": "d",
+            "parameters": parameters,
+            "shell": True,
+            "command": script,
+            **more,
+        }
         path = tmp_path / "tool.yaml"
         path.write_text(json.dumps(tool), "utf-8")
         binding = load_tool_config(path).binding
@@ -32,7 +41,9 @@ def read(tmp_path: Path) -> Any:
     return read
 
 
-def test_each_parameter_is_a_variable_and_an_absent_one_is_removed(read: Any, tmp_path: Path) -> None:
+def test_each_parameter_is_a_variable_and_an_absent_one_is_removed(
+    read: Any, tmp_path: Path
+) -> None:
     script = """grep "$a" | head -n $b | awk '{print $1}'"""
     parameters = {"a": "string", "b": {"type": "integer", "required": False}, "max-size": "integer"}
 
@@ -100,7 +111,9 @@ def test_text_in_double_quotes_and_numbers_anywhere_may_be_used(read: Any, scrip
         ("echo $b", "the parameter 'a' is not used; write \"$a\" where it goes"),
     ],
 )
-def test_a_script_that_splits_or_forgets_an_argument_is_refused(read: Any, script: str, told: str) -> None:
+def test_a_script_that_splits_or_forgets_an_argument_is_refused(
+    read: Any, script: str, told: str
+) -> None:
     with pytest.raises(ConfigError, match="command") as caught:
         read(script)
     assert any(told in str(fault) for fault in caught.value.faults)
@@ -108,7 +121,9 @@ def test_a_script_that_splits_or_forgets_an_argument_is_refused(read: Any, scrip
 
 @pytest.mark.parametrize("name", ["PATH", "IFS", "LD_PRELOAD", "max-size", "größe", "1st"])
 def test_a_variable_cannot_be_one_of_the_system(read: Any, name: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be a variable, whose name begins with a small letter"):
+    with pytest.raises(
+        ConfigError, match="cannot be a variable, whose name begins with a small letter"
+    ):
         read(f'echo "${name}"', {name: "string"})
 
 
@@ -121,7 +136,21 @@ NAMES = [f"v{number}" for number in range(8)]
 SHOW = "printf '%s\\n' ok | cat; printf '%s\\0' " + " ".join(f'"${name}"' for name in NAMES)
 HOSTILE = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.lists(
     st.sampled_from(
-        ["'", '"', "`", "$(touch pwned)", "; touch pwned;", "\n", "\\", "${IFS}", "$v0", "*", "-n", "|", "() { :; };"]
+        [
+            "'",
+            '"',
+            "`",
+            "$(touch pwned)",
+            "; touch pwned;",
+            "\n",
+            "\\",
+            "${IFS}",
+            "$v0",
+            "*",
+            "-n",
+            "|",
+            "() { :; };",
+        ]
     )
 ).map("".join)
 
@@ -132,7 +161,18 @@ def test_the_shell_passes_any_value_as_it_is(read: Any, tmp_path: Path) -> None:
     made = read(SHOW, dict.fromkeys(NAMES, "string"), allow_leading_dash=NAMES)
 
     @given(st.lists(HOSTILE, min_size=len(NAMES), max_size=len(NAMES)))
-    @example(["$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "'; touch pwned; '", "-rf", "*", "\\", "\n"])
+    @example(
+        [
+            "$(touch pwned)",
+            "`touch pwned`",
+            '"; touch pwned; "',
+            "'; touch pwned; '",
+            "-rf",
+            "*",
+            "\\",
+            "\n",
+        ]
+    )
     def check(values: list[str]) -> None:
         done = anyio.run(run, made.invocation(dict(zip(NAMES, values, strict=True))))
         assert done.output == b"ok\n" + b"".join(value.encode() + b"\0" for value in values)

@@ -37,8 +37,8 @@ class ActionReturn:
     """The outcome of one call of an action.
 
     *args* is what it was called with, *type* the name of the action. *result* is a list of
-    `{"type": "text", "content": ...}`, with other types for images and the like, and None if the call failed; then
-    *errmsg* says why.
+    `{"type": "text", "content": ...}`, with other types for images and the like, and None if the
+    call failed; then *errmsg* says why.
 
     A tool that returns one is answered with content blocks, or with an error answer.
     """
@@ -54,7 +54,10 @@ class ActionReturn:
 
     def format_result(self) -> str:
         """The texts of the result, a line for each, and `[image](plot.png)` for what is no text."""
-        return "\n".join(str(content) if kind == "text" else f"[{kind}]({content})" for kind, content in self._items())
+        return "\n".join(
+            str(content) if kind == "text" else f"[{kind}]({content})"
+            for kind, content in self._items()
+        )
 
     @property
     def failure(self) -> str:
@@ -77,7 +80,9 @@ class ActionReturn:
     def _items(self) -> list[tuple[str, Any]]:
         """The kind and content of each item; what is no item is a text or data."""
         found: Any = self.result or []
-        if isinstance(found, dict) and "content" not in found:  # as before Lagent 0.2: {"text": ...}
+        if (
+            isinstance(found, dict) and "content" not in found
+        ):  # as before Lagent 0.2: {"text": ...}
             return [(str(kind), content) for kind, content in found.items()]
         return [
             (str(item.get("type", "text")), item["content"])
@@ -94,8 +99,8 @@ _FILES = frozenset((*_MEDIA, "video", "file"))
 def shown(kind: str, content: Any) -> Any:
     """The content block for *content*, or *content* itself if it is plain data.
 
-    Of an image, sound, video or file, *content* may be the path, a URL, a `data:` URI, Base64 or the bytes. Text of
-    any other kind (`text`, `html`, `code`) is text.
+    Of an image, sound, video or file, *content* may be the path, a URL, a `data:` URI, Base64 or
+    the bytes. Text of any other kind (`text`, `html`, `code`) is text.
     """
     if isinstance(content, bytes | bytearray) and kind in _MEDIA:
         return _MEDIA[kind](data=bytes(content))
@@ -108,7 +113,10 @@ def shown(kind: str, content: Any) -> Any:
 def item_of(output: Any) -> dict[str, Any]:
     """Return the item of a result for one content block, or for another value in the same list."""
     if isinstance(output, Image | Audio):
-        return {"type": output.family, "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}"}
+        return {
+            "type": output.family,
+            "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}",
+        }
     if isinstance(output, File | ResourceLink):
         return {"type": "file", "content": output.uri}
     return {"type": "text", "content": output.text if isinstance(output, Text) else str(output)}
@@ -130,7 +138,9 @@ def _of_file(kind: str, text: str) -> Content | None:
 
 
 def _embedded(text: str) -> tuple[str | None, bytes]:
-    """The media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no bytes if it is neither."""
+    """The media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no bytes
+    if it is neither.
+    """
     head, comma, rest = text.partition(",")
     is_uri = head.startswith("data:") and head.endswith(";base64") and comma
     try:

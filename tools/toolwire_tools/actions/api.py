@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UNCHECKED = {"type": "object"}
-"""Replaces a return hint that may have no form in JSON. Calls within the process do not check results."""
+"""Replaces a return hint that may have no form in JSON. Calls within the process do not check
+results.
+"""
 
 
 class ActionApi:
     """The API called *name* of *action*.
 
-    Its arguments are defined by the signature of its method; or by the action's description if that was written
-    *by_hand*, with the types of the method's hints for parameters of the same name.
+    Its arguments are defined by the signature of its method; or by the action's description if that
+    was written *by_hand*, with the types of the method's hints for parameters of the same name.
     """
 
     def __init__(self, action: Any, name: str, *, by_hand: bool) -> None:
@@ -47,7 +49,11 @@ class ActionApi:
     def description(self) -> dict[str, Any]:
         """Its part of the action's description: not a copy."""
         whole: dict[str, Any] = self.action.description
-        return {api["name"]: api for api in whole["api_list"]}[self.name] if self.action.is_toolkit else whole
+        return (
+            {api["name"]: api for api in whole["api_list"]}[self.name]
+            if self.action.is_toolkit
+            else whole
+        )
 
     @property
     def is_callable(self) -> bool:
@@ -70,24 +76,36 @@ class ActionApi:
 
     @property
     def full_name(self) -> str:
-        """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple action."""
+        """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple
+        action.
+        """
         return ".".join(filter(None, (self._naming["toolkit"], self._naming["name"])))
 
     @property
     def _naming(self) -> dict[str, Any]:
         kit = str(self.action.name)
-        return {"toolkit": kit, "name": self.name} if self.action.is_toolkit else {"toolkit": None, "name": kit}
+        return (
+            {"toolkit": kit, "name": self.name}
+            if self.action.is_toolkit
+            else {"toolkit": None, "name": kit}
+        )
 
     @property
     def options(self) -> Options:
         """The options of the method, completed by the description."""
-        options = options_of(self.method) or decorated(type(self.action)).get(self._method or "") or Options()
+        options = (
+            options_of(self.method)
+            or decorated(type(self.action)).get(self._method or "")
+            or Options()
+        )
         schema = self._schema() if self.by_hand else options.input_schema
         text = self.description.get("description") or None
         return msgspec.structs.replace(options, description=text, input_schema=schema)
 
     def as_tool(self) -> Tool:
-        """Return its tool, as servers offer it; raises a RegistrationError if a hint has no form in JSON."""
+        """Return its tool, as servers offer it; raises a RegistrationError if a hint has no form in
+        JSON.
+        """
         members = self.description.get("return_data", [])
         return Tool(self.method, **self._naming, options=self.options, return_data=members)
 
@@ -104,7 +122,9 @@ class ActionApi:
         return self.tool.run(arguments, NULL_CALLER)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
-        """As `run`, for any method: if calls of the action are awaited, so is the value of the method."""
+        """As `run`, for any method: if calls of the action are awaited, so is the value of the
+        method.
+        """
         awaits = self.tool.is_async or self.returns_awaitable
         return await self.tool.run_async(arguments, NULL_CALLER) if awaits else self.run(arguments)
 
@@ -115,13 +135,17 @@ class ActionApi:
         except RegistrationError:
             return schema
         for name, described in schema["properties"].items():
-            known = {k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"}
+            known = {
+                k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"
+            }
             schema["properties"][name] = _completed(described, known)
         return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
 
 
 def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a parameter: *hinted* if the method has a hint, and else *described*, with the default."""
+    """Return the schema of a parameter: *hinted* if the method has a hint, and else *described*,
+    with the default.
+    """
     text = {"description": described["description"]} if "description" in described else {}
     if not hinted.keys() <= {"default"}:
         return {**hinted, **text}
@@ -138,7 +162,9 @@ def apis_of(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
 
 
 def api_of(action: Any, name: str) -> ActionApi:
-    """Return the API of *action* called *name*; raises a ToolError if it does not exist or has no method."""
+    """Return the API of *action* called *name*; raises a ToolError if it does not exist or has no
+    method.
+    """
     api: ActionApi | None = action.__toolwire_apis__.get(name)
     if api is None:
         why = action.__toolwire_needs__.get(name)
@@ -154,7 +180,9 @@ def api_of(action: Any, name: str) -> ActionApi:
 
 
 def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *method* called by keywords alone, and with any value where its hint has no form in JSON."""
+    """Return *method* called by keywords alone, and with any value where its hint has no form in
+    JSON.
+    """
 
     def call(**arguments: Any) -> Any:
         return method(**arguments)
@@ -165,7 +193,9 @@ def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
     for parameter in signature_of(method).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             continue
-        by_name = parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY
+        by_name = (
+            parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY
+        )
         loose.append(parameter.replace(kind=by_name))
         function.__signature__ = inspect.Signature(loose[-1:])
         try:

@@ -1,4 +1,6 @@
-"""Actions: classes whose objects are called with what a model wrote, and answer with an `ActionReturn`."""
+"""Actions: classes whose objects are called with what a model wrote, and answer with an
+`ActionReturn`.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,18 @@ _DESCRIBE_IN_CHINESE = "toolwire_tools.bundled.chinese:describe"
 class BaseAction(metaclass=ActionMeta):
     """The base of all actions.
 
-    A subclass has a method `run`, or several decorated by `tool_api`, which makes it a toolkit. These methods and their
-    docstrings describe it. It is called as `Name()('{"text": "hi"}')`, a toolkit with the name of an API as the second
-    argument, and known to `get_tool` by its name.
+    A subclass has a method `run`, or several decorated by `tool_api`, which makes it a toolkit.
+    These methods and their docstrings describe it. It is called as `Name()('{"text": "hi"}')`, a
+    toolkit with the name of an API as the second argument, and known to `get_tool` by its name.
 
-    *description* replaces the one made from the methods; *parser* defines how a model passes arguments. *lang*
-    ("en" or "zh", by default that of the process) is the language of the parser's text, of faults of arguments, and
-    of the descriptions of bundled actions. Executors and servers leave out an action that is not enabled.
+    *description* replaces the one made from the methods; *parser* defines how a model passes
+    arguments. *lang* ("en" or "zh", by default that of the process) is the language of the parser's
+    text, of faults of arguments, and of the descriptions of bundled actions. Executors and servers
+    leave out an action that is not enabled.
 
     Raises:
-        ValueError: if *description* is malformed or has APIs that the class has not; or for another *lang*.
+        ValueError: if *description* is malformed or has APIs that the class has not; or for another
+            *lang*.
     """
 
     enable = True
@@ -77,7 +81,9 @@ class BaseAction(metaclass=ActionMeta):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The description for the model, including how to pass arguments: this object's own copy."""
+        """The description for the model, including how to pass arguments: this object's own
+        copy.
+        """
         return self._description
 
     @property
@@ -88,8 +94,8 @@ class BaseAction(metaclass=ActionMeta):
     def __call__(self, inputs: Any = None, name: str = RUN) -> Any:
         """Call the API *name* with what a model wrote, and return an `ActionReturn`.
 
-        Await the result if one of the APIs is `async`. `state` and `errmsg` report every failure; only
-        KeyboardInterrupt, SystemExit and cancellations are raised.
+        Await the result if one of the APIs is `async`. `state` and `errmsg` report every failure;
+        only KeyboardInterrupt, SystemExit and cancellations are raised.
         """
         is_async = has_async_apis(self)
         call = _call(self, inputs, name)

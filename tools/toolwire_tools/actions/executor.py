@@ -1,7 +1,7 @@
 """Several actions behind one call, for an agent that knows them all.
 
-Strategy. Every call takes one way: a message, its hooks, the action, its hooks, a message. A call by name becomes a
-message as well, so that hooks see it.
+Strategy. Every call takes one way: a message, its hooks, the action, its hooks, a message. A call
+by name becomes a message as well, so that hooks see it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,19 @@ if TYPE_CHECKING:
 
 
 class InvalidAction(BaseAction):
-    """Tells the model that there is no such action: by *err_msg*, unless a call has a better text."""
+    """Tells the model that there is no such action: by *err_msg*, unless a call has a better
+    text.
+    """
 
     _usual = "The action is invalid, please check the action name."
 
     def __init__(
-        self, err_msg: str | None = None, description: Any = None, parser: Any = BaseParser, *, lang: str | None = None
+        self,
+        err_msg: str | None = None,
+        description: Any = None,
+        parser: Any = BaseParser,
+        *,
+        lang: str | None = None,
     ) -> None:
         super().__init__(description, parser, enable=False, lang=lang)
         with speaking(self.__toolwire_language__):
@@ -58,7 +65,9 @@ class InvalidAction(BaseAction):
 
 
 class NoAction(InvalidAction):
-    """Tells the model that its reply is not a call: by *err_msg*, unless a call has a better text."""
+    """Tells the model that its reply is not a call: by *err_msg*, unless a call has a better
+    text.
+    """
 
     _usual = "Please follow the format"
 
@@ -66,7 +75,9 @@ class NoAction(InvalidAction):
 class FinishAction(BaseAction):
     """Takes the final answer; its `valid` ends the conversation."""
 
-    def __init__(self, description: Any = None, parser: Any = BaseParser, *, lang: str | None = None) -> None:
+    def __init__(
+        self, description: Any = None, parser: Any = BaseParser, *, lang: str | None = None
+    ) -> None:
         super().__init__(description, parser, lang=lang)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
@@ -85,7 +96,9 @@ class FinishAction(BaseAction):
 
 
 def no_such_action(name: object, known: Collection[str]) -> str:
-    """A sentence for a model that asked for *name*: which it may have meant, and which there are."""
+    """A sentence for a model that asked for *name*: which it may have meant, and which there
+    are.
+    """
     apis = [other for other in known if other.startswith(f"{name}.")]
     if apis:
         return say("{name!r} is a toolkit; call one of {apis}", name=name, apis=", ".join(apis))
@@ -93,16 +106,19 @@ def no_such_action(name: object, known: Collection[str]) -> str:
 
 
 class ActionExecutor:
-    """Calls actions by name, as `executor("Toolkit.api", '{"text": "hi"}')`, which returns an `ActionReturn`.
+    """Calls actions by name, as `executor("Toolkit.api", '{"text": "hi"}')`, which returns an
+    `ActionReturn`.
 
-    Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the answer is an
-    `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
+    Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the
+    answer is an `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
 
-    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to
-    unknown names, *no_action* to other messages; with *finish_in_action*, *finish_action* is listed with the others.
+    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`.
+    *invalid_action* answers to unknown names, *no_action* to other messages; with
+    *finish_in_action*, *finish_action* is listed with the others.
 
     Raises:
-        TypeError: for an object that is not an action, or for an asynchronous action (see `AsyncActionExecutor`).
+        TypeError: for an object that is not an action, or for an asynchronous action (see
+            `AsyncActionExecutor`).
     """
 
     def __init__(
@@ -122,7 +138,9 @@ class ActionExecutor:
         for action in [*listed, given] if given and finish_in_action else listed:
             made = self._made(action)
             if self.actions.get(made.name, made) is not made:
-                warnings.warn(f"two actions are called {made.name!r}; only the last is kept", stacklevel=2)
+                warnings.warn(
+                    f"two actions are called {made.name!r}; only the last is kept", stacklevel=2
+                )
             self.actions[made.name] = made
         # One among *actions* is meant to be the one that ends the conversation.
         self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
@@ -166,7 +184,9 @@ class ActionExecutor:
         return name in self.action_names() or self._found(name) is not None
 
     def get_actions_info(self) -> list[dict[str, Any]]:
-        """The description of each API of the enabled actions, those of toolkits called `Toolkit.api`."""
+        """The description of each API of the enabled actions, those of toolkits called
+        `Toolkit.api`.
+        """
         return [{**deepcopy(api.description), "name": api.full_name} for api in self._apis()]
 
     description = get_actions_info
@@ -177,7 +197,9 @@ class ActionExecutor:
                 yield from action.__toolwire_apis__.values()
 
     def _found(self, name: str) -> tuple[BaseAction, str] | None:
-        """The enabled action, and the name of the API, that *name* means. Either name may have dots in it."""
+        """The enabled action, and the name of the API, that *name* means. Either name may have dots
+        in it.
+        """
         for known, action in self.actions.items():
             if name == known or name.startswith(f"{known}."):
                 api = RUN if name == known else name[len(known) + 1 :]
@@ -188,15 +210,24 @@ class ActionExecutor:
     def _made(self, action: Any) -> BaseAction:
         made = action_from(action)
         if not isinstance(made, BaseAction):
-            raise TypeError(f"expected an action, not {made!r}; subclass BaseAction, or put it into an Env")
+            raise TypeError(
+                f"expected an action, not {made!r}; subclass BaseAction, or put it into an Env"
+            )
         if is_async(made) and not isinstance(self, AsyncActionExecutor):
             raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
         return made
 
     def __call__(
-        self, name: Any = None, inputs: Any = None, session_id: int = 0, *, message: Any = None, command: Any = None
+        self,
+        name: Any = None,
+        inputs: Any = None,
+        session_id: int = 0,
+        *,
+        message: Any = None,
+        command: Any = None,
     ) -> Any:
-        """Call the action called *name* with *inputs*, or execute the message that stands in the place of the name.
+        """Call the action called *name* with *inputs*, or execute the message that stands in the
+        place of the name.
 
         *message* and *command* are Lagent's other keywords for the same two.
         """
@@ -212,7 +243,11 @@ class ActionExecutor:
         for hook in self._hooks_with("before_action"):
             message = await _settled(hook(self, message, session_id), message)
         result = await _settled(self.forward(*_call_in(message)))
-        answer = result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)
+        answer = (
+            result
+            if hasattr(result, "content")
+            else AgentMessage(result, sender=type(self).__name__)
+        )
         for hook in self._hooks_with("after_action"):
             answer = await _settled(hook(self, answer, session_id), answer)
         return answer.content if is_name else answer
@@ -223,13 +258,16 @@ class ActionExecutor:
         return action(inputs, api)
 
     def register_hook(self, hook: Any) -> RemovableHandle:
-        """Let *hook*, or the one that settings describe, see every call from now on, until the result's `remove()`.
+        """Let *hook*, or the one that settings describe, see every call from now on, until the
+        result's `remove()`.
 
         Raises:
             TypeError: if it has neither `before_action` nor `after_action`.
         """
         made = action_from(hook)
-        if not any(callable(getattr(made, method, None)) for method in ("before_action", "after_action")):
+        if not any(
+            callable(getattr(made, method, None)) for method in ("before_action", "after_action")
+        ):
             raise TypeError(f"a hook must have before_action or after_action; {made!r} has neither")
         handle = RemovableHandle(self._hooks)
         self._hooks[handle.id] = made
@@ -240,10 +278,16 @@ class ActionExecutor:
         return [bound for bound in found if bound is not None]
 
     def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
-        """Return the action to call, its inputs and its API; a substitute if *name* is not the name of an action."""
+        """Return the action to call, its inputs and its API; a substitute if *name* is not the name
+        of an action.
+        """
         if not isinstance(name, str):
             with speaking(self.no_action.__toolwire_language__):
-                return self.no_action, say("A call needs the name of an action, and parameters."), "run"
+                return (
+                    self.no_action,
+                    say("A call needs the name of an action, and parameters."),
+                    "run",
+                )
         if found := self._found(name):
             return found[0], parameters, found[1]
         if name == self.no_action.name:
@@ -271,8 +315,14 @@ class AsyncActionExecutor(ActionExecutor):
 
 
 def _call_in(message: Any) -> tuple[Any, Any]:
-    """The name and the parameters in the content of *message*; raises a TypeError if it is not a message."""
-    content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
+    """The name and the parameters in the content of *message*; raises a TypeError if it is not a
+    message.
+    """
+    content = (
+        message.get("content", message)
+        if isinstance(message, dict)
+        else getattr(message, "content", message)
+    )
     if content is message and not isinstance(message, dict):
         raise TypeError(f"expected the name of an action or a message, not {message!r}")
     return asked_for(content)

@@ -44,7 +44,9 @@ class AgentStatusCode(IntEnum):
 
 @dataclass
 class FunctionCall:
-    """The content of a message that asks for an action: its name, and what the model wrote as parameters."""
+    """The content of a message that asks for an action: its name, and what the model wrote as
+    parameters.
+    """
 
     name: str
     parameters: dict[str, Any] | str
@@ -54,7 +56,8 @@ class FunctionCall:
 class AgentMessage:
     """A message from *sender*; any object with these attributes serves as one.
 
-    To an executor, *content* is a `FunctionCall` or a dict with `name` and `parameters`; from it, an `ActionReturn`.
+    To an executor, *content* is a `FunctionCall` or a dict with `name` and `parameters`; from it,
+    an `ActionReturn`.
     """
 
     content: Any
@@ -67,8 +70,12 @@ class AgentMessage:
 
     # Lagent's is a model of pydantic's, and hooks copy messages before they change them.
 
-    def model_copy(self, *, update: dict[str, Any] | None = None, deep: bool = False) -> AgentMessage:
-        """A copy with other values for what *update* names; with *deep*, what is in it is copied as well."""
+    def model_copy(
+        self, *, update: dict[str, Any] | None = None, deep: bool = False
+    ) -> AgentMessage:
+        """A copy with other values for what *update* names; with *deep*, what is in it is copied as
+        well.
+        """
         return replace(deepcopy(self) if deep else self, **update or {})
 
     copy = model_copy
@@ -79,7 +86,9 @@ class AgentMessage:
 
 
 def asked_for(call: Any) -> tuple[Any, Any]:
-    """Return the name and the parameters of a `FunctionCall`, or of a dict; None for a missing one."""
+    """Return the name and the parameters of a `FunctionCall`, or of a dict; None for a missing
+    one.
+    """
     if isinstance(call, dict):
         return call.get("name"), call.get("parameters")
     return getattr(call, "name", None), getattr(call, "parameters", None)
@@ -89,7 +98,8 @@ _numbers = count()
 
 
 class Hook:
-    """Receives each message before and after its action. A value that a method returns replaces the message.
+    """Receives each message before and after its action. A value that a method returns replaces the
+    message.
 
     An asynchronous executor awaits methods that are `async`.
     """
@@ -116,15 +126,17 @@ class RemovableHandle:
 class ActionPreprocessor(Hook):
     """Between an agent whose parser puts the call into `formatted`, and an executor.
 
-    The call is made the message's content, and the answer's content becomes a text for the model. A message without
-    `formatted` has its call in the content already.
+    The call is made the message's content, and the answer's content becomes a text for the model. A
+    message without `formatted` has its call in the content already.
     """
 
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> Any:
         """Take the call out of `formatted`, or out of `action` in it."""
         call = message.formatted
         if call is not None:
-            name, parameters = asked_for(call.get("action", call) if isinstance(call, dict) else call)
+            name, parameters = asked_for(
+                call.get("action", call) if isinstance(call, dict) else call
+            )
             message.content = {"name": name, "parameters": parameters}
         return message
 
@@ -136,7 +148,9 @@ class ActionPreprocessor(Hook):
 
 
 class InternLMActionProcessor(ActionPreprocessor):
-    """As `ActionPreprocessor`; an `action` that is a text is code, for the first action of the executor."""
+    """As `ActionPreprocessor`; an `action` that is a text is code, for the first action of the
+    executor.
+    """
 
     def __init__(self, code_parameter: str = "command") -> None:
         self.code_parameter = code_parameter
@@ -152,13 +166,18 @@ class InternLMActionProcessor(ActionPreprocessor):
     def _call_for(self, code: str, executor: Any, session_id: int) -> dict[str, Any]:
         name, action = next(iter(executor.actions.items()))
         parameters: dict[str, Any] = {self.code_parameter: code}
-        if any(parameter["name"] == "session_id" for parameter in action.description.get("parameters", ())):
+        if any(
+            parameter["name"] == "session_id"
+            for parameter in action.description.get("parameters", ())
+        ):
             parameters["session_id"] = session_id
         return {"name": name, "parameters": parameters}
 
 
 class MessageLogger(Hook):
-    """Writes each message to the log called *name*, and to stderr unless the program says where logs go."""
+    """Writes each message to the log called *name*, and to stderr unless the program says where
+    logs go.
+    """
 
     def __init__(self, name: str = "toolwire_tools") -> None:
         import logging
@@ -170,6 +189,8 @@ class MessageLogger(Hook):
 
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
         """Log the message."""
-        self.logger.info("session %s, message from %s: %s", session_id, message.sender, message.content)
+        self.logger.info(
+            "session %s, message from %s: %s", session_id, message.sender, message.content
+        )
 
     after_action = before_action

@@ -1,6 +1,7 @@
 """Classes of actions: which methods are their APIs, and how the class describes itself.
 
-Strategy. An error in a class is reported at its definition; its description is made when it is first read.
+Strategy. An error in a class is reported at its definition; its description is made when it is
+first read.
 """
 
 from __future__ import annotations
@@ -30,9 +31,13 @@ classes: dict[str, ActionMeta] = {}
 
 
 class ActionMeta(ABCMeta):
-    """The metaclass of actions; raises a RegistrationError at a class whose methods cannot be APIs together."""
+    """The metaclass of actions; raises a RegistrationError at a class whose methods cannot be APIs
+    together.
+    """
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
+    ) -> None:
         super().__init__(name, bases, namespace, **kwargs)
         # Names of the usual kind, with one underscore or none, belong to those who write actions.
         cls.__toolwire_methods__: dict[str, str] = methods_of(cls)
@@ -53,27 +58,44 @@ class NotSetUp:
 
     def __get__(self, action: object, owner: type) -> Any:
         if action is not None:
-            _fail(owner, "its __init__ does not call that of its base", "begin it with super().__init__()")
+            _fail(
+                owner,
+                "its __init__ does not call that of its base",
+                "begin it with super().__init__()",
+            )
         return self
 
 
 def methods_of(cls: type) -> dict[str, str]:
-    """Return the method of each API, inherited ones included, by the API's name: `run` alone, or those decorated."""
+    """Return the method of each API, inherited ones included, by the API's name: `run` alone, or
+    those decorated.
+    """
     found: dict[str, str] = {}
     for method, options in decorated(cls).items():
         if cls is not _root(cls) and method in vars(_root(cls)):
-            _fail(cls, f"{_where(cls, method)} overrides a member of every action", "give it another name")
+            _fail(
+                cls,
+                f"{_where(cls, method)} overrides a member of every action",
+                "give it another name",
+            )
         if method == RUN or (method.startswith("_") and options.name is None):
             continue
         other = found.setdefault(options.name or method, method)
         if other != method:
-            problem = f"{_where(cls, other)} and {_where(cls, method)} are both called {options.name or method!r}"
+            problem = (
+                f"{_where(cls, other)} and {_where(cls, method)} are both called"
+                f" {options.name or method!r}"
+            )
             _fail(cls, problem, 'rename one: tool_api(name="...")')
     run = getattr(cls, RUN, None)
     if run is None:
         return found
     if not callable(run):
-        _fail(cls, f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called", "make it a method")
+        _fail(
+            cls,
+            f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called",
+            "make it a method",
+        )
     if found:
         others = ", ".join(_where(cls, method) for method in found.values())
         remedy = "a simple action has only `run`; in a toolkit, give it another name"
@@ -82,21 +104,31 @@ def methods_of(cls: type) -> dict[str, str]:
 
 
 def method_of(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
-    """Return the method of *api*, or None. A description *by_hand* may name methods that are not decorated."""
+    """Return the method of *api*, or None. A description *by_hand* may name methods that are not
+    decorated.
+    """
     known = cls.__toolwire_methods__
-    may_be_plain = by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
+    may_be_plain = (
+        by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
+    )
     return api if may_be_plain and callable(getattr(cls, api, None)) else known.get(api)
 
 
 def complete(description: dict[str, Any], cls: ActionMeta) -> None:
-    """Complete a *description* by hand; raises a ValueError if it is malformed, or has APIs that *cls* has not."""
+    """Complete a *description* by hand; raises a ValueError if it is malformed, or has APIs that
+    *cls* has not.
+    """
     to_entries(description)
     for api in description.get("api_list", [description]):
         api.setdefault("parameters", [])
         api.setdefault("required", [])
     known = cls.__toolwire_methods__
     if known and ("api_list" in description) == (RUN in known):
-        problem = "not a toolkit: it describes no api_list" if RUN in known else "a toolkit, and needs an api_list"
+        problem = (
+            "not a toolkit: it describes no api_list"
+            if RUN in known
+            else "a toolkit, and needs an api_list"
+        )
         raise ValueError(f"{cls.__name__} is {problem}")
     for api in description.get("api_list", []):
         if known and api["name"] not in known:
@@ -105,7 +137,9 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
 
 def described(cls: ActionMeta) -> dict[str, Any]:
     """Return Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
-    about = _first_description(base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls))
+    about = _first_description(
+        base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls)
+    )
     if RUN in cls.__toolwire_methods__:
         options = decorated(cls).get(RUN)
         run = _described_api(cls, (options and options.name) or action_name(cls), RUN)
@@ -144,7 +178,9 @@ def _fail(cls: type, problem: str, remedy: str) -> NoReturn:
 
 
 def register(cls: ActionMeta) -> None:
-    """Make *cls* known by its name, unless it is abstract; a user's class has precedence over Toolwire's."""
+    """Make *cls* known by its name, unless it is abstract; a user's class has precedence over
+    Toolwire's.
+    """
     if inspect.isabstract(cls):
         return
     name = action_name(cls)
@@ -158,7 +194,9 @@ def register(cls: ActionMeta) -> None:
 
 
 def action_name(cls: type) -> str:
-    """Return the name of objects of *cls*: the `__tool_name__` in its own body, or the name of the class."""
+    """Return the name of objects of *cls*: the `__tool_name__` in its own body, or the name of the
+    class.
+    """
     return str(vars(cls).get("__tool_name__", cls.__name__))
 
 

@@ -1,7 +1,8 @@
 """Values in texts that language models write: JSON, Python's literals, and the fences around them.
 
-Strategy. Nothing is guessed. A fence, and prose around it, is removed only where the rest is the whole value; other
-text is refused with the place of the error, so that the model can write it again.
+Strategy. Nothing is guessed. A fence, and prose around it, is removed only where the rest is the
+whole value; other text is refused with the place of the error, so that the model can write it
+again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class NotALiteral(ValueError):
 
 
 def json_value(text: str) -> Any:
-    """Return the value of JSON text, numbers exact; raises `NotALiteral`, for NaN and doubled names as well."""
+    """Return the value of JSON text, numbers exact; raises `NotALiteral`, for NaN and doubled names
+    as well.
+    """
     try:
         value = JSON.decode(unfenced(text))
         refuse_unsayable(value)
@@ -35,7 +38,9 @@ def json_value(text: str) -> Any:
         raise NotALiteral(say("nested too deeply")) from None
     except json.JSONDecodeError as error:
         place = {"line": error.lineno, "column": error.colno, "place": error.pos}
-        problem = say("{problem}: line {line} column {column} (char {place})", problem=say(error.msg), **place)
+        problem = say(
+            "{problem}: line {line} column {column} (char {place})", problem=say(error.msg), **place
+        )
         raise NotALiteral(problem) from None
     except ValueError as error:
         raise NotALiteral(str(error)) from None
@@ -45,22 +50,32 @@ def literal_value(text: str) -> Any:
     """Return the value of a Python literal, without evaluating anything; raises `NotALiteral`."""
     text = unfenced(text)
     if len(text) > MAX_LITERAL:
-        many = say("{count:,} characters exceed the limit of {most:,}", count=len(text), most=MAX_LITERAL)
+        many = say(
+            "{count:,} characters exceed the limit of {most:,}", count=len(text), most=MAX_LITERAL
+        )
         raise NotALiteral(many)
     try:
         # Python itself reads no more than 200 nested brackets.
         return ast.literal_eval(text)
     except SyntaxError as error:
-        place = say(": line {line} column {column}", line=error.lineno, column=error.offset) if error.lineno else ""
+        place = (
+            say(": line {line} column {column}", line=error.lineno, column=error.offset)
+            if error.lineno
+            else ""
+        )
         raise NotALiteral(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise NotALiteral(say("not a literal: names, calls and arithmetic are not supported")) from None
+        raise NotALiteral(
+            say("not a literal: names, calls and arithmetic are not supported")
+        ) from None
 
 
 def unfenced(text: str) -> str:
-    """Return *text* without the Markdown fence around the value, and without prose around the fence.
+    """Return *text* without the Markdown fence around the value, and without prose around the
+    fence.
 
-    From a text that begins like a value, only a fence at its end is removed: others belong to its strings.
+    From a text that begins like a value, only a fence at its end is removed: others belong to its
+    strings.
     """
     text = text.strip().removeprefix("\ufeff").strip()
     if text.startswith(("{", "[", "(", '"', "'")):
@@ -82,9 +97,19 @@ def refuse_unsayable(value: Any) -> None:
     """Raise `NotALiteral` if there are NaN, infinities or unpaired surrogates in *value*."""
     if isinstance(value, float) and not math.isfinite(value):
         raise NotALiteral(say("{value} is not a number in JSON", value=value))
-    if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+    if (
+        isinstance(value, str)
+        and not value.isascii()
+        and any("\ud800" <= letter <= "\udfff" for letter in value)
+    ):
         raise NotALiteral(say("a text has unpaired surrogates"))
-    members = chain(*value.items()) if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    members = (
+        chain(*value.items())
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, tuple | list)
+        else ()
+    )
     for member in members:
         refuse_unsayable(member)
 
@@ -93,7 +118,9 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
-            raise ValueError(say("{name} occurs twice in one object", name=json.dumps(name, ensure_ascii=False)))
+            raise ValueError(
+                say("{name} occurs twice in one object", name=json.dumps(name, ensure_ascii=False))
+            )
         made[name] = value
     return made
 

@@ -1,7 +1,7 @@
 """How a model passes arguments to an action, and how it sees results.
 
-Strategy. A parser makes a dict of arguments from what the model wrote; the API checks them, as it does when it is
-served. A `ParseError` says what is wrong, so that the model can correct it.
+Strategy. A parser makes a dict of arguments from what the model wrote; the API checks them, as it
+does when it is served. A `ParseError` says what is wrong, so that the model can correct it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class ParseError(Exception):
 
 
 class BaseParser:
-    """Takes the whole input as the first parameter, as it is; or a dict of arguments by their names.
+    """Takes the whole input as the first parameter, as it is; or a dict of arguments by their
+    names.
 
-    `PARAMETER_DESCRIPTION` describes the format that a subclass wants. Every API of the action's description gets it;
-    in Chinese, if there is a translation and *lang* is "zh" (by default, that of the process).
+    `PARAMETER_DESCRIPTION` describes the format that a subclass wants. Every API of the action's
+    description gets it; in Chinese, if there is a translation and *lang* is "zh" (by default, that
+    of the process).
 
     Raises:
         ValueError: for another *lang*.
@@ -54,7 +56,9 @@ class BaseParser:
             ParseError: if *inputs* has no arguments.
         """
         parameters = self._parameters(name)
-        if isinstance(inputs, dict) and set(self._described(name)["required"]) <= inputs.keys() <= set(parameters):
+        if isinstance(inputs, dict) and set(
+            self._described(name)["required"]
+        ) <= inputs.keys() <= set(parameters):
             return inputs
         if inputs is None or (inputs == "" and not parameters):
             return self._checked({}, name)
@@ -65,7 +69,8 @@ class BaseParser:
     def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
         """Return the value of an API as the `result` of an `ActionReturn`.
 
-        A dict becomes JSON, `Image` and other content an item for each; anything else is a text, as `str` has it.
+        A dict becomes JSON, `Image` and other content an item for each; anything else is a text, as
+        `str` has it.
 
         Raises:
             OutputError: for a dict with something in it that has no form in JSON.
@@ -125,18 +130,22 @@ class JsonParser(BaseParser):
     def _error(self, problem: str, name: str) -> ParseError:
         example = ", ".join(f'"{parameter}": ...' for parameter in self._parameters(name))
         wanted = say("pass one JSON object like {example}", example=f"{{{example}}}")
-        return ParseError(say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted))
+        return ParseError(
+            say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted)
+        )
 
 
 class TupleParser(BaseParser):
-    """Takes a Python tuple or list, as text (in a Markdown fence or not) or as an object, in order of the parameters.
+    """Takes a Python tuple or list, as text (in a Markdown fence or not) or as an object, in order
+    of the parameters.
 
-    Text is read as a literal and never evaluated as code. From a program (an `Env`, a server) comes a dict as well.
+    Text is read as a literal and never evaluated as code. From a program (an `Env`, a server) comes
+    a dict as well.
     """
 
     PARAMETER_DESCRIPTION = (
-        "If you call this tool, you must pass arguments in the tuple format like (arg1, arg2, arg3), "
-        "and the arguments are ordered."
+        "If you call this tool, you must pass arguments in the tuple format like (arg1, arg2,"
+        " arg3), and the arguments are ordered."
     )
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
@@ -156,7 +165,10 @@ class TupleParser(BaseParser):
         parameters = self._parameters(name)
         required = self._described(name)["required"]
         # Up to the last required one: a place cannot be left out.
-        least = max((index + 1 for index, parameter in enumerate(parameters) if parameter in required), default=0)
+        least = max(
+            (index + 1 for index, parameter in enumerate(parameters) if parameter in required),
+            default=0,
+        )
         given = {"count": len(values), "wanted": self._wanted(name)}
         if len(values) < least:
             few = "API takes {bound} required positional arguments but {count} were given; {wanted}"
@@ -168,7 +180,9 @@ class TupleParser(BaseParser):
 
     def _error(self, problem: str, name: str) -> ParseError:
         wanted = self._wanted(name)
-        return ParseError(say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted))
+        return ParseError(
+            say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)
+        )
 
     def _wanted(self, name: str) -> str:
         parameters = self._parameters(name)
@@ -177,12 +191,22 @@ class TupleParser(BaseParser):
 
 
 def _kind(value: Any) -> str:
-    words = {dict: "an object", list: "an array", tuple: "a tuple", str: "a string", bool: "a boolean"}
+    words = {
+        dict: "an object",
+        list: "an array",
+        tuple: "a tuple",
+        str: "a string",
+        bool: "a boolean",
+    }
     kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
     return say("this is {kind}", kind=say(kind, name=type(value).__name__))
 
 
 _IN_CHINESE = {
-    JsonParser.PARAMETER_DESCRIPTION: "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称",
-    TupleParser.PARAMETER_DESCRIPTION: "如果调用该工具，你必须使用Tuple格式 (arg1, arg2, arg3) 传参，且参数是有序的",
+    JsonParser.PARAMETER_DESCRIPTION: (
+        "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
+    ),
+    TupleParser.PARAMETER_DESCRIPTION: (
+        "如果调用该工具，你必须使用Tuple格式 (arg1, arg2, arg3) 传参，且参数是有序的"
+    ),
 }

@@ -48,8 +48,12 @@ def list_tools(with_class: Literal[True]) -> list[tuple[str, type[BaseAction]]]:
 
 
 def list_tools(with_class: bool = False) -> Any:
-    """Return the names of all action classes, Toolwire's own first, or pairs, for which the bundled are imported."""
-    importlib.import_module(f"{__package__}.executor")  # defines what is part of every executor, and not bundled
+    """Return the names of all action classes, Toolwire's own first, or pairs, for which the bundled
+    are imported.
+    """
+    importlib.import_module(
+        f"{__package__}.executor"
+    )  # defines what is part of every executor, and not bundled
     there = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
     names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]
     return [(name, _class(name)) for name in names] if with_class else names
@@ -67,15 +71,18 @@ def get_tool_cls(name: str) -> type[BaseAction]:
 
 
 def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
-    """A new action of the class called *name*; further arguments are passed to it. Raises as `get_tool_cls` does."""
+    """A new action of the class called *name*; further arguments are passed to it. Raises as
+    `get_tool_cls` does.
+    """
     return get_tool_cls(name)(*args, **kwargs)
 
 
 def action_from(settings: Any) -> Any:
     """Return the action that `{"type": ..., **arguments}` describes, or an object as it is.
 
-    The type is a class, the name of one that `get_tool` knows, or the path of one: `package.module.Name`. Raises an
-    UnknownAction, an ImportError or a TypeError if it leads to none, or the class does not take the arguments.
+    The type is a class, the name of one that `get_tool` knows, or the path of one:
+    `package.module.Name`. Raises an UnknownAction, an ImportError or a TypeError if it leads to
+    none, or the class does not take the arguments.
     """
     if isinstance(settings, type):
         return settings()
@@ -83,7 +90,10 @@ def action_from(settings: Any) -> Any:
         return settings
     arguments = {**settings}
     if "type" not in arguments:
-        raise TypeError(f'the settings of an action need its type, like {{"type": "FinishAction"}}, not {settings!r}')
+        raise TypeError(
+            'the settings of an action need its type, like {"type": "FinishAction"}, not'
+            f" {settings!r}"
+        )
     kind = arguments.pop("type")
     return (_class_at(kind) if isinstance(kind, str) else kind)(**arguments)
 

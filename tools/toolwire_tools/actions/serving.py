@@ -1,8 +1,9 @@
 """Actions and executors as the tools of a server.
 
-Strategy. A server checks arguments and presents results itself, so it calls the methods directly: parsers and the texts
-of an `ActionReturn` are for models that call an action without a server. Only where hooks, or a `__call__` of the
-action's own, have to see each call does it call the executor or the action.
+Strategy. A server checks arguments and presents results itself, so it calls the methods directly:
+parsers and the texts of an `ActionReturn` are for models that call an action without a server. Only
+where hooks, or a `__call__` of the action's own, have to see each call does it call the executor or
+the action.
 """
 
 from __future__ import annotations
@@ -34,10 +35,16 @@ _ENTRY_IN_CHINESE = "toolwire_tools.bundled.chinese:entry"
 
 
 def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
-    """A tool for each API of an action, or of one made from a class; raises NotOffered if it offers nothing."""
+    """A tool for each API of an action, or of one made from a class; raises NotOffered if it offers
+    nothing.
+    """
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
-        raise NotOffered("the class is abstract", tool=cls.__name__, remedy="create a subclass that implements it")
+        raise NotOffered(
+            "the class is abstract",
+            tool=cls.__name__,
+            remedy="create a subclass that implements it",
+        )
     if isinstance(action, type) and not cls.__toolwire_methods__:
         raise _nothing_runs(cls.__name__)
     made = _made(action) if isinstance(action, type) else action
@@ -50,7 +57,10 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
     if cls.__call__ in (BaseAction.__call__, AsyncActionMixin.__call__):
         return tools
     calls = [partial(_call, made, api.name) for api in callable_]
-    return [_by_way_of(call, tool, is_async=is_async(made)) for call, tool in zip(calls, tools, strict=True)]
+    return [
+        _by_way_of(call, tool, is_async=is_async(made))
+        for call, tool in zip(calls, tools, strict=True)
+    ]
 
 
 def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
@@ -58,11 +68,15 @@ def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
 
 
 def _nothing_runs(name: str) -> NotOffered:
-    return NotOffered("nothing runs it", tool=name, remedy="write a method `run`, or decorate other methods")
+    return NotOffered(
+        "nothing runs it", tool=name, remedy="write a method `run`, or decorate other methods"
+    )
 
 
 def _made(cls: type[BaseAction]) -> BaseAction:
-    """Return an object of *cls*. If that fails, for example without a key, a server still offers its other tools."""
+    """Return an object of *cls*. If that fails, for example without a key, a server still offers
+    its other tools.
+    """
     try:
         made: BaseAction = constructed(cls)
     except Exception as error:
@@ -83,7 +97,9 @@ def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
     if not executor._hooks:
         return tools
     waits = isinstance(executor, AsyncActionExecutor)
-    return [_by_way_of(partial(executor, tool.name_with(".")), tool, is_async=waits) for tool in tools]
+    return [
+        _by_way_of(partial(executor, tool.name_with(".")), tool, is_async=waits) for tool in tools
+    ]
 
 
 def _tool(api: ActionApi) -> Tool:
@@ -99,7 +115,9 @@ def _tool(api: ActionApi) -> Tool:
 
 
 def _in_language(tool: Tool, language: str, described: dict[str, Any]) -> Tool:
-    """Return the same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
+    """Return the same tool, which describes itself as *described*, and tells faults of arguments in
+    *language*.
+    """
     from toolwire_schemas.language import speaking
 
     def bind(*arguments: Any) -> Any:
@@ -111,8 +129,12 @@ def _in_language(tool: Tool, language: str, described: dict[str, Any]) -> Tool:
     return twin
 
 
-def _presented(present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any) -> dict[str, Any]:
-    """Present *value*, of an `ActionReturn` the data; if the output schema *is_open*, any value becomes an object."""
+def _presented(
+    present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any
+) -> dict[str, Any]:
+    """Present *value*, of an `ActionReturn` the data; if the output schema *is_open*, any value
+    becomes an object.
+    """
     if isinstance(value, ActionReturn):
         content = value.to_content()
         value = content if isinstance(content, dict) or not is_open else value.format_result()
@@ -141,7 +163,10 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
         call_it = _approved_async(asks, call) if is_async else _approved(asks, call)
     function: Any = call_it
     function.__self__ = getattr(tool.function, "__self__", None)
-    function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
+    function.__module__, function.__qualname__ = (
+        tool.function.__module__,
+        tool.function.__qualname__,
+    )
     made = Tool(function, name=tool.name, options=options)
     made._parts = tool._parts
     made._confirmation = asks
@@ -157,7 +182,9 @@ def _approved(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Call
     return call_it
 
 
-def _approved_async(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+def _approved_async(
+    asks: Confirmation, call: Callable[[dict[str, Any]], Any]
+) -> Callable[..., Any]:
     async def call_it(**arguments: Any) -> Any:
         with asks.approved(arguments):
             return await call(arguments)

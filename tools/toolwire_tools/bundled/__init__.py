@@ -1,4 +1,6 @@
-"""The tools that come with Toolwire: a table of what there is, and the classes, imported when they are asked for."""
+"""The tools that come with Toolwire: a table of what there is, and the classes, imported when they
+are asked for.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ __all__ = ["BUNDLED", "Entry", "class_of"]
 class Entry(msgspec.Struct, frozen=True):
     """Facts about a bundled tool that need no import of it.
 
-    `module` is within this distribution's tools. `extra` is what `pip install 'toolwire[EXTRA]'` adds for it. Of the
-    environment's variables it cannot do without its `keys`, and reads `variables` if they are set; of what it is made
-    with, it cannot do without `settings`; `programs` make it better where they are installed.
+    `module` is within this distribution's tools. `extra` is what `pip install 'toolwire[EXTRA]'`
+    adds for it. Of the environment's variables it cannot do without its `keys`, and reads
+    `variables` if they are set; of what it is made with, it cannot do without `settings`;
+    `programs` make it better where they are installed.
     """
 
     module: str
@@ -72,7 +75,11 @@ BUNDLED: dict[str, Entry] = {
         variables=("USER_DATA_DIR",),
         programs=("bwrap",),
     ),
-    "PPT": Entry("bundled.ppt", "Makes presentations: text, lists and pictures, in a few styles.", extra="ppt"),
+    "PPT": Entry(
+        "bundled.ppt",
+        "Makes presentations: text, lists and pictures, in a few styles.",
+        extra="ppt",
+    ),
     "PythonInterpreter": Entry(
         "bundled.python_interpreter",
         "Runs Python code, each call in a process of its own, in a sandbox where there is one.",

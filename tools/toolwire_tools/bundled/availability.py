@@ -1,4 +1,6 @@
-"""Which of the bundled tools could run here, and what those want that could not. Nothing of theirs is imported."""
+"""Which of the bundled tools could run here, and what those want that could not. Nothing of theirs
+is imported.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ _PROGRAMS = {
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a bundled tool is `ready` to run here, apart from what it `needs` to be set where it is served.
+    """Whether a bundled tool is `ready` to run here, apart from what it `needs` to be set where it
+    is served.
 
-    `missing` has a remedy for each thing that it cannot do without, `advice` one for what would make it better, and it
-    `reads` these variables if they are set.
+    `missing` has a remedy for each thing that it cannot do without, `advice` one for what would
+    make it better, and it `reads` these variables if they are set.
     """
 
     name: str
@@ -53,5 +56,9 @@ def _of(name: str, entry: Entry) -> Readiness:
         reads=list(entry.variables),
         ready=not missing,
         missing=missing,
-        advice=[f"{program}: {_PROGRAMS[program]}" for program in entry.programs if shutil.which(program) is None],
+        advice=[
+            f"{program}: {_PROGRAMS[program]}"
+            for program in entry.programs
+            if shutil.which(program) is None
+        ],
     )

@@ -18,7 +18,9 @@ EXTRAS = {
     "ppt": ("pptx", "PIL"),
     "web": ("charset_normalizer", "httpx2", "trafilatura"),
 }
-"""The modules that each extra brings: what the distribution asks for, and what comes with that and is used as well."""
+"""The modules that each extra brings: what the distribution asks for, and what comes with that and
+is used as well.
+"""
 
 
 @contextmanager
@@ -34,7 +36,9 @@ def extra(name: str) -> Iterator[None]:
         missing = (error.name or "").partition(".")[0]
         if missing not in EXTRAS[name]:  # a fault within what is installed
             raise
-        raise ToolError(f"this tool needs {missing}, which is not installed here; {how_to_install(name)}") from None
+        raise ToolError(
+            f"this tool needs {missing}, which is not installed here; {how_to_install(name)}"
+        ) from None
 
 
 def how_to_install(extra: str) -> str:
@@ -43,7 +47,8 @@ def how_to_install(extra: str) -> str:
 
 
 def key(variable: str, given: str | None = None) -> str:
-    """The key that was *given* to a tool's constructor, or else that of the environment's *variable*.
+    """The key that was *given* to a tool's constructor, or else that of the environment's
+    *variable*.
 
     Raises:
         ToolError: if there is neither.

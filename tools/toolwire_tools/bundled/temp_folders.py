@@ -1,11 +1,13 @@
-"""Temporary folders that are removed when they are no longer needed, together with the processes that work in them.
+"""Temporary folders that are removed when they are no longer needed, together with the processes
+that work in them.
 
-Strategy. A server that is killed removes nothing. So a folder is locked (flock(2), which ends with its holder) as long
-as it is in use, and the first one that a server makes has it remove those that no process holds. systemd-tmpfiles
-lets a locked folder be as well (tmpfiles.d(5)).
+Strategy. A server that is killed removes nothing. So a folder is locked (flock(2), which ends with
+its holder) as long as it is in use, and the first one that a server makes has it remove those that
+no process holds. systemd-tmpfiles lets a locked folder be as well (tmpfiles.d(5)).
 
-What runs in such a folder has its path in the environment, and so has all that it starts, in whatever process group:
-that is how it is found (as Jenkins finds what a build has left behind), if it has not taken pains to get rid of it.
+What runs in such a folder has its path in the environment, and so has all that it starts, in
+whatever process group: that is how it is found (as Jenkins finds what a build has left behind), if
+it has not taken pains to get rid of it.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ _PREFIX, _SUFFIX = "toolwire-", ".scratch"
 
 
 class Scratch:
-    """A folder for what is called *purpose*, at `path`. A process that is to end with it has to receive that path in
-    its environment."""
+    """A folder for what is called *purpose*, at `path`. A process that is to end with it has to
+    receive that path in its environment."""
 
     def __init__(self, purpose: str) -> None:
         _remove_abandoned()
@@ -71,7 +73,8 @@ def _made(prefix: str) -> tuple[str, int | None]:
 
 
 def _locked(path: str) -> int | None:
-    """Return a descriptor that locks the folder at *path*, or None if another process has it, or it has gone.
+    """Return a descriptor that locks the folder at *path*, or None if another process has it, or it
+    has gone.
 
     Raises:
         NotImplementedError: if folders are not locked here.
@@ -99,7 +102,9 @@ def _locked(path: str) -> int | None:
 
 @cache
 def _remove_abandoned() -> None:
-    """Remove the folders of servers that were killed. Once is enough: it is done by all that come after."""
+    """Remove the folders of servers that were killed. Once is enough: it is done by all that come
+    after.
+    """
     with suppress(OSError, NotImplementedError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if not _is_ours(entry) or (lock := _locked(entry.path)) is None:

@@ -22,7 +22,9 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 
 
 class Caller(Protocol):
-    """The far end of one call, as a server implements it. All members may be used from any thread."""
+    """The far end of one call, as a server implements it. All members may be used from any
+    thread.
+    """
 
     @property
     def state(self) -> Any:
@@ -30,7 +32,8 @@ class Caller(Protocol):
 
     @property
     def session_state(self) -> dict[str, Any]:
-        """Values that the tools keep for each other while the client is connected, for adapters of other frameworks.
+        """Values that the tools keep for each other while the client is connected, for adapters of
+        other frameworks.
 
         A worker process has its own.
         """
@@ -43,17 +46,23 @@ class Caller(Protocol):
         """Tell how far the call is; never blocks for long and never fails."""
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
-        """Write one line to the server's log, and send it to clients that want it; *level* is one of `LEVELS`."""
+        """Write one line to the server's log, and send it to clients that want it; *level* is one
+        of `LEVELS`.
+        """
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user and wait; return MCP's `ElicitResult`. Raises `CannotAsk`, `NotAnswered` or `Cancelled`."""
+        """Ask the user and wait; return MCP's `ElicitResult`. Raises `CannotAsk`, `NotAnswered` or
+        `Cancelled`.
+        """
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """As `ask`, for a tool on the event loop."""
 
 
 class Done:
-    """The result of a method that has done its work when it returns: it may be awaited, and need not be."""
+    """The result of a method that has done its work when it returns: it may be awaited, and need
+    not be.
+    """
 
     __slots__ = ()
 
@@ -65,7 +74,8 @@ DONE = Done()
 
 
 class Pending(Coroutine[Any, Any, T]):
-    """The coroutine that an awaitable method of a context returns: it cannot be mistaken for its result.
+    """The coroutine that an awaitable method of a context returns: it cannot be mistaken for its
+    result.
 
     A coroutine is true, so `if not context.ask("Really?")` would go on without the answer.
     """
@@ -104,7 +114,9 @@ class Pending(Coroutine[Any, Any, T]):
 
     def _refuse(self, *_: Any) -> NoReturn:
         method = f"context.{self.method}"
-        raise TypeError(f"{method} was not awaited, so it has no value yet: write `await {method}(...)`")
+        raise TypeError(
+            f"{method} was not awaited, so it has no value yet: write `await {method}(...)`"
+        )
 
     __bool__ = __eq__ = __ne__ = __str__ = _refuse
     __hash__ = object.__hash__
@@ -130,10 +142,12 @@ class BaseContext:
         return f"<{type(self).__name__} of {self.tool or 'a call'}>"
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> Done:
-        """Tell the caller that *done* of *total* is finished, in any unit; without *total*, a growing count.
+        """Tell the caller that *done* of *total* is finished, in any unit; without *total*, a
+        growing count.
 
-        Hosts expect *done* to grow from one report to the next. Nothing is sent unless the caller asked for
-        progress, so report as often as is natural. An `async def` tool may await it, and need not.
+        Hosts expect *done* to grow from one report to the next. Nothing is sent unless the caller
+        asked for progress, so report as often as is natural. An `async def` tool may await it, and
+        need not.
         """
         if message is not None and not isinstance(message, str):
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
@@ -143,7 +157,8 @@ class BaseContext:
 
     @property
     def state(self) -> Any:
-        """The value that the `__lifespan__` of the tool's module, or the lifespan of the `Server`, has yielded.
+        """The value that the `__lifespan__` of the tool's module, or the lifespan of the `Server`,
+        has yielded.
 
         ```python
         @contextmanager
@@ -159,7 +174,9 @@ class BaseContext:
 
     @property
     def cancelled(self) -> bool:
-        """True once the response is no longer needed: stop soon, whatever is returned is dropped."""
+        """True once the response is no longer needed: stop soon, whatever is returned is
+        dropped.
+        """
         return self._caller.cancelled
 
     def check(self) -> Done:
@@ -172,17 +189,23 @@ class BaseContext:
             raise Cancelled(f"the call of {self.tool or 'the tool'} was cancelled")
         return DONE
 
-    def log(self, message: str, /, *, level: str = "info", logger: str | None = None, **fields: Any) -> Done:
-        """Write *message* and *fields* to the server's log, and send them to a client that asked for this level.
+    def log(
+        self, message: str, /, *, level: str = "info", logger: str | None = None, **fields: Any
+    ) -> Done:
+        """Write *message* and *fields* to the server's log, and send them to a client that asked
+        for this level.
 
-        The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`, `notice`, `warning`,
-        `error`, `critical`, `alert` or `emergency`. *logger* names the source; by default, it is the tool.
+        The server's log goes to its standard error. *level* is one of MCP's: `debug`, `info`,
+        `notice`, `warning`, `error`, `critical`, `alert` or `emergency`. *logger* names the source;
+        by default, it is the tool.
         """
         self._log(message, level, fields, logger)
         return DONE
 
     def check_awaited(self) -> None:
-        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had to await."""
+        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had
+        to await.
+        """
 
     def _log(self, message: str, level: str, fields: dict[str, Any], logger: str | None) -> None:
         if level not in LEVELS:
@@ -193,7 +216,8 @@ class BaseContext:
 
 
 class Context(BaseContext):
-    """The call a tool is running for, for tools written with `def`; those with `async def` take an `AsyncContext`.
+    """The call a tool is running for, for tools written with `def`; those with `async def` take an
+    `AsyncContext`.
 
     A parameter annotated `Context` receives it; callers do not see that parameter.
 
@@ -214,11 +238,13 @@ class Context(BaseContext):
     def ask(self, message: str, kind: Any, *, default: Any = ...) -> Any: ...
 
     def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
-        """Ask the user who works with the caller, wait, and return the answer as a value of type *kind*.
+        """Ask the user who works with the caller, wait, and return the answer as a value of type
+        *kind*.
 
-        *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict or Struct of these
-        (several fields at once). Waiting counts towards no time limit and needs none of the server's workers.
-        *default* is what is returned if the client cannot ask; without one, that is an error.
+        *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict
+        or Struct of these (several fields at once). Waiting counts towards no time limit and needs
+        none of the server's workers. *default* is what is returned if the client cannot ask;
+        without one, that is an error.
 
         Raises:
             CannotAsk: if the client cannot ask its user, and there is no *default*.
@@ -243,7 +269,8 @@ class Context(BaseContext):
 class AsyncContext(BaseContext):
     """The call an `async def` tool is running for: `ask` is awaited, and the other methods may be.
 
-    It is no `Context`: for a type checker, and for a reader, the answer of a `Context` is there at once.
+    It is no `Context`: for a type checker, and for a reader, the answer of a `Context` is there at
+    once.
     """
 
     __slots__ = ("_forgotten",)
@@ -254,12 +281,16 @@ class AsyncContext(BaseContext):
         """The results of such methods that nothing has awaited so far, by their `id`."""
 
     @overload
-    def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> Coroutine[Any, Any, T]: ...
+    def ask(
+        self, message: str, kind: type[T] = ..., *, default: T = ...
+    ) -> Coroutine[Any, Any, T]: ...
 
     @overload
     def ask(self, message: str, kind: Any, *, default: Any = ...) -> Coroutine[Any, Any, Any]: ...
 
-    def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Coroutine[Any, Any, Any]:
+    def ask(
+        self, message: str, kind: Any = bool, *, default: Any = MISSING
+    ) -> Coroutine[Any, Any, Any]:
         """As `Context.ask`, to be awaited: a call whose tool forgot that fails."""
         return self._pending("ask", partial(self._ask, message, kind, default))
 
@@ -287,7 +318,9 @@ class AsyncContext(BaseContext):
         return pending
 
     def check_awaited(self) -> None:
-        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had to await."""
+        """Do nothing, or raise a RuntimeError if the tool has returned without awaiting what it had
+        to await.
+        """
         if not self._forgotten:
             return
         first = next(iter(self._forgotten.values())).method
@@ -297,7 +330,9 @@ class AsyncContext(BaseContext):
 
 
 def _number(value: Any, what: str) -> float:
-    """*value* as an int or a finite float; numpy scalars, Decimals and Fractions count as numbers."""
+    """*value* as an int or a finite float; numpy scalars, Decimals and Fractions count as
+    numbers.
+    """
     if type(value) is int:
         return value
     if isinstance(value, str | bytes | bool) or not hasattr(value, "__float__"):
@@ -309,7 +344,9 @@ def _number(value: Any, what: str) -> float:
 
 
 class NullCaller:
-    """The caller for calls that a program makes directly. The log goes to stderr, as from a server without `debug`."""
+    """The caller for calls that a program makes directly. The log goes to stderr, as from a server
+    without `debug`.
+    """
 
     cancelled = False
 

@@ -1,8 +1,8 @@
 """Elicitation: from a type to the form that a client shows, and from the answer back to a value.
 
-Strategy. A form is flat and knows few keywords (MCP, elicitation: strings, numbers, booleans, choices among strings).
-So the type's own schema is cut down to what forms can show, and the answer is read by the whole of it: what the form
-could not say is checked all the same.
+Strategy. A form is flat and knows few keywords (MCP, elicitation: strings, numbers, booleans,
+choices among strings). So the type's own schema is cut down to what forms can show, and the answer
+is read by the whole of it: what the form could not say is checked all the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Schema = dict[str, Any]
 _ANSWER = "answer"
 """The name of the field when the type is a single value."""
 
-# The keywords of a form's field, by its type (MCP 2025-06-18, elicitation; later revisions only add to it).
+# The keywords of a form's field, by its type (MCP 2025-06-18, elicitation; later revisions only add
+# to it).
 _SHOWN = {
     "array": ("minItems", "maxItems", "default"),
     "string": ("minLength", "maxLength", "default"),
@@ -47,7 +48,9 @@ class ElicitationForm(msgspec.Struct, frozen=True):
     """The values of a field's choices that are not strings."""
 
     def read(self, answer: dict[str, Any]) -> Any:
-        """Return the value in the client's *answer*; raises `Declined`, `Dismissed` or `NotAnswered`."""
+        """Return the value in the client's *answer*; raises `Declined`, `Dismissed` or
+        `NotAnswered`.
+        """
         action, content = answer.get("action"), answer.get("content")
         if action == "decline":
             raise Declined("The user declined to answer.")
@@ -62,7 +65,9 @@ class ElicitationForm(msgspec.Struct, frozen=True):
             if isinstance(chosen, str):
                 meant[name] = values.get(chosen, chosen)
             elif isinstance(chosen, list):
-                meant[name] = [values.get(one, one) if isinstance(one, str) else one for one in chosen]
+                meant[name] = [
+                    values.get(one, one) if isinstance(one, str) else one for one in chosen
+                ]
         try:
             _, bound = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
         except ArgumentsError as error:
@@ -71,7 +76,9 @@ class ElicitationForm(msgspec.Struct, frozen=True):
 
 
 def question(kind: Any) -> ElicitationForm:
-    """Return the question whose answer is of the type *kind*; raises a TypeError if no form can ask for that."""
+    """Return the question whose answer is of the type *kind*; raises a TypeError if no form can ask
+    for that.
+    """
 
     def answer(answer: Any) -> None:
         """Replaces a tool that takes the answer."""
@@ -115,7 +122,9 @@ def _hints(record: Any) -> dict[str, Any]:
 
     try:
         return get_type_hints(record)
-    except Exception:  # a name that only the type checker knows: the form then shows values without names
+    except (
+        Exception
+    ):  # a name that only the type checker knows: the form then shows values without names
         return {}
 
 
@@ -126,7 +135,9 @@ def _enum_in(hint: Any) -> type[Enum] | None:
     return next(filter(None, map(_enum_in, arguments_of(hint))), None)
 
 
-def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]], names: type[Enum] | None) -> Schema:
+def _shown(
+    name: str, schema: Schema, choices: dict[str, dict[str, Any]], names: type[Enum] | None
+) -> Schema:
     kind, inner = schema.get("type"), schema.get("items")
     choice: Schema = {}
     if kind == "array" and isinstance(inner, dict) and (values := _values(inner)):
@@ -138,14 +149,19 @@ def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]], names:
         raise TypeError(f"ask: the type of {what} is {kind or 'no single one'}; {_REMEDY}")
     if name in choices:
         schema = {**schema, "default": None}
-    field: Schema = {"type": kind, "title": str(schema.get("title") or name.replace("_", " ").capitalize())}
+    field: Schema = {
+        "type": kind,
+        "title": str(schema.get("title") or name.replace("_", " ").capitalize()),
+    }
     if "description" in schema:
         field["description"] = schema["description"]
     field |= {**choice, "type": kind}
     field.update((key, schema[key]) for key in _SHOWN[kind] if schema.get(key) is not None)
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
-    elif schema.get("pattern") == ANY_MOMENT:  # hosts have a picker for this format, which allows less
+    elif (
+        schema.get("pattern") == ANY_MOMENT
+    ):  # hosts have a picker for this format, which allows less
         field["format"] = "date-time"
     return field
 
@@ -156,7 +172,11 @@ def _values(schema: Schema) -> list[Any]:
 
 
 def _choice(
-    name: str, values: list[Any], choices: dict[str, dict[str, Any]], names: type[Enum] | None, keyword: str
+    name: str,
+    values: list[Any],
+    choices: dict[str, dict[str, Any]],
+    names: type[Enum] | None,
+    keyword: str,
 ) -> Schema:
     """Return the schema of one choice among *values*, with the names that members of an Enum have.
 
@@ -167,4 +187,8 @@ def _choice(
     if names is None:
         return {"type": "string", "enum": [str(value) for value in values]}
     titles = {str(member.value): member.name.replace("_", " ").capitalize() for member in names}
-    return {keyword: [{"const": str(value), "title": titles.get(str(value), str(value))} for value in values]}
+    return {
+        keyword: [
+            {"const": str(value), "title": titles.get(str(value), str(value))} for value in values
+        ]
+    }

@@ -48,12 +48,17 @@ def _read(thing: Any) -> tuple[list[EnvEntry], Callable[[], list[Tool]]]:
     if isinstance(thing, BaseAction):
         apis = [api for api in thing.__toolwire_apis__.values() if api.is_callable and thing.enable]
         return [_entry_of_api(api) for api in apis], lambda: tools_of(thing) if apis else []
-    is_server = callable(getattr(thing, "list_tools", None)) and callable(getattr(thing, "call_tool", None))
+    is_server = callable(getattr(thing, "list_tools", None)) and callable(
+        getattr(thing, "call_tool", None)
+    )
     if is_server and not isinstance(thing, type):
         listed = _listed(thing)
         entries = [
             EnvEntry(
-                entry["name"], from_entry(entry), partial(dict, entry), partial(_call_server, thing, entry["name"])
+                entry["name"],
+                from_entry(entry),
+                partial(dict, entry),
+                partial(_call_server, thing, entry["name"]),
             )
             for entry in listed
         ]
@@ -69,15 +74,21 @@ def _entry_of_api(api: ActionApi) -> EnvEntry:
         arguments = api.action._parser.parse_inputs(parameters, api.name)
         return _result(api.run_async(arguments) if api.is_async else api.run(arguments))
 
-    return EnvEntry(api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call)
+    return EnvEntry(
+        api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call
+    )
 
 
 def _entry_of_tool(tool: Tool) -> EnvEntry:
     def call(parameters: Any) -> Any:
-        return _result((tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER))
+        return _result(
+            (tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER)
+        )
 
     name = tool.name_with(".")
-    return EnvEntry(name, description_of(tool.function, tool.options, name=name), tool.describe, call)
+    return EnvEntry(
+        name, description_of(tool.function, tool.options, name=name), tool.describe, call
+    )
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:
@@ -98,7 +109,9 @@ def _result(value: Any) -> Any:
 
 
 def _awaited(value: Any) -> Any:
-    """Wait for *value* in another thread, since an event loop may run in this one, as in a notebook."""
+    """Wait for *value* in another thread, since an event loop may run in this one, as in a
+    notebook.
+    """
     from anyio.from_thread import start_blocking_portal
 
     async def wait() -> Any:
@@ -111,8 +124,9 @@ def _awaited(value: Any) -> Any:
 class Env:
     """Actions by name: `env("Search.find", {"text": "hi"})` returns what the action returns.
 
-    *actions* may be functions, actions, toolkits, executors, connected servers (anything with `list_tools` and
-    `call_tool`), agents (anything with `run`), other environments, and settings such as `{"type": "PPT"}`.
+    *actions* may be functions, actions, toolkits, executors, connected servers (anything with
+    `list_tools` and `call_tool`), agents (anything with `run`), other environments, and settings
+    such as `{"type": "PPT"}`.
 
     Raises:
         RegistrationError: for any other object, and if two actions have one name.
@@ -127,17 +141,22 @@ class Env:
             for entry in entries:
                 if self._entries.setdefault(entry.name, entry) is not entry:
                     remedy = "omit one, or give it another name"
-                    raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
+                    raise RegistrationError(
+                        "two actions have this name", tool=entry.name, remedy=remedy
+                    )
 
     def get_actions_info(self) -> list[dict[str, Any]]:
-        """Return Lagent's description of each action; the APIs of toolkits are called `Toolkit.api`."""
+        """Return Lagent's description of each action; the APIs of toolkits are called
+        `Toolkit.api`.
+        """
         return [deepcopy(entry.description) for entry in self._entries.values()]
 
     def describe_actions(self) -> list[dict[str, Any]]:
-        """Return each action as an entry of MCP's `tools/list`: with the schemas by which its arguments are checked.
+        """Return each action as an entry of MCP's `tools/list`: with the schemas by which its
+        arguments are checked.
 
-        The names are those of `get_actions_info`, with a dot (`Toolkit.api`), as descriptions mention them: only hosts
-        need underscores. Calls take both.
+        The names are those of `get_actions_info`, with a dot (`Toolkit.api`), as descriptions
+        mention them: only hosts need underscores. Calls take both.
         """
         described = []
         for entry in self._entries.values():
@@ -145,7 +164,8 @@ class Env:
         return described
 
     def __call__(self, name: str, parameters: Any = None) -> Any:
-        """Execute an action, with a dict of arguments, and return its result; a text if there is no such action.
+        """Execute an action, with a dict of arguments, and return its result; a text if there is no
+        such action.
 
         A bare name means the API `run`.
 
@@ -155,7 +175,10 @@ class Env:
         """
         entry = self._entries.get(name) or self._entries.get(str(name).removesuffix(".run"))
         if entry is None:
-            entry = next((entry for entry in self._entries.values() if entry.describe().get("name") == name), None)
+            entry = next(
+                (entry for entry in self._entries.values() if entry.describe().get("name") == name),
+                None,
+            )
         if entry is None:
             return no_such_action(name, self._entries)
         return entry.call(parameters)
@@ -172,15 +195,20 @@ def tools_of_env(env: Env) -> list[Tool]:
 
 # --- connected servers ---
 
-# Clients differ in how they spell what MCP defines: entries and results may be dicts, or objects with names in either
-# style. Only the members that are needed are looked for, under all of their names.
+# Clients differ in how they spell what MCP defines: entries and results may be dicts, or objects
+# with names in either style. Only the members that are needed are looked for, under all of their
+# names.
 
 
 def _listed(server: Any) -> list[dict[str, Any]]:
     """Return the entries of MCP's `tools/list` for the tools of *server*."""
     kind = type(server).__name__
-    if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(server.call_tool):
-        raise RegistrationError("its methods are asynchronous", tool=kind, remedy="pass a synchronous client")
+    if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(
+        server.call_tool
+    ):
+        raise RegistrationError(
+            "its methods are asynchronous", tool=kind, remedy="pass a synchronous client"
+        )
     entries = []
     listed = server.list_tools()
     for item in _member(listed, "tools", default=listed):
@@ -191,7 +219,9 @@ def _listed(server: Any) -> list[dict[str, Any]]:
             "outputSchema": _member(item, "outputSchema", "output_schema"),
         }
         if not isinstance(found["name"], str) or not found["name"]:
-            raise RegistrationError("it lists a tool without a name", tool=kind, remedy="fix the server")
+            raise RegistrationError(
+                "it lists a tool without a name", tool=kind, remedy="fix the server"
+            )
         entries.append({member: value for member, value in found.items() if value})
     return entries
 
@@ -200,11 +230,15 @@ def _tool(entry: dict[str, Any], server: Any) -> Tool:
     """Return the tool of *entry*, which calls *server*."""
 
     def call(**arguments: Any) -> Any:
-        return _value(server.call_tool(entry["name"], arguments), as_promised="outputSchema" in entry)
+        return _value(
+            server.call_tool(entry["name"], arguments), as_promised="outputSchema" in entry
+        )
 
     schemas = {"input_schema": entry["inputSchema"], "output_schema": entry.get("outputSchema")}
     call.__self__ = server  # type: ignore[attr-defined]
-    return Tool(call, name=entry["name"], options=Options(description=entry.get("description"), **schemas))
+    return Tool(
+        call, name=entry["name"], options=Options(description=entry.get("description"), **schemas)
+    )
 
 
 def _call_server(server: Any, name: str, parameters: Any) -> Any:
@@ -212,9 +246,11 @@ def _call_server(server: Any, name: str, parameters: Any) -> Any:
 
 
 def _value(result: Any, *, as_promised: bool = False) -> Any:
-    """Return the result of a call as a Python value: data if there is any, else the text, else the content blocks.
+    """Return the result of a call as a Python value: data if there is any, else the text, else the
+    content blocks.
 
-    With *as_promised*, the data are what the output schema describes. Raises a ToolError if the tool failed.
+    With *as_promised*, the data are what the output schema describes. Raises a ToolError if the
+    tool failed.
     """
     content = _member(result, "content")
     if content is None:
@@ -235,11 +271,15 @@ def _block(block: Any) -> dict[str, Any]:
     if isinstance(block, dict):
         return block
     dump = getattr(block, "model_dump", None)
-    made: dict[str, Any] = dump(mode="json", by_alias=True, exclude_none=True) if dump else dict(vars(block))
+    made: dict[str, Any] = (
+        dump(mode="json", by_alias=True, exclude_none=True) if dump else dict(vars(block))
+    )
     return made
 
 
 def _member(thing: Any, *names: str, default: Any = None) -> Any:
     """Return the first of these members or attributes that *thing* has and that is not None."""
-    found = (thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None) for name in names)
+    found = (
+        thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None) for name in names
+    )
     return next((value for value in found if value is not None), default)

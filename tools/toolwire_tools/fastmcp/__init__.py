@@ -1,4 +1,6 @@
-"""FastMCP and the SDK's server classes, on Toolwire: the same names, for files that import them unchanged."""
+"""FastMCP and the SDK's server classes, on Toolwire: the same names, for files that import them
+unchanged.
+"""
 
 from .context import Context
 from .mcp_types import Audio, File, Image, ToolError, ToolResult

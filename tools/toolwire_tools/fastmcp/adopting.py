@@ -1,9 +1,10 @@
 """Lets the user's modules, and no others, import Toolwire's classes as those of fastmcp and mcp.
 
-Strategy. An import statement calls the `__import__` of its own module's builtins. The user's modules get builtins of
-their own, in which the names of fastmcp and mcp lead here: also when a tool imports them later, and without an entry in
-`sys.modules`. So libraries that import the real packages get these. A finder gives those builtins to the modules that
-the user's modules import; it is installed only during such an import.
+Strategy. An import statement calls the `__import__` of its own module's builtins. The user's
+modules get builtins of their own, in which the names of fastmcp and mcp lead here: also when a tool
+imports them later, and without an entry in `sys.modules`. So libraries that import the real
+packages get these. A finder gives those builtins to the modules that the user's modules import; it
+is installed only during such an import.
 """
 
 from __future__ import annotations
@@ -58,13 +59,26 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a user's module in Python; None for all others, which the other finders find."""
+        """Return the spec of a user's module in Python; None for all others, which the other
+        finders find.
+        """
         top = name.partition(".")[0]
         if top in (*sys.stdlib_module_names, *_OURS) or any(map(_is_installed, path or ())):
             return None
         others = (finder for finder in list(sys.meta_path) if not isinstance(finder, _Finder))
-        spec = next((spec for finder in others if (spec := finder.find_spec(name, path, target)) is not None), None)
-        if spec is None or type(spec.loader) is not SourceFileLoader or _is_installed(spec.loader.path):
+        spec = next(
+            (
+                spec
+                for finder in others
+                if (spec := finder.find_spec(name, path, target)) is not None
+            ),
+            None,
+        )
+        if (
+            spec is None
+            or type(spec.loader) is not SourceFileLoader
+            or _is_installed(spec.loader.path)
+        ):
             return None
         spec.loader = Loader(name, spec.loader.path)
         return spec
@@ -78,7 +92,11 @@ def _is_installed(path: str) -> bool:
 
 
 def _import(
-    name: str, names: Any = None, local_names: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
+    name: str,
+    names: Any = None,
+    local_names: Any = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
 ) -> Any:
     """As the built-in `__import__`, whose arguments import statements pass by position."""
     top = name.partition(".")[0]

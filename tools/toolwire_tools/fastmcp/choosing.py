@@ -22,17 +22,23 @@ _USUAL = ("mcp", "server", "app")
 
 
 def offered(module: ModuleType, name: str | None) -> list[Tool] | None:
-    """Return the tools of the server in *module*; with a *name*, of that server, or the tool of that name.
+    """Return the tools of the server in *module*; with a *name*, of that server, or the tool of
+    that name.
 
-    A module without a server may have a function that makes one. None if *module* does not use FastMCP, or has tools of
-    Toolwire as well.
+    A module without a server may have a function that makes one. None if *module* does not use
+    FastMCP, or has tools of Toolwire as well.
 
     Raises:
-        RegistrationError: if it is not clear which server is meant, or it has no tool called *name*.
+        RegistrationError: if it is not clear which server is meant, or it has no tool called
+            *name*.
     """
     held = dict(vars(module))
-    servers = {id(value): key for key, value in reversed(held.items()) if isinstance(value, FastMCP)}
-    if not servers and not any(isinstance(value, type) and issubclass(value, FastMCP) for value in held.values()):
+    servers = {
+        id(value): key for key, value in reversed(held.items()) if isinstance(value, FastMCP)
+    }
+    if not servers and not any(
+        isinstance(value, type) and issubclass(value, FastMCP) for value in held.values()
+    ):
         return None
     thing = held.get(name or "")
     if isinstance(thing, FastMCP):
@@ -41,8 +47,12 @@ def offered(module: ModuleType, name: str | None) -> list[Tool] | None:
         tools = [tool for key in servers.values() for tool in _tools(held[key])]
         if chosen := [tool for tool in tools if tool.name == name or tool.function is thing]:
             return chosen
-        problem = unknown_name("server or tool", name, [*servers.values(), *(tool.name for tool in tools)])
-        raise RegistrationError(f"it has {problem}", tool=module.__name__, remedy="name one that it has")
+        problem = unknown_name(
+            "server or tool", name, [*servers.values(), *(tool.name for tool in tools)]
+        )
+        raise RegistrationError(
+            f"it has {problem}", tool=module.__name__, remedy="name one that it has"
+        )
     if any(marked(value) is not None for value in held.values()):
         return None
     if servers:
@@ -50,7 +60,9 @@ def offered(module: ModuleType, name: str | None) -> list[Tool] | None:
         if len(servers) > 1 and usual[0] not in _USUAL:
             raise _unclear(module, "it makes several servers", usual)
         return _tools(held[usual[0]])
-    makers = [key for key, value in held.items() if (key == name if name else _returns_server(value))]
+    makers = [
+        key for key, value in held.items() if (key == name if name else _returns_server(value))
+    ]
     if len(makers) != 1:
         raise _unclear(module, "it makes no server when it is imported", makers)
     made = held[makers[0]]()
@@ -75,4 +87,6 @@ def _returns_server(value: Any) -> bool:
 
 def _unclear(module: ModuleType, problem: str, names: list[str]) -> RegistrationError:
     which = " or ".join(f":{name}" for name in names) or ":FUNCTION, which returns the server"
-    return RegistrationError(problem, tool=module.__name__, remedy=f"put {which} after the name of the file")
+    return RegistrationError(
+        problem, tool=module.__name__, remedy=f"put {which} after the name of the file"
+    )

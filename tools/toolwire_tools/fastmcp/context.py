@@ -45,7 +45,9 @@ class ElicitationResult:
 
 
 class ReadContent(Record):
-    """One of the contents of a resource, as the protocol has it, and as the packages name its members."""
+    """One of the contents of a resource, as the protocol has it, and as the packages name its
+    members.
+    """
 
     uri: str
     mime_type: str | None = None
@@ -55,7 +57,11 @@ class ReadContent(Record):
     @property
     def content(self) -> str | bytes:
         """The text, or the bytes."""
-        return a2b_base64(self.blob) if self.text is None and self.blob is not None else self.text or ""
+        return (
+            a2b_base64(self.blob)
+            if self.text is None and self.blob is not None
+            else self.text or ""
+        )
 
 
 class Contents(list[ReadContent]):
@@ -68,7 +74,9 @@ class Contents(list[ReadContent]):
 
 
 class Context(AsyncContext):
-    """The call that a tool runs for, as FastMCP has it. `request_context` and `session` are the same object."""
+    """The call that a tool runs for, as FastMCP has it. `request_context` and `session` are the
+    same object.
+    """
 
     __slots__ = ("_server",)
 
@@ -118,7 +126,9 @@ class Context(AsyncContext):
         """The transport of the connection."""
         return "stdio"
 
-    def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Done:
+    def report_progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> Done:
         """Report progress to the client."""
         self.progress(progress, total, message)
         return DONE
@@ -134,7 +144,9 @@ class Context(AsyncContext):
         extra: Any = None,
         **fields: Any,
     ) -> Done:
-        """Log a message: `log("info", text)` as in the SDK, `log(text, "info")` as in FastMCP, or by name."""
+        """Log a message: `log("info", text)` as in the SDK, `log(text, "info")` as in FastMCP, or
+        by name.
+        """
         words = [word for word in (first, second, message) if word is not None]
         if level is None:
             level = next((word for word in words if word in LEVELS), "info")
@@ -162,8 +174,12 @@ class Context(AsyncContext):
         """Log a message, as a method of the session."""
         return self.log(level=level, message=data, logger_name=logger)
 
-    def elicit(self, message: str, schema: Any = None, response_type: Any = None) -> Coroutine[Any, Any, _Elicited]:
-        """Ask the user. *schema* or *response_type* is a type as for `Context.ask`, or a list of choices."""
+    def elicit(
+        self, message: str, schema: Any = None, response_type: Any = None
+    ) -> Coroutine[Any, Any, _Elicited]:
+        """Ask the user. *schema* or *response_type* is a type as for `Context.ask`, or a list of
+        choices.
+        """
         return self._pending("elicit", partial(self._elicit, message, schema, response_type))
 
     async def _elicit(self, message: str, schema: Any, response_type: Any) -> _Elicited:
@@ -202,7 +218,9 @@ class Context(AsyncContext):
 
     def _state(self) -> dict[str, Any]:
         if "toolwire.worker" in sys.modules:
-            raise RuntimeError("set_state and get_state do not work in isolated tools: serve without --isolate")
+            raise RuntimeError(
+                "set_state and get_state do not work in isolated tools: serve without --isolate"
+            )
         return self._caller.session_state
 
     def set_state(self, key: str, value: Any, **_: Any) -> Done:
@@ -224,7 +242,8 @@ class Context(AsyncContext):
 
 
 def check_uses(function: Callable[..., Any], context: str) -> None:
-    """Refuse *function* if its source uses a member of its parameter *context* that `Context` has not.
+    """Refuse *function* if its source uses a member of its parameter *context* that `Context` has
+    not.
 
     Raises:
         NotSupported: with the line of that use.
@@ -240,7 +259,11 @@ def check_uses(function: Callable[..., Any], context: str) -> None:
     except (OSError, TypeError, SyntaxError):  # no source: a use is refused when it is reached
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_context(node.value, context) and not hasattr(Context, node.attr):
+        if (
+            isinstance(node, ast.Attribute)
+            and _is_context(node.value, context)
+            and not hasattr(Context, node.attr)
+        ):
             where = line_of(inspect.getsourcefile(inner) or "?", first + node.lineno - 1)
             raise NotSupported(ast.unparse(node), _REMEDIES.get(node.attr, _REMEDY), where=where)
 
@@ -255,5 +278,6 @@ def _is_context(node: Any, name: str) -> bool:
 _REMEDY = "leave this tool out, or serve the file with the package it was written for"
 _REMEDIES = dict.fromkeys(
     ("sample", "sample_step", "create_message"),
-    "few hosts have sampling, and MCP 2026-07-28 removes it: call a model's API from the tool, or leave it out",
+    "few hosts have sampling, and MCP 2026-07-28 removes it: call a model's API from the tool, or"
+    " leave it out",
 )

@@ -1,7 +1,8 @@
-"""The classes of `mcp.types` that tools, resources and prompts use, and FastMCP's helpers for content.
+"""The classes of `mcp.types` that tools, resources and prompts use, and FastMCP's helpers for
+content.
 
-Strategy. Both spellings of MCP's members are in use: `mimeType` in mcp 1, `mime_type` in mcp 2. A `Record` takes both,
-has both as attributes, and `to_mcp` gives the one of the protocol.
+Strategy. Both spellings of MCP's members are in use: `mimeType` in mcp 1, `mime_type` in mcp 2. A
+`Record` takes both, has both as attributes, and `to_mcp` gives the one of the protocol.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Record:
-    """A value of the protocol. Its members are keyword arguments and attributes, in either spelling."""
+    """A value of the protocol. Its members are keyword arguments and attributes, in either
+    spelling.
+    """
 
     _members: ClassVar[dict[str, str]] = {}
     """The protocol's names by Python's."""
@@ -33,7 +36,9 @@ class Record:
             if member not in self._members:
                 raise TypeError(f"{name} has no member {key!r}; it has {', '.join(self._members)}")
             setattr(self, member, value)
-        if missing := [member for member in self._members if member != "meta" and not hasattr(self, member)]:
+        if missing := [
+            member for member in self._members if member != "meta" and not hasattr(self, member)
+        ]:
             raise TypeError(f"{name} needs {', '.join(missing)}")
 
     meta: Any = None
@@ -41,14 +46,21 @@ class Record:
     def __getattr__(self, name: str) -> Any:
         member = _snake(name)
         if member == name or member not in self._members:
-            raise AttributeError(f"{type(self).__name__} has no member {name!r}; it has {', '.join(self._members)}")
+            raise AttributeError(
+                f"{type(self).__name__} has no member {name!r}; it has {', '.join(self._members)}"
+            )
         return getattr(self, member)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({members})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, Record) and self.to_mcp() == other.to_mcp()
+        return (
+            type(other) is type(self)
+            and isinstance(other, Record)
+            and self.to_mcp() == other.to_mcp()
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -200,16 +212,26 @@ class Completion(Record):
 
 
 class ToolResult(Record):
-    """The whole result of a call, as a tool of FastMCP may return it. *content* may be whatever a tool may return."""
+    """The whole result of a call, as a tool of FastMCP may return it. *content* may be whatever a
+    tool may return.
+    """
 
     content: Any = None
     structured_content: Any = None
     is_error: bool = False
 
-    def __init__(self, content: Any = None, structured_content: Any = None, meta: Any = None, is_error: Any = False):
+    def __init__(
+        self,
+        content: Any = None,
+        structured_content: Any = None,
+        meta: Any = None,
+        is_error: Any = False,
+    ):
         if content is None and structured_content is None:
             raise ValueError("ToolResult needs content or structured_content")
-        super().__init__(content=content, structured_content=structured_content, meta=meta, is_error=is_error)
+        super().__init__(
+            content=content, structured_content=structured_content, meta=meta, is_error=is_error
+        )
 
 
 class Message(PromptMessage):
@@ -281,8 +303,14 @@ class _Media:
         media_type = None if self._format is None else f"{family}/{self._format.lower()}"
         if self._format is None and self.data is not None:
             media_type = content.media_type_of(self.data) or self._default
-        said = {key: value for key, value in (plain(self.annotations) or {}).items() if key in ("audience", "priority")}
-        made: content.Content = self._kind(path=self.path, data=self.data, media_type=media_type, **said)
+        said = {
+            key: value
+            for key, value in (plain(self.annotations) or {}).items()
+            if key in ("audience", "priority")
+        }
+        made: content.Content = self._kind(
+            path=self.path, data=self.data, media_type=media_type, **said
+        )
         return made
 
 

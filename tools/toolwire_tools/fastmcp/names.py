@@ -16,9 +16,10 @@ PACKAGES = ("fastmcp", "mcp", "mcp_types")
 """The top-level packages whose modules have stand-ins."""
 
 _TYPES = (
-    "Annotations AudioContent BlobResourceContents CallToolResult Completion CompletionArgument CompletionContext "
-    "ContentBlock EmbeddedResource GetPromptResult Icon ImageContent PromptMessage PromptReference ResourceLink "
-    "ResourceTemplateReference TextContent TextResourceContents ToolAnnotations"
+    "Annotations AudioContent BlobResourceContents CallToolResult Completion CompletionArgument"
+    " CompletionContext ContentBlock EmbeddedResource GetPromptResult Icon ImageContent"
+    " PromptMessage PromptReference ResourceLink ResourceTemplateReference TextContent"
+    " TextResourceContents ToolAnnotations"
 )
 _EXCEPTIONS = "FastMCPError NotFoundError PromptError ResourceError ToolError"
 _ELICITATION = "AcceptedElicitation CancelledElicitation DeclinedElicitation ElicitationResult"
@@ -38,7 +39,9 @@ _SDK = {
     ".utilities.logging": "get_logger",
     ".utilities.types": "Audio Image",
 }
-"""The modules of the SDK's package of servers: `mcp.server.fastmcp` in version 1, `mcp.server.mcpserver` in 2."""
+"""The modules of the SDK's package of servers: `mcp.server.fastmcp` in version 1,
+`mcp.server.mcpserver` in 2.
+"""
 
 NAMES: dict[str, str] = {
     "fastmcp": "Context FastMCP",
@@ -65,33 +68,45 @@ NAMES: dict[str, str] = {
     "mcp_types": _TYPES,
     **{f"mcp.server.fastmcp{part}": names.format(server="FastMCP") for part, names in _SDK.items()},
     **{
-        f"mcp.server.mcpserver{part}": names.format(server="MCPServer")
-        + ("" if part else f" {_ELICITATION} {_MESSAGES}")
+        f"mcp.server.mcpserver{part}": (
+            names.format(server="MCPServer") + ("" if part else f" {_ELICITATION} {_MESSAGES}")
+        )
         for part, names in _SDK.items()
     },
 }
 """The names of each module that files may import."""
 
-_HELPERS = "Audio File Image PromptResult ResourceContent ResourceNotFoundError ResourceResult ToolResult"
+_HELPERS = (
+    "Audio File Image PromptResult ResourceContent ResourceNotFoundError ResourceResult ToolResult"
+)
 _PLACES = {
     **dict.fromkeys(f"{_TYPES} {_EXCEPTIONS} {_MESSAGES} {_HELPERS}".split(), (".mcp_types", "")),
     **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),
     **dict.fromkeys(("FastMCP", "MCPServer", "TextResource"), (".server", "")),
-    **dict.fromkeys(("FunctionResource", "FunctionTool", "Prompt", "Resource", "Tool"), (".server", "Component")),
+    **dict.fromkeys(
+        ("FunctionResource", "FunctionTool", "Prompt", "Resource", "Tool"), (".server", "Component")
+    ),
     "TransportSecuritySettings": (".server", "WithoutEffect"),
     "get_logger": ("logging", "getLogger"),
 }
 """The modules that hold the names, and how they are called there, if otherwise."""
 
-_NO_HTTP = "Toolwire serves standard input and output alone, and a host starts the server itself: remove it"
+_NO_HTTP = (
+    "Toolwire serves standard input and output alone, and a host starts the server itself:"
+    " remove it"
+)
 _NO_CLIENT = "install the package, whose client is used then, or use toolwire_client.Client"
 _NO_LOWLEVEL = "serve plain functions, or use FastMCP"
-_NO_ROUND_TRIPS = "ask with `await ctx.elicit(...)`, which Toolwire sends in the form that the client understands"
+_NO_ROUND_TRIPS = (
+    "ask with `await ctx.elicit(...)`, which Toolwire sends in the form that the client understands"
+)
 _NO_PROTOCOL_ERRORS = "raise ToolError, whose text reaches the model"
 
 _REFUSED = {
     "fastmcp.server.auth": _NO_HTTP,
-    "fastmcp.server.dependencies": "take a parameter with the hint Context; there is no HTTP request, and no token",
+    "fastmcp.server.dependencies": (
+        "take a parameter with the hint Context; there is no HTTP request, and no token"
+    ),
     "mcp.server.auth": _NO_HTTP,
     "mcp.server.lowlevel": _NO_LOWLEVEL,
     "mcp.server.Server": _NO_LOWLEVEL,
@@ -101,10 +116,18 @@ _REFUSED = {
     "mcp.server.streamable_http": _NO_HTTP,
     "mcp.types.SamplingMessage": OWN_PACKAGE,
 }
-"""Modules with all their names, and names, that may be imported but not used, and what to do instead."""
+"""Modules with all their names, and names, that may be imported but not used, and what to do
+instead.
+"""
 
 _CLIENTS = (
-    *("fastmcp.Client", "fastmcp.client", "mcp.Client", "mcp.ClientSession", "mcp.StdioServerParameters"),
+    *(
+        "fastmcp.Client",
+        "fastmcp.client",
+        "mcp.Client",
+        "mcp.ClientSession",
+        "mcp.StdioServerParameters",
+    ),
     *("mcp.client", "mcp.stdio_client"),
 )
 """The names of the packages' clients: of the real packages, where these are installed."""
@@ -122,7 +145,9 @@ _UNAVAILABLE = {
 
 
 class NameNotAvailable(ImportError):
-    """A name that Toolwire's FastMCP does not have; the text says where it is imported, and the available ones."""
+    """A name that Toolwire's FastMCP does not have; the text says where it is imported, and the
+    available ones.
+    """
 
 
 class StandIn(ModuleType):
@@ -156,7 +181,8 @@ def module(name: str) -> StandIn:
 
 
 def found(place: str, name: str) -> Any:
-    """Return what has the *name* in the module *place*: a class, a module, or what refuses to be used.
+    """Return what has the *name* in the module *place*: a class, a module, or what refuses to be
+    used.
 
     Raises:
         NameNotAvailable: if Toolwire has nothing of that name.
@@ -187,4 +213,6 @@ def _unavailable(path: str, place: str) -> NameNotAvailable:
 def _entry(path: str, table: Collection[str]) -> str | None:
     """Return the entry of *table* for *path* or what it is in."""
     parts = path.split(".")
-    return next((entry for n in range(len(parts), 0, -1) if (entry := ".".join(parts[:n])) in table), None)
+    return next(
+        (entry for n in range(len(parts), 0, -1) if (entry := ".".join(parts[:n])) in table), None
+    )

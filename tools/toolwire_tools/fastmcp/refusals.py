@@ -1,4 +1,6 @@
-"""Refuses what FastMCP has and Toolwire has not, by name and line, while the user's file is loaded."""
+"""Refuses what FastMCP has and Toolwire has not, by name and line, while the user's file is
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +17,44 @@ OWN_PACKAGE = "serve this file with the package it was written for, or remove it
 class NotSupported(RegistrationError, AttributeError):
     """A feature of FastMCP that Toolwire does not have.
 
-    It is an AttributeError too, so that `hasattr` says no. *where* is `file:line`, by default that of the user's code
-    that runs now.
+    It is an AttributeError too, so that `hasattr` says no. *where* is `file:line`, by default that
+    of the user's code that runs now.
     """
 
     def __init__(self, what: str, remedy: str = OWN_PACKAGE, *, where: str | None = None) -> None:
-        self.problem, self.tool, self.parameter, self.remedy = f"Toolwire does not support {what}", what, None, remedy
+        self.problem, self.tool, self.parameter, self.remedy = (
+            f"Toolwire does not support {what}",
+            what,
+            None,
+            remedy,
+        )
         Exception.__init__(self, f"{where or users_line()}: {self.problem}; {remedy}")
 
 
 def users_line() -> str:
     """Return `file:line` of the innermost frame that is not Toolwire's."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("toolwire_tools.fastmcp"):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        "toolwire_tools.fastmcp"
+    ):
         frame = frame.f_back
     return line_of(frame.f_code.co_filename, frame.f_lineno)
 
 
 def line_of(file: str, line: int) -> str:
     """Return `file:line`, with the file relative to the working folder if it is inside."""
-    relative = os.path.relpath(file) if os.path.isabs(file) and os.path.splitdrive(file)[0] == "" else file
+    relative = (
+        os.path.relpath(file) if os.path.isabs(file) and os.path.splitdrive(file)[0] == "" else file
+    )
     return f"{file if relative.startswith('..') else relative}:{line}"
 
 
 class Refused:
     """Takes the place of a class or function that Toolwire does not have.
 
-    It may be imported and stand in annotations. To call it, derive from it or ask for its members is refused: in many
-    files only the block below `if __name__ == "__main__"` uses it, which `toolwire serve` does not run.
+    It may be imported and stand in annotations. To call it, derive from it or ask for its members
+    is refused: in many files only the block below `if __name__ == "__main__"` uses it, which
+    `toolwire serve` does not run.
     """
 
     def __init__(self, name: str, remedy: str) -> None:
@@ -84,4 +96,6 @@ def check_names(function: Any) -> None:
         for name in code.co_names:
             if isinstance(refused := function.__globals__.get(name), Refused):
                 where = line_of(code.co_filename, code.co_firstlineno)
-                raise NotSupported(f"{name}, which {function.__name__} uses", refused._remedy, where=where)
+                raise NotSupported(
+                    f"{name}, which {function.__name__} uses", refused._remedy, where=where
+                )

@@ -63,23 +63,41 @@ _EVEN_NONE = ("resource_security", "security")
 """Arguments whose None has an effect: it lets templates take any path."""
 
 _REMEDIES = {
-    **dict.fromkeys(_EVEN_NONE, "remove it: no variable of a template may be a path out of its folder"),
-    **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), "a host starts the server itself: remove it"),
+    **dict.fromkeys(
+        _EVEN_NONE, "remove it: no variable of a template may be a path out of its folder"
+    ),
+    **dict.fromkeys(
+        ("auth", "auth_server_provider", "token_verifier"),
+        "a host starts the server itself: remove it",
+    ),
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
     "list_page_size": "remove it, and serve with --page-size",
     **dict.fromkeys(
-        ("mount", "import_server", "providers", "add_provider"), "name each server to your host as one of its own"
+        ("mount", "import_server", "providers", "add_provider"),
+        "name each server to your host as one of its own",
     ),
     **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
     **dict.fromkeys(
-        ("custom_route", "http_app", "streamable_http_app", "sse_app", "session_manager", "run_http_async"),
-        'Toolwire serves standard input and output alone: move it below `if __name__ == "__main__":`',
+        (
+            "custom_route",
+            "http_app",
+            "streamable_http_app",
+            "sse_app",
+            "session_manager",
+            "run_http_async",
+        ),
+        "Toolwire serves standard input and output alone: move it below `if __name__ =="
+        ' "__main__":`',
     ),
 }
 """What to do about arguments and methods that Toolwire does not have."""
 
-_OPTIONS = {"exclude_args": "exclude_arguments", "mime_type": "media_type", "timeout": "timeout_seconds"}
+_OPTIONS = {
+    "exclude_args": "exclude_arguments",
+    "mime_type": "media_type",
+    "timeout": "timeout_seconds",
+}
 """Toolwire's options by those of FastMCP that have another name."""
 
 _COMMON = "name title description tags icons meta timeout"
@@ -111,10 +129,15 @@ class FastMCP(metaclass=_Refusing):
         NotSupported: for an argument or, when it is used, a method that Toolwire does not have.
     """
 
-    def __init__(self, name: str | None = None, instructions: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, name: str | None = None, instructions: str | None = None, **options: Any
+    ) -> None:
         self.name, self.instructions = name or type(self).__name__, instructions
         self.version, self.title = options.pop("version", None) or None, options.pop("title", None)
-        self.description, self.website_url = options.pop("description", None), options.pop("website_url", None)
+        self.description, self.website_url = (
+            options.pop("description", None),
+            options.pop("website_url", None),
+        )
         self.icons = plain(options.pop("icons", None))
         lifespan = options.pop("lifespan", None)
         self.entered = None if lifespan is None else partial(lifespan, self)
@@ -125,19 +148,30 @@ class FastMCP(metaclass=_Refusing):
         """The tools, resources and prompts; None until the file is loaded."""
         self.completer: Callable[..., Any] | None = None
         """The function below `@mcp.completion()`."""
-        self._keeps = options.pop("on_duplicate", None) or ("ignore" if _unwarned(options) else "error")
+        self._keeps = options.pop("on_duplicate", None) or (
+            "ignore" if _unwarned(options) else "error"
+        )
         tools = options.pop("tools", None) or ()
         for option, value in options.items():
-            if option in _EVEN_NONE or (option not in _WITHOUT_EFFECT and value not in (None, False, (), [])):
+            if option in _EVEN_NONE or (
+                option not in _WITHOUT_EFFECT and value not in (None, False, (), [])
+            ):
                 refuse(f"{type(self).__name__}({option}=)", option)
         for tool in tools:
             self.add_tool(tool)
 
     @property
     def identity(self) -> dict[str, str]:
-        """The arguments for Toolwire's `Server` that the file gives, in the constructor or later."""
+        """The arguments for Toolwire's `Server` that the file gives, in the constructor or
+        later.
+        """
         name = None if self.name == type(self).__name__ else self.name
-        given = {"name": name, "version": self.version, "title": self.title, "instructions": self.instructions}
+        given = {
+            "name": name,
+            "version": self.version,
+            "title": self.title,
+            "instructions": self.instructions,
+        }
         return {key: str(value) for key, value in given.items() if value is not None}
 
     def __class_getitem__(cls, _: Any) -> type[FastMCP]:  # FastMCP[AppContext]
@@ -154,7 +188,9 @@ class FastMCP(metaclass=_Refusing):
     # Tools, resources, prompts
 
     def tool(self, name_or_function: Any = None, /, **options: Any) -> Any:
-        """Register a tool, as `@mcp.tool`, `@mcp.tool()` or `mcp.tool(function, name=...)`; return the function."""
+        """Register a tool, as `@mcp.tool`, `@mcp.tool()` or `mcp.tool(function, name=...)`; return
+        the function.
+        """
         return self._decorated(self.add_tool, name_or_function, options)
 
     def prompt(self, name_or_function: Any = None, /, **options: Any) -> Any:
@@ -183,7 +219,9 @@ class FastMCP(metaclass=_Refusing):
             structured = False
         if options.pop("enabled", None) is not False:
             made = _options("tool", options_for(given), options)
-            self._register("tool", made.name or name_of(given), AdoptedTool, given, self, made, structured)
+            self._register(
+                "tool", made.name or name_of(given), AdoptedTool, given, self, made, structured
+            )
         return function
 
     def add_resource(self, function: Any, **options: Any) -> Any:
@@ -234,7 +272,9 @@ class FastMCP(metaclass=_Refusing):
         known = (kind, name) in self._offered
         if known and self._keeps == "error":
             problem = f"two {kind}s have this name, the second at {users_line()}"
-            raise RegistrationError(problem, tool=name, remedy=f'rename one: @mcp.{kind}(name="...")')
+            raise RegistrationError(
+                problem, tool=name, remedy=f'rename one: @mcp.{kind}(name="...")'
+            )
         if not known or self._keeps != "ignore":
             self._offered[kind, name] = partial(make, *arguments)
 
@@ -253,7 +293,8 @@ class FastMCP(metaclass=_Refusing):
     # Running
 
     def run(self, transport: str | None = None, **options: Any) -> None:
-        """Serve standard input and output; does nothing while `toolwire serve` loads the file, since that serves it.
+        """Serve standard input and output; does nothing while `toolwire serve` loads the file,
+        since that serves it.
 
         Raises:
             NotSupported: for another transport.
@@ -266,7 +307,9 @@ class FastMCP(metaclass=_Refusing):
         if not _is_loaded_by_toolwire():
             from ..discovery import named_by
 
-            named_by("toolwire.server:Server")([self], **{"name": self.name, **self.identity}).serve()
+            named_by("toolwire.server:Server")(
+                [self], **{"name": self.name, **self.identity}
+            ).serve()
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:
         """As `run`."""
@@ -292,7 +335,9 @@ class MCPServer(FastMCP):
 
 
 class Component:
-    """A function with options, for `add_tool`, `add_resource` and `add_prompt`: `Tool.from_function(f, name=...)`."""
+    """A function with options, for `add_tool`, `add_resource` and `add_prompt`:
+    `Tool.from_function(f, name=...)`.
+    """
 
     def __init__(self, fn: Callable[..., Any], **options: Any) -> None:
         self.fn, self.options = fn, options
@@ -311,7 +356,11 @@ class TextResource(Component):
 
 
 def _given(function: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-    return (function.fn, {**function.options, **options}) if isinstance(function, Component) else (function, options)
+    return (
+        (function.fn, {**function.options, **options})
+        if isinstance(function, Component)
+        else (function, options)
+    )
 
 
 def _is_loaded_by_toolwire() -> bool:
@@ -337,8 +386,14 @@ class _Settings:
 
 
 def _unwarned(options: dict[str, Any]) -> bool:
-    """Return whether the file says that it registers names twice on purpose; take that from *options*."""
-    said = [options.pop(key, True) for key in list(options) if key.startswith(("warn_on_duplicate", "on_duplicate_"))]
+    """Return whether the file says that it registers names twice on purpose; take that from
+    *options*.
+    """
+    said = [
+        options.pop(key, True)
+        for key in list(options)
+        if key.startswith(("warn_on_duplicate", "on_duplicate_"))
+    ]
     return any(value is False for value in said)
 
 
@@ -350,8 +405,14 @@ def _options(kind: str, own: T, given: dict[str, Any]) -> T:
             continue
         if option == "annotations" and kind == "tool":
             hints = value if isinstance(value, Mapping) else value.to_mcp()
-            said = {name: hints[hint] for hint, name in {"title": "title", **HINTS}.items() if hint in hints} | said
-        elif (name := _OPTIONS.get(option, option)) in own.__struct_fields__ and option in _KNOWN[kind]:
+            said = {
+                name: hints[hint]
+                for hint, name in {"title": "title", **HINTS}.items()
+                if hint in hints
+            } | said
+        elif (name := _OPTIONS.get(option, option)) in own.__struct_fields__ and option in _KNOWN[
+            kind
+        ]:
             said[name] = plain(value) if option in ("annotations", "icons") else value
         elif value not in (False, (), []):
             refuse(f"{kind}({option}=)", option)

@@ -1,4 +1,6 @@
-"""The functions that a FastMCP registers, as tools, resources and prompts with the results that FastMCP gives."""
+"""The functions that a FastMCP registers, as tools, resources and prompts with the results that
+FastMCP gives.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from ..errors import OutputError
 from ..resources.prompt import Prompt
 from ..resources.resource import Resource
 from ..results import by_looks
-from ..schema.annotations import Unresolved, annotations_of, names_of, unwrap_annotation, unwrap_function
+from ..schema.annotations import (
+    Unresolved,
+    annotations_of,
+    names_of,
+    unwrap_annotation,
+    unwrap_function,
+)
 from ..schema.shape import basic
 from ..schema.to_json import plain_result
 from ..signature.return_value import Returns, as_text, from_hint, wrapped
@@ -43,7 +51,8 @@ if TYPE_CHECKING:
 
 
 class AdoptedTool(Tool):
-    """The tool of *function*, which belongs to *server*. With *structured* False, its results are content alone.
+    """The tool of *function*, which belongs to *server*. With *structured* False, its results are
+    content alone.
 
     Raises:
         RegistrationError: as for a `Tool`.
@@ -52,7 +61,9 @@ class AdoptedTool(Tool):
 
     _is_adopted = True
 
-    def __init__(self, function: Callable[..., Any], server: Any, options: Options, structured: bool | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], server: Any, options: Options, structured: bool | None
+    ) -> None:
         returns = None if options.output_schema else _returns(function, structured)
         super().__init__(function, options=options, returns=returns)
         _belongs(self, server)
@@ -94,17 +105,25 @@ class AdoptedPrompt(Prompt):
         if not isinstance(value, PromptResult | GetPromptResult):
             return super()._result(value)
         said = {"description": value.description, "_meta": plain_result(value.meta)}
-        return super()._result(value.messages) | {name: member for name, member in said.items() if member}
+        return super()._result(value.messages) | {
+            name: member for name, member in said.items() if member
+        }
 
 
 def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
-    """Return name, version, title and instructions of the one server that all *tools* belong to, as far as given."""
-    servers = {id(server): server for tool in tools if (server := vars(tool).get("fastmcp")) is not None}
+    """Return name, version, title and instructions of the one server that all *tools* belong to, as
+    far as given.
+    """
+    servers = {
+        id(server): server for tool in tools if (server := vars(tool).get("fastmcp")) is not None
+    }
     return dict(next(iter(servers.values())).identity) if len(servers) == 1 else {}
 
 
 def _belongs(tool: Tool, server: Any, ref: Any = None) -> None:
-    """Let *tool* have the context and completer of *server*; refuse it if it uses what Toolwire has not."""
+    """Let *tool* have the context and completer of *server*; refuse it if it uses what Toolwire has
+    not.
+    """
     tool.lifespan = server.entered
     vars(tool)["fastmcp"] = server
     if ref is not None and server.completer is not None:
@@ -117,48 +136,68 @@ def _belongs(tool: Tool, server: Any, ref: Any = None) -> None:
         tool._new_context = partial(Context, server=server)
 
 
-async def _completed(complete: Callable[..., Any], ref: Any, name: str, text: str, arguments: dict[str, str]) -> Any:
+async def _completed(
+    complete: Callable[..., Any], ref: Any, name: str, text: str, arguments: dict[str, str]
+) -> Any:
     """Return what the file's completer finds for the argument *name* of *ref*."""
     context = CompletionContext(arguments=arguments) if arguments else None
-    return await complete(ref, CompletionArgument(name=name, value=text), context) or Completion(values=[])
+    return await complete(ref, CompletionArgument(name=name, value=text), context) or Completion(
+        values=[]
+    )
 
 
 def _contents(value: Any) -> Any:
     """Return the *value* of a resource without the classes of this room."""
     if isinstance(value, ResourceContent):
         data = value.content
-        sent = {"blob": base64_of(data)} if isinstance(data, bytes) else {"text": as_text(plain_result(data))}
+        sent = (
+            {"blob": base64_of(data)}
+            if isinstance(data, bytes)
+            else {"text": as_text(plain_result(data))}
+        )
         said = {"mimeType": value.mime_type, "_meta": value.meta}
         return {**sent, **{name: member for name, member in said.items() if member is not None}}
     if isinstance(value, list | tuple):
         return [_contents(item) for item in value]
-    return value.to_mcp() if isinstance(value, TextResourceContents | BlobResourceContents) else value
+    return (
+        value.to_mcp() if isinstance(value, TextResourceContents | BlobResourceContents) else value
+    )
 
 
 def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
-    """Return what FastMCP promises for the results of *function*: also a schema for text, and none for odd classes."""
+    """Return what FastMCP promises for the results of *function*: also a schema for text, and none
+    for odd classes.
+    """
     inner = unwrap_function(function)
     hint, names = annotations_of(inner).get("return", Any), names_of(function)
     try:
         bared = unwrap_annotation(hint, names)
-        if bared.hint is CallToolResult and bared.metadata:  # Annotated[CallToolResult, Model] has Model's schema
+        if (
+            bared.hint is CallToolResult and bared.metadata
+        ):  # Annotated[CallToolResult, Model] has Model's schema
             hint, bared = bared.metadata[0], unwrap_annotation(bared.metadata[0], names)
         if structured is False or bared.hint in (CallToolResult, ToolResult):
             return Returns("undeclared")
         if bared.hint is str:
             plan = basic(str, "output")
             assert plan is not None
-            return Returns("structured", wrapped(plan.schema), wraps=True, shape=plan, is_basic=True)
+            return Returns(
+                "structured", wrapped(plan.schema), wraps=True, shape=plan, is_basic=True
+            )
         return from_hint(_as_dict(bared.hint) or hint, names, is_generator=False)
     except (Unresolved, TypeError, RecursionError):
         return Returns("undeclared")
 
 
 def _as_dict(hint: Any) -> Any:
-    """Return a TypedDict of the attributes of an ordinary class with annotations; None for everything else."""
+    """Return a TypedDict of the attributes of an ordinary class with annotations; None for
+    everything else.
+    """
     if not isinstance(hint, type) or not annotations_of(hint) or hint.__mro__[1:] != (object,):
         return None
-    if any(name.startswith("__") and name.endswith(("_fields__", "_attrs__")) for name in vars(hint)):
+    if any(
+        name.startswith("__") and name.endswith(("_fields__", "_attrs__")) for name in vars(hint)
+    ):
         return None  # dataclasses, Structs and the like have schemas of their own
     return TypedDict(hint.__name__, get_type_hints(hint))  # type: ignore[operator]
 
@@ -170,12 +209,21 @@ def _presented(
     if isinstance(value, CallToolResult | ToolResult):
         return _whole(value, returns)
     if _as_dict(type(value)) is not None:
-        value = {name: getattr(value, name) for name in get_type_hints(type(value)) if hasattr(value, name)}
+        value = {
+            name: getattr(value, name)
+            for name in get_type_hints(type(value))
+            if hasattr(value, name)
+        }
     try:
         result = present(value)
     except OutputError:
-        # FastMCP shows an object that it knows nothing of as text. Data that JSON cannot express stays an error.
-        if returns.kind != "undeclared" or type(value).__module__ == "builtins" or hasattr(type(value), "__await__"):
+        # FastMCP shows an object that it knows nothing of as text. Data that JSON cannot express
+        # stays an error.
+        if (
+            returns.kind != "undeclared"
+            or type(value).__module__ == "builtins"
+            or hasattr(type(value), "__await__")
+        ):
             raise
         return {"content": [{"type": "text", "text": str(value)}], "isError": False}
     if structured is False:
@@ -185,11 +233,22 @@ def _presented(
 
 def _whole(value: Any, returns: Returns) -> dict[str, Any]:
     """Return the MCP result for a `CallToolResult` or `ToolResult`."""
-    data = value.structured_content if value.structured_content is None else plain_result(value.structured_content)
-    if returns.kind == "structured" and not returns.wraps and data is not None and not value.is_error:
+    data = (
+        value.structured_content
+        if value.structured_content is None
+        else plain_result(value.structured_content)
+    )
+    if (
+        returns.kind == "structured"
+        and not returns.wraps
+        and data is not None
+        and not value.is_error
+    ):
         data = returns.builtins(data)
     content = data if value.content is None else value.content
-    result: dict[str, Any] = {"content": by_looks(content, plain_result)["content"] if content != [] else []}
+    result: dict[str, Any] = {
+        "content": by_looks(content, plain_result)["content"] if content != [] else []
+    }
     if data is not None:
         result["structuredContent"] = data
     if value.meta is not None:

@@ -1,8 +1,10 @@
-"""Cgroups for processes whose memory is limited together with that of their children (Linux, cgroup v2).
+"""Cgroups for processes whose memory is limited together with that of their children (Linux, cgroup
+v2).
 
-Strategy. A process may divide its cgroup if it was delegated to it, that is, if writing succeeds and no foreign
-processes are in it: only a cgroup without processes can pass controllers on to its children (cgroups(7)). So the server
-moves into one child, with the processes that it has started, and each worker gets another one.
+Strategy. A process may divide its cgroup if it was delegated to it, that is, if writing succeeds
+and no foreign processes are in it: only a cgroup without processes can pass controllers on to its
+children (cgroups(7)). So the server moves into one child, with the processes that it has started,
+and each worker gets another one.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _numbers = count(1)
 
 
 def new() -> str | None:
-    """Return the path of a new cgroup with a limit of memory to be set; `None` if there can be none here."""
+    """Return the path of a new cgroup with a limit of memory to be set; `None` if there can be none
+    here.
+    """
     parent = _divided()
     if parent is None:
         return None
@@ -47,7 +51,9 @@ def used(path: str) -> int:
 
 @cache
 def _divided() -> str | None:
-    """The cgroup of this process, made ready to have children with limits; `None` if that cannot be."""
+    """The cgroup of this process, made ready to have children with limits; `None` if that cannot
+    be.
+    """
     try:
         with open("/proc/self/cgroup", encoding="ascii") as file:
             own = next((line[3:].strip() for line in file if line.startswith("0::")), None)

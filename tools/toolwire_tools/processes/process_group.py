@@ -32,7 +32,9 @@ class Leader(Protocol):
 
 
 def new_group(*descriptors: int) -> dict[str, Any]:
-    """Return the arguments that make `Popen` start a process in a group of its own, with *descriptors*."""
+    """Return the arguments that make `Popen` start a process in a group of its own, with
+    *descriptors*.
+    """
     if sys.platform == "win32":
         import subprocess
 
@@ -42,7 +44,8 @@ def new_group(*descriptors: int) -> dict[str, Any]:
 
 def signal_group(leader: Leader, number: int = SIGKILL) -> None:
     """Send a signal to the group of *leader*; on Windows, which has no groups, end *leader*."""
-    # The group's number stays taken as long as there is a process in it, and is not given out again at once.
+    # The group's number stays taken as long as there is a process in it, and is not given out again
+    # at once.
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             leader.terminate()
@@ -51,10 +54,11 @@ def signal_group(leader: Leader, number: int = SIGKILL) -> None:
 
 
 def kill_group_when_pipe_closes(reader: int, group: int) -> None:
-    """Have the system kill *group* when the other end of the pipe *reader* has been closed everywhere.
+    """Have the system kill *group* when the other end of the pipe *reader* has been closed
+    everywhere.
 
-    It does so as long as one of the group holds *reader*: the setting belongs to the pipe, not to this process
-    (fcntl(2)). Does nothing on other systems than Linux, which have no such setting.
+    It does so as long as one of the group holds *reader*: the setting belongs to the pipe, not to
+    this process (fcntl(2)). Does nothing on other systems than Linux, which have no such setting.
     """
     if sys.platform != "linux":
         return
@@ -67,10 +71,11 @@ def kill_group_when_pipe_closes(reader: int, group: int) -> None:
 
 
 def kill_marked(mark: bytes, *, since: int = 0) -> None:
-    """Kill every process of this user with *mark* in its environment, until no new ones appear (Linux).
+    """Kill every process of this user with *mark* in its environment, until no new ones appear
+    (Linux).
 
-    A process inherits its parent's environment, in any group or session, unless it is given another one. Processes
-    with a number below *since* are skipped, which saves reading their environments.
+    A process inherits its parent's environment, in any group or session, unless it is given another
+    one. Processes with a number below *since* are skipped, which saves reading their environments.
     """
     latest = time.monotonic() + _END_SECONDS
     known, before = set[int](), set[int]()
@@ -110,9 +115,11 @@ def _processes() -> set[int]:
 
 
 def _is_in_exec(process: int) -> bool:
-    """Return whether *process*, whose environment was read as empty, has replaced its memory since, or does so.
+    """Return whether *process*, whose environment was read as empty, has replaced its memory since,
+    or does so.
 
-    See execve(2), and proc(5) for the fields. One started without an environment has one that ends where it starts.
+    See execve(2), and proc(5) for the fields. One started without an environment has one that ends
+    where it starts.
     """
     fields = (_read(process, "stat") or b"").rpartition(b") ")[2].split()  # from the third on
     if len(fields) <= 48 or fields[20] == b"0":  # its size: it has no memory
@@ -122,7 +129,9 @@ def _is_in_exec(process: int) -> bool:
 
 
 def _read(process: int, name: str) -> bytes | None:
-    """Return the file *name* of *process* in /proc; `None` if it has ended or belongs to another user."""
+    """Return the file *name* of *process* in /proc; `None` if it has ended or belongs to another
+    user.
+    """
     try:
         with open(f"/proc/{process}/{name}", "rb") as file:
             return file.read()

@@ -1,14 +1,17 @@
 """A process between the server and a worker, which ends everything that the worker leaves behind.
 
-Strategy. A process can leave its group (setsid) and outlive its parent (a double fork), and then neither leads to it. A
-*subreaper* (prctl(2), Linux) is made the parent of every descendant whose own parent has ended. This one has
-one thread, and waits: for the end of the worker, for the end of the server, for SIGTERM. Then it kills its descendants
-until it has none, and ends as the worker has ended. SIGUSR1 asks the worker to end by itself.
+Strategy. A process can leave its group (setsid) and outlive its parent (a double fork), and then
+neither leads to it. A *subreaper* (prctl(2), Linux) is made the parent of every descendant whose
+own parent has ended. This one has one thread, and waits: for the end of the worker, for the end of
+the server, for SIGTERM. Then it kills its descendants until it has none, and ends as the worker has
+ended. SIGUSR1 asks the worker to end by itself.
 
-The first process of a container is parent to all orphans in it, and has to reap them. It cannot tell an orphan from a
-child that some tool will wait for. So the first process stays, and the server is its child.
+The first process of a container is parent to all orphans in it, and has to reap them. It cannot
+tell an orphan from a child that some tool will wait for. So the first process stays, and the server
+is its child.
 
-This file is loaded by its path, before anything else is imported: its imports stay in memory as long as the worker.
+This file is loaded by its path, before anything else is imported: its imports stay in memory as
+long as the worker.
 """
 
 from __future__ import annotations
@@ -31,9 +34,9 @@ EXISTS = sys.platform == "linux"
 _ONLY_ON_LINUX = "only Linux has subreapers"
 
 LOAD = (
-    "from importlib.util import module_from_spec, spec_from_file_location; "
-    f"spec = spec_from_file_location('subreaper', {__file__!a}); subreaper = module_from_spec(spec); "
-    "spec.loader.exec_module(subreaper); "
+    "from importlib.util import module_from_spec, spec_from_file_location; spec ="
+    f" spec_from_file_location('subreaper', {__file__!a}); subreaper = module_from_spec(spec);"
+    " spec.loader.exec_module(subreaper); "
 )
 """Statements that import this file as `subreaper` by its path."""
 
@@ -44,18 +47,24 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def fork_below_subreaper(life: int, cgroup: str = "") -> None:
-    """Return in a new process. All of its descendants end with it, or when the other end of *life* closes.
+    """Return in a new process. All of its descendants end with it, or when the other end of *life*
+    closes.
 
-    The new process leads a session, in *cgroup*, if one is named. The present process never returns. *life* is a pipe,
-    or a socket: that gets the number of processes that were left behind, and killed.
+    The new process leads a session, in *cgroup*, if one is named. The present process never
+    returns. *life* is a pipe, or a socket: that gets the number of processes that were left behind,
+    and killed.
     """
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
     import fcntl
 
     signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no status to wait for
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # none may end the subreaper
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_DFL
+    )  # if it were ignored, there would be no status to wait for
+    blocked = signal.pthread_sigmask(
+        signal.SIG_BLOCK, signal.valid_signals()
+    )  # none may end the subreaper
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
@@ -77,7 +86,12 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     killed = _end_descendants()
     with suppress(OSError):  # it is a pipe, or the server is gone
         os.write(life, b"%d" % killed)
-    if cgroup and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and _was_too_large(cgroup):
+    if (
+        cgroup
+        and os.WIFSIGNALED(status)
+        and os.WTERMSIG(status) == signal.SIGKILL
+        and _was_too_large(cgroup)
+    ):
         status = OUT_OF_MEMORY << 8
     with suppress(OSError):
         os.rmdir(cgroup)
@@ -85,7 +99,9 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
 
 
 def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> NoReturn:
-    """Run *command* instead of this program, as `fork_below_subreaper` does; *locale* is its LC_CTYPE, if any."""
+    """Run *command* instead of this program, as `fork_below_subreaper` does; *locale* is its
+    LC_CTYPE, if any.
+    """
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
     fork_below_subreaper(life)
@@ -102,7 +118,9 @@ def exec_below_subreaper(life: int, command: list[str], locale: str | None) -> N
 
 
 def reap_orphans() -> None:
-    """Return in a new process, for which the present one, the first of its container, reaps orphans until it ends."""
+    """Return in a new process, for which the present one, the first of its container, reaps orphans
+    until it ends.
+    """
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
     names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGWINCH")
@@ -177,7 +195,9 @@ def _end_descendants() -> int:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """Return the processes that *ancestor*, a process, has started, directly or not, and that are still its own."""
+    """Return the processes that *ancestor*, a process, has started, directly or not, and that are
+    still its own.
+    """
     children: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
@@ -205,7 +225,9 @@ def _end_as(status: int) -> NoReturn:
         import resource
 
         number = os.WTERMSIG(status)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the other one has left a dump if one is wanted
+        resource.setrlimit(
+            resource.RLIMIT_CORE, (0, 0)
+        )  # the other one has left a dump if one is wanted
         if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

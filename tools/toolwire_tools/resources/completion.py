@@ -1,7 +1,8 @@
-"""Completion: values that a client proposes while its user fills in an argument of a prompt or of a URI template.
+"""Completion: values that a client proposes while its user fills in an argument of a prompt or of a
+URI template.
 
-Strategy. A `Completion` is a `Tool` too, so that a server runs it like one. Choices come from the schema of the
-argument, all else from a function in its annotation.
+Strategy. A `Completion` is a `Tool` too, so that a server runs it like one. Choices come from the
+schema of the argument, all else from a function in its annotation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import OutputError
-from ..schema.annotations import Unresolved, annotations_of, is_async, names_of, unwrap_annotation, unwrap_function
+from ..schema.annotations import (
+    Unresolved,
+    annotations_of,
+    is_async,
+    names_of,
+    unwrap_annotation,
+    unwrap_function,
+)
 from ..signature.return_value import as_text
 from ..tool import Tool
 
@@ -33,11 +41,12 @@ class Completer(msgspec.Struct, frozen=True):
 
 
 def complete(values: Iterable[str] | Callable[..., Any]) -> Completer:
-    """Mark an argument of a prompt or of a URI template with its values: `Annotated[str, complete(find_city)]`.
+    """Mark an argument of a prompt or of a URI template with its values:
+    `Annotated[str, complete(find_city)]`.
 
-    *values* is a list, of which clients get those that begin with the text typed so far, or a function of that text. A
-    function with two parameters also gets a dict of the arguments that are filled in already. It may be `async`, and
-    returns the values, the best first.
+    *values* is a list, of which clients get those that begin with the text typed so far, or a
+    function of that text. A function with two parameters also gets a dict of the arguments that are
+    filled in already. It may be `async`, and returns the values, the best first.
 
     Choices (`Literal`, `Enum`, `bool`) need no mark.
 
@@ -52,7 +61,8 @@ def complete(values: Iterable[str] | Callable[..., Any]) -> Completer:
 class Completion(Tool):
     """Completes *argument* of the prompt or resource *owner*.
 
-    `call` takes the `text` typed so far and the other `arguments`, and returns the result of `completion/complete`.
+    `call` takes the `text` typed so far and the other `arguments`, and returns the result of
+    `completion/complete`.
     """
 
     def __init__(self, owner: Tool, argument: str) -> None:
@@ -64,8 +74,12 @@ class Completion(Tool):
         self.is_async = self.has_function and is_async(self._values)
         self.is_generator, self.gate = False, None
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
-        """Return the result, of a synchronous function. Raises what the function raises, and `OutputError`."""
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """Return the result, of a synchronous function. Raises what the function raises, and
+        `OutputError`.
+        """
         return _result(self._found(**arguments))
 
     async def call_async(
@@ -84,15 +98,21 @@ class Completion(Tool):
 
 
 def completers(tool: Tool) -> dict[str, Any]:
-    """Return the values of each argument of *tool* that can be completed, or the function that returns them."""
+    """Return the values of each argument of *tool* that can be completed, or the function that
+    returns them.
+    """
     schema = tool._signature.arguments.input_schema
-    if (completer := vars(tool).get("completer")) is not None:  # one for all arguments, as FastMCP has it
+    if (
+        completer := vars(tool).get("completer")
+    ) is not None:  # one for all arguments, as FastMCP has it
         return {name: partial(completer, name) for name in schema.get("properties", {})}
     names = names_of(tool.function)
     hints = annotations_of(unwrap_function(tool.function))
     found = {}
     for name, property_ in schema.get("properties", {}).items():
-        marks = [item.values for item in _metadata(hints.get(name), names) if isinstance(item, Completer)]
+        marks = [
+            item.values for item in _metadata(hints.get(name), names) if isinstance(item, Completer)
+        ]
         if values := marks[-1] if marks else _choices(property_):
             found[name] = values
     return found
@@ -107,7 +127,11 @@ def _metadata(hint: Any, names: Any) -> tuple[Any, ...]:
 
 def _choices(schema: dict[str, Any]) -> list[str]:
     branches = [schema, *schema.get("anyOf", ())]
-    values = [value for each in branches for value in each.get("enum", [each["const"]] if "const" in each else [])]
+    values = [
+        value
+        for each in branches
+        for value in each.get("enum", [each["const"]] if "const" in each else [])
+    ]
     if any(each.get("type") == "boolean" for each in branches):
         values += [True, False]
     return [as_text(value) for value in values if value is not None]
@@ -119,7 +143,9 @@ def _result(values: Any) -> dict[str, Any]:
         more = {"hasMore": True} if found["hasMore"] else {}
         return {"completion": {**values.to_mcp(), "values": found["values"], **more}}
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise OutputError([("result", f"is {type(values).__name__}; a completer returns a list of texts")])
+        raise OutputError(
+            [("result", f"is {type(values).__name__}; a completer returns a list of texts")]
+        )
     total = {"total": len(values)} if hasattr(values, "__len__") else {}
     taken = [str(value) for value in islice(values, MOST_VALUES + 1)]
     shown = taken[:MOST_VALUES]

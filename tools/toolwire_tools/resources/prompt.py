@@ -32,14 +32,17 @@ class PromptOptions(Options, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message of a prompt. *content* is a text or a content block; several make a message each."""
+    """A message of a prompt. *content* is a text or a content block; several make a message
+    each.
+    """
 
     content: Any
     role: Literal["user", "assistant"] = "user"
 
 
 class Prompt(Tool):
-    """A function as a prompt. Its arguments arrive as strings, and are read as the types of the hints.
+    """A function as a prompt. Its arguments arrive as strings, and are read as the types of the
+    hints.
 
     `call` takes the arguments by their names and returns the result of `prompts/get`.
     """
@@ -59,7 +62,8 @@ class Prompt(Tool):
             self._read_arguments()
 
     def _read_arguments(self) -> None:
-        # On the object, since one of another class takes its place in a server with worker processes.
+        # On the object, since one of another class takes its place in a server with worker
+        # processes.
         self.kind = "prompts"
         schema = self._signature.arguments.input_schema
         if schema.get("additionalProperties"):
@@ -69,8 +73,12 @@ class Prompt(Tool):
         self._required = frozenset(schema.get("required", ()))
         self._description = self._entry()
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
-        """Run a synchronous function and return the result of `prompts/get`. Raises what `Tool.call` raises."""
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """Run a synchronous function and return the result of `prompts/get`. Raises what
+        `Tool.call` raises.
+        """
         return self._result(self.run(self._filled(arguments), caller))
 
     async def call_async(
@@ -80,7 +88,9 @@ class Prompt(Tool):
         return self._result(await self.run_async(self._filled(arguments), caller))
 
     def _filled(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return *arguments* without the empty ones that cannot be empty: fields of a form that were not filled in."""
+        """Return *arguments* without the empty ones that cannot be empty: fields of a form that
+        were not filled in.
+        """
         return {
             name: value
             for name, value in arguments.items()
@@ -109,9 +119,15 @@ _LIMITS = ("enum", "const", "format", "minLength", "pattern")
 
 
 def _with_text(schema: dict[str, Any]) -> dict[str, str]:
-    """Return the `description` of an argument: its text, and how to write a value that is no text."""
+    """Return the `description` of an argument: its text, and how to write a value that is no
+    text.
+    """
     text = schema.get("description", "")
-    types = {name: value for name, value in schema.items() if name not in ("description", "default", "title")}
+    types = {
+        name: value
+        for name, value in schema.items()
+        if name not in ("description", "default", "title")
+    }
     if "enum" in types and all(isinstance(value, str) for value in types["enum"]):
         text += f"{' ' if text else ''}(one of {', '.join(types['enum'])})"
     elif not _takes_any_text(types) and types:
@@ -120,7 +136,9 @@ def _with_text(schema: dict[str, Any]) -> dict[str, str]:
 
 
 def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
-    """Yield the messages that *value* is: a message, a content block, a text, data, or a list of them."""
+    """Yield the messages that *value* is: a message, a content block, a text, data, or a list of
+    them.
+    """
     if value is None:
         raise OutputError([("result", "is None; return a text, a Message or a list of them")])
     if isinstance(value, list | tuple):
@@ -129,7 +147,9 @@ def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
     elif (parts := _parts(value)) is not None:
         role, content = parts
         if role not in ("user", "assistant"):
-            raise OutputError([("result.role", f'is {role!r}; a message is of the "user" or the "assistant"')])
+            raise OutputError(
+                [("result.role", f'is {role!r}; a message is of the "user" or the "assistant"')]
+            )
         yield from _messages(content, role)
     else:
         for block in blocks_in(value) or [Text(as_text(plain_result(value))).block()]:

@@ -1,7 +1,7 @@
 """One resource: a function whose value clients read under a URI, or under all URIs of a template.
 
-Strategy. A `Resource` is a `Tool` whose arguments are the URI, so that a server runs it like any tool. Only the form of
-its value and of its failure differ.
+Strategy. A `Resource` is a `Tool` whose arguments are the URI, so that a server runs it like any
+tool. Only the form of its value and of its failure differ.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 
 class ResourceNotFound(ToolError):
-    """There is no resource with the URI. A function with `@resource` may raise it, or return None."""
+    """There is no resource with the URI. A function with `@resource` may raise it, or return
+    None.
+    """
 
 
 class Annotations(msgspec.Struct):
-    """The members of MCP's annotations that clients check; a wrong one can make them refuse the whole list."""
+    """The members of MCP's annotations that clients check; a wrong one can make them refuse the
+    whole list.
+    """
 
     audience: list[Literal["user", "assistant"]] | None = None
     priority: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
@@ -57,11 +61,13 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
 class Resource(Tool):
     """A function as a resource: `name` is its URI or template, by which clients find it.
 
-    The function gets the variables of the template as arguments, and may take a `Context`. `call` takes `{"uri": …}`
-    and returns the result of `resources/read`. *name* is what people see, instead of the function's.
+    The function gets the variables of the template as arguments, and may take a `Context`. `call`
+    takes `{"uri": …}` and returns the result of `resources/read`. *name* is what people see,
+    instead of the function's.
 
     Raises:
-        RegistrationError: if the URI is no template, or its variables are not the parameters of the function.
+        RegistrationError: if the URI is no template, or its variables are not the parameters of the
+            function.
     """
 
     _describes_result = False
@@ -86,7 +92,9 @@ class Resource(Tool):
         try:
             self.template = UriTemplate(options.uri)
         except ValueError as error:
-            raise RegistrationError("its URI cannot be used", tool=self.name, remedy=str(error)) from None
+            raise RegistrationError(
+                "its URI cannot be used", tool=self.name, remedy=str(error)
+            ) from None
         self.kind = "resourceTemplates" if self.template.is_template else "resources"
         self._check_variables()
         self._takes_any_path = options.any_path
@@ -96,11 +104,16 @@ class Resource(Tool):
             raise RegistrationError(problem, tool=self.name, remedy='write it like "text/markdown"')
         hint = annotations_of(self.function).get("return")
         is_text = hint in (str, "str") and not self.template.is_template
-        shown = self._media_type or _media_type_of_uri(self.name) or ("text/plain" if is_text else None)
+        shown = (
+            self._media_type or _media_type_of_uri(self.name) or ("text/plain" if is_text else None)
+        )
         self._description = self._entry(options, shown_name, shown)
 
-    def call(self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False) -> dict[str, Any]:
-        """Run a synchronous function and return the result of `resources/read` for `arguments["uri"]`.
+    def call(
+        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """Run a synchronous function and return the result of `resources/read` for
+        `arguments["uri"]`.
 
         Raises:
             ResourceNotFound: if the URI does not match the template, or the function returns None.
@@ -129,7 +142,9 @@ class Resource(Tool):
 
     def _read(self, uri: str, value: Any) -> dict[str, Any]:
         if value is None:
-            raise ResourceNotFound(f"there is no resource {uri[:200]}: the function of {self.name} returned None")
+            raise ResourceNotFound(
+                f"there is no resource {uri[:200]}: the function of {self.name} returned None"
+            )
         return {"contents": contents_of(value, uri, self._media_type)}
 
     def _check_variables(self) -> None:
@@ -137,10 +152,19 @@ class Resource(Tool):
         known, required = schema.get("properties", {}), schema.get("required", ())
         names, optional = self.template.names, self.template.optional
         missing = [name for name in required if name not in names]
-        unknown = [name for name in names if name not in known and not schema.get("additionalProperties")]
+        unknown = [
+            name for name in names if name not in known and not schema.get("additionalProperties")
+        ]
         if missing or unknown:
-            problem = f"its parameter {missing[0]!r} is not in the URI" if missing else f"it has no {unknown[0]!r}"
-            remedy = "the variables of the URI and the parameters of the function must have the same names"
+            problem = (
+                f"its parameter {missing[0]!r} is not in the URI"
+                if missing
+                else f"it has no {unknown[0]!r}"
+            )
+            remedy = (
+                "the variables of the URI and the parameters of the function must have the same"
+                " names"
+            )
             raise RegistrationError(problem, tool=self.name, remedy=remedy)
         if forced := [name for name in optional if name in required]:
             problem = f"{forced[0]!r} is in the query of the URI, where it may be absent"
@@ -154,7 +178,8 @@ class Resource(Tool):
 
 
 def leaves_folder(path: str) -> bool:
-    """Return whether *path*, joined to a folder, may be outside of it: absolute, with `..` at its start, or with NUL.
+    """Return whether *path*, joined to a folder, may be outside of it: absolute, with `..` at its
+    start, or with NUL.
 
     Functions that open a file of a template's variable need not check it then, on any platform.
     """
@@ -167,17 +192,29 @@ _OUTSIDE = re.compile(r"/|\.\.(/|$)|[A-Za-z]:")
 def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:
     """Return the `contents` for the *value* of the resource *uri*.
 
-    A str is text, bytes are a blob, and content blocks and lists of them are what they hold. Other data is JSON.
+    A str is text, bytes are a blob, and content blocks and lists of them are what they hold. Other
+    data is JSON.
 
     Raises:
         OutputError: if it can be none of these.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         data = bytes(value)
-        known = media_type or media_type_of(data) or _media_type_of_uri(uri) or "application/octet-stream"
+        known = (
+            media_type
+            or media_type_of(data)
+            or _media_type_of_uri(uri)
+            or "application/octet-stream"
+        )
         return [_of_bytes(data, uri, known)]
     if type(value) is str:
-        return [{"uri": uri, "mimeType": media_type or _media_type_of_uri(uri) or "text/plain", "text": value}]
+        return [
+            {
+                "uri": uri,
+                "mimeType": media_type or _media_type_of_uri(uri) or "text/plain",
+                "text": value,
+            }
+        ]
     if _is_contents(value):
         return [{"uri": uri, **value}]
     if isinstance(value, list | tuple) and value and all(map(_is_contents, value)):

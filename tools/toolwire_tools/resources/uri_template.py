@@ -1,8 +1,9 @@
-"""URI templates: `notes://{name}`, `files://{path*}`, `logs://{day}{?level,limit}` (a part of RFC 6570).
+"""URI templates: `notes://{name}`, `files://{path*}`, `logs://{day}{?level,limit}` (a part of RFC
+6570).
 
-Strategy. Both the template and a URI are split at their slashes, and each part of the URI is matched by itself: its
-fixed texts are searched from the left, as in a file pattern. This needs linear time for every URI, which a regular
-expression with several groups does not.
+Strategy. Both the template and a URI are split at their slashes, and each part of the URI is
+matched by itself: its fixed texts are searched from the left, as in a file pattern. This needs
+linear time for every URI, which a regular expression with several groups does not.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _MAX_QUERY_FIELDS = 100
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """A part of a template between two slashes: fixed texts, with one variable between each two of them."""
+    """A part of a template between two slashes: fixed texts, with one variable between each two of
+    them.
+    """
 
     texts: list[str]
     names: list[str]
@@ -54,8 +57,8 @@ class _Part(msgspec.Struct, frozen=True):
 class UriTemplate:
     """A template, and the URIs it matches.
 
-    `{name}` matches a part of a URI without a slash, `{path*}` and `{+path}` one that may have some, and `{?a,b}` at
-    the end members of the query, each of which may be absent.
+    `{name}` matches a part of a URI without a slash, `{path*}` and `{+path}` one that may have
+    some, and `{?a,b}` at the end members of the query, each of which may be absent.
 
     Raises:
         ValueError: if *text* is no template; says why.
@@ -65,7 +68,9 @@ class UriTemplate:
         self.text = text
         query = _QUERY.search(text)
         self._path = text if query is None else text[: query.start()]
-        self.optional: list[str] = [] if query is None else [name.strip() for name in query[1].split(",")]
+        self.optional: list[str] = (
+            [] if query is None else [name.strip() for name in query[1].split(",")]
+        )
         """The variables of the query."""
         self._parts = [_part(part) for part in self._path.split("/")]
         self.names = [*(name for part in self._parts for name in part.names), *self.optional]
@@ -93,7 +98,9 @@ class UriTemplate:
         from urllib.parse import parse_qsl
 
         try:
-            fields = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_MAX_QUERY_FIELDS)
+            fields = parse_qsl(
+                query, keep_blank_values=True, errors="strict", max_num_fields=_MAX_QUERY_FIELDS
+            )
         except ValueError:
             return None
         given = dict(fields)
@@ -110,7 +117,9 @@ class UriTemplate:
         values: dict[str, str] = {}
         for part, text in zip(self._parts, given, strict=True):
             found = part.match(text)
-            decoded = None if found is None else {name: _decoded(value) for name, value in found.items()}
+            decoded = (
+                None if found is None else {name: _decoded(value) for name, value in found.items()}
+            )
             if decoded is None or None in decoded.values():
                 return None
             known = {name: value for name, value in decoded.items() if value is not None}
@@ -120,8 +129,14 @@ class UriTemplate:
         return values
 
     def _check(self) -> None:
-        if self.text.startswith("{") or not _URI.fullmatch(_EXPRESSION.sub("x", self.text)) or "#" in self.text:
-            raise ValueError('write a URI with its scheme, in ASCII and without blanks, such as "notes://{name}"')
+        if (
+            self.text.startswith("{")
+            or not _URI.fullmatch(_EXPRESSION.sub("x", self.text))
+            or "#" in self.text
+        ):
+            raise ValueError(
+                'write a URI with its scheme, in ASCII and without blanks, such as "notes://{name}"'
+            )
         if "?" in _EXPRESSION.sub("", self.text) and self.names:
             raise ValueError("write the query of a template as {?name,other} at its end")
         if twice := sorted({name for name in self.names if self.names.count(name) > 1}):
@@ -141,7 +156,9 @@ def _part(text: str) -> _Part:
     for expression in pieces[1::2]:
         variable = _VARIABLE.fullmatch(expression)
         if variable is None:
-            raise ValueError(f"{{{expression}}} is not {{name}}, {{path*}} or, at the end, {{?name,other}}")
+            raise ValueError(
+                f"{{{expression}}} is not {{name}}, {{path*}} or, at the end, {{?name,other}}"
+            )
         names.append(variable[2])
         spans = spans or bool(variable[1] or variable[3])
     _check_neighbours(texts, names, spans)

@@ -1,7 +1,7 @@
 """Annotations as objects: strings evaluated, wrappers taken off.
 
-Strategy. `typing.get_type_hints` gives up on a whole function for one bad name and costs more than the rest
-of a registration, so each annotation is evaluated by itself, and only if it is a string.
+Strategy. `typing.get_type_hints` gives up on a whole function for one bad name and costs more than
+the rest of a registration, so each annotation is evaluated by itself, and only if it is a string.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ Names = Mapping[str, Any]
 
 
 class Unresolved(Exception):
-    """An annotation that is no type at run time, mostly since its module lacks the name, and what to do about it."""
+    """An annotation that is no type at run time, mostly since its module lacks the name, and what
+    to do about it.
+    """
 
     def __init__(self, annotation: str, error: Exception) -> None:
         is_prose = isinstance(error, SyntaxError)
@@ -29,8 +31,10 @@ class Unresolved(Exception):
         self.remedy = (
             'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
             if is_prose
-            else "define or import the name at the top of the module, so that it is there at run time "
-            "(not only under TYPE_CHECKING, and not inside a function)"
+            else (
+                "define or import the name at the top of the module, so that it is there at run"
+                " time (not only under TYPE_CHECKING, and not inside a function)"
+            )
         )
 
 
@@ -42,7 +46,8 @@ class UnwrappedHint(msgspec.Struct, frozen=True):
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
-    """Return the annotations of a function, or of a class without those of its bases; none of anything else.
+    """Return the annotations of a function, or of a class without those of its bases; none of
+    anything else.
 
     If Python evaluates them late and one fails, each is text.
     """
@@ -55,8 +60,11 @@ def annotations_of(thing: Any) -> dict[str, Any]:
 
 
 def origin_of(hint: Any) -> Any:
-    """Return the class or special form that *hint* is a form of, `list` for `list[int]`; None for plain types."""
-    # Of classes, only `typing.Union` has this attribute: since Python 3.14 it is a class, and this a descriptor of it.
+    """Return the class or special form that *hint* is a form of, `list` for `list[int]`; None for
+    plain types.
+    """
+    # Of classes, only `typing.Union` has this attribute: since Python 3.14 it is a class, and this
+    # a descriptor of it.
     return None if isinstance(hint, type) else getattr(hint, "__origin__", None)
 
 
@@ -69,7 +77,9 @@ _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
 
 
 def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
-    """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it is a string."""
+    """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it
+    is a string.
+    """
     metadata: tuple[Any, ...] = ()
     while True:
         hint = evaluated(hint, names)
@@ -98,7 +108,11 @@ def evaluated(hint: Any, names: Names) -> Any:
     """
     if isinstance(hint, ForwardRef):
         module = hint.__forward_module__
-        names = vars(sys.modules[module]) if isinstance(module, str) and module in sys.modules else names
+        names = (
+            vars(sys.modules[module])
+            if isinstance(module, str) and module in sys.modules
+            else names
+        )
         hint = hint.__forward_arg__
     if not isinstance(hint, str):
         return hint
@@ -117,12 +131,16 @@ _EVERYWHERE = {name: getattr(typing, name) for name in (*_PLAIN, *_ITERATORS)}
 
 
 def names_of(function: Callable[..., Any]) -> Names:
-    """Return the names that the annotations of *function* may use: those of its module, its closure and itself."""
+    """Return the names that the annotations of *function* may use: those of its module, its closure
+    and itself.
+    """
     plain = unwrap_function(function)
     names: dict[str, Any] = getattr(plain, "__globals__", {})
     inner: dict[str, Any] = {p.__name__: p for p in getattr(plain, "__type_params__", ())}
     code = getattr(plain, "__code__", None)
-    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(plain, "__closure__", None) or (), strict=False):
+    for name, cell in zip(
+        getattr(code, "co_freevars", ()), getattr(plain, "__closure__", None) or (), strict=False
+    ):
         try:
             inner[name] = cell.cell_contents
         except ValueError:  # a variable that is not set yet
@@ -131,7 +149,9 @@ def names_of(function: Callable[..., Any]) -> Names:
 
 
 def unwrap_function(function: Any) -> Any:
-    """Return the function that was written with `def`, below partials, methods, wrappers and callable objects."""
+    """Return the function that was written with `def`, below partials, methods, wrappers and
+    callable objects.
+    """
     *_, inmost = layers(function)
     return inmost
 
@@ -156,7 +176,8 @@ def layers(function: Any) -> Iterator[Any]:
 
 
 def is_async(function: Any) -> bool:
-    """True if a call of *function* itself returns a coroutine or an async generator, whatever it wraps.
+    """True if a call of *function* itself returns a coroutine or an async generator, whatever it
+    wraps.
 
     That includes functions only marked as coroutine functions (inspect.markcoroutinefunction).
     """
@@ -164,8 +185,12 @@ def is_async(function: Any) -> bool:
         return bool(function.__code__.co_flags & _CO_ASYNCHRONOUS)
     import inspect  # it takes long, and most functions need nothing of it
 
-    called = (function, getattr(type(function), "__call__", None))  # noqa: B004 (it is wanted, not asked for)
-    return any(map(inspect.iscoroutinefunction, called)) or any(map(inspect.isasyncgenfunction, called))
+    # The method itself is wanted, not whether there is one.
+    call_method = getattr(type(function), "__call__", None)  # noqa: B004
+    called = (function, call_method)
+    return any(map(inspect.iscoroutinefunction, called)) or any(
+        map(inspect.isasyncgenfunction, called)
+    )
 
 
 _CO_ASYNCHRONOUS = 0x80 | 0x200  # coroutine functions and asynchronous generators
@@ -181,7 +206,9 @@ def is_union(hint: Any) -> bool:
     return isinstance(hint, types.UnionType) or origin_of(hint) is Union
 
 
-def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names, around: tuple[Any, ...] = ()) -> bool:
+def mentions(
+    hint: Any, wanted: Callable[[Any], bool], names: Names, around: tuple[Any, ...] = ()
+) -> bool:
     """True if *hint*, or any hint inside it, is wanted. *around* are those that it is inside of."""
     try:
         plain = unwrap_annotation(hint, names).hint

@@ -9,7 +9,16 @@ import msgspec
 from toolwire_schemas.language import say
 
 from .annotations import origin_of
-from .shape import JUDGE, DecodeHook, Direction, TypePlan, Unsupported, ValueRefused, hooked, is_field
+from .shape import (
+    JUDGE,
+    DecodeHook,
+    Direction,
+    TypePlan,
+    Unsupported,
+    ValueRefused,
+    hooked,
+    is_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +63,9 @@ _CONSTRAINTS = (*COMPARISONS, "pattern", "tz")
 
 
 class Constraints(NamedTuple):
-    """What one annotation says: texts, constraints, and members for the JSON Schema as the author wrote them."""
+    """What one annotation says: texts, constraints, and members for the JSON Schema as the author
+    wrote them.
+    """
 
     texts: dict[str, Any]
     constraints: dict[str, Any]
@@ -62,7 +73,9 @@ class Constraints(NamedTuple):
 
 
 def read(metadata: tuple[Any, ...]) -> Constraints:
-    """Return what the members of an `Annotated[...]` after the first say; the last wins, unknown ones are ignored."""
+    """Return what the members of an `Annotated[...]` after the first say; the last wins, unknown
+    ones are ignored.
+    """
     texts: dict[str, Any] = {}
     constraints: dict[str, Any] = {}
     schema: dict[str, Any] = {}
@@ -83,8 +96,18 @@ def read(metadata: tuple[Any, ...]) -> Constraints:
 
 
 def only_describes(field: Any) -> bool:
-    """True if a pydantic field says nothing that `read` would lose: no alias, no validator, no strictness."""
-    known = {"annotation", "default", "default_factory", "description", "title", "examples", "metadata"}
+    """True if a pydantic field says nothing that `read` would lose: no alias, no validator, no
+    strictness.
+    """
+    known = {
+        "annotation",
+        "default",
+        "default_factory",
+        "description",
+        "title",
+        "examples",
+        "metadata",
+    }
     said = set(getattr(field, "_attributes_set", known)) - {"annotation"}
     plain = all(any(hasattr(item, name) for name in _CONSTRAINTS) for item in field.metadata)
     strict = any(hasattr(item, "strict") for item in field.metadata)
@@ -92,7 +115,9 @@ def only_describes(field: Any) -> bool:
 
 
 def _flat(metadata: tuple[Any, ...]) -> list[Any]:
-    """The members, with `Interval`, `Len` and pydantic's fields replaced by the single constraints in them."""
+    """The members, with `Interval`, `Len` and pydantic's fields replaced by the single constraints
+    in them.
+    """
     flat: list[Any] = []
     for item in metadata:
         if is_field(item):
@@ -116,8 +141,8 @@ def words_of(plan: TypePlan) -> dict[str, str]:
 def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Direction) -> TypePlan:
     """The plan narrowed by constraints (`ge`, `max_length`, `pattern`, …).
 
-    msgspec checks those of numbers, strings, lists and dicts. The others are checked in Python once the author's value
-    is made: neither a set nor bytes are as long as their JSON.
+    msgspec checks those of numbers, strings, lists and dicts. The others are checked in Python once
+    the author's value is made: neither a set nor bytes are as long as their JSON.
 
     Raises:
         Unsupported: if one of them says nothing about such a type.
@@ -132,11 +157,17 @@ def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Directio
     if (native := _by_msgspec(plan, constraints)) is not None:
         return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
     is_counted = plan.kinds & {"array", "object"}
-    if unfit := constraints.keys() - (words if is_counted else COMPARISONS if plan.kinds & _COMPARED else {}):
+    if unfit := constraints.keys() - (
+        words if is_counted else COMPARISONS if plan.kinds & _COMPARED else {}
+    ):
         problem = f"the constraint {min(unfit)} does not fit the type"
         raise Unsupported(problem, "remove it, or put it on a type it fits")
     if direction == "output" and not is_counted:  # the schema alone says it, if it can be said
-        return msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema) if schema else plan
+        return (
+            msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema)
+            if schema
+            else plan
+        )
     native = hooked(plan.msgspec_type, _checking(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
@@ -145,15 +176,23 @@ _COMPARED = {"string", "integer", "number"}
 
 
 def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
-    """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as the schema does."""
+    """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as
+    the schema does.
+    """
     kind = plan.schema.get("type")
     is_known = kind in _COMPARED or origin_of(plan.msgspec_type) in (list, dict)
-    if not is_known or "contentEncoding" in plan.schema or constraints.keys() - words_of(plan).keys():
+    if (
+        not is_known
+        or "contentEncoding" in plan.schema
+        or constraints.keys() - words_of(plan).keys()
+    ):
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
         return None
     hook = plan.msgspec_type if isinstance(plan.msgspec_type, DecodeHook) else None
-    narrowed: Any = Annotated[hook.native if hook else plan.msgspec_type, msgspec.Meta(**constraints)]
+    narrowed: Any = Annotated[
+        hook.native if hook else plan.msgspec_type, msgspec.Meta(**constraints)
+    ]
     try:
         msgspec.convert(None, narrowed | None)
     except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
@@ -162,7 +201,11 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
 
 
 def _in_json(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+    return (
+        int(value)
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+        else value
+    )
 
 
 def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:

@@ -50,13 +50,19 @@ class TypeReader(Protocol):
 
 
 def union(plans: Sequence[TypePlan]) -> TypePlan:
-    """A value of any of the plans: msgspec's own union if JSON types tell them apart, else the first that fits."""
+    """A value of any of the plans: msgspec's own union if JSON types tell them apart, else the
+    first that fits.
+    """
     given = [plan for plan in plans if plan.schema != {"type": "null"}]
     if len(given) < len(plans):
         return or_null(union(given)) if given else plans[0]
     if len(given) == 1:
         return given[0]
-    native = either([plan.msgspec_type for plan in plans]) if _told_apart(plans) else hooked(Any, _first_of(plans))
+    native = (
+        either([plan.msgspec_type for plan in plans])
+        if _told_apart(plans)
+        else hooked(Any, _first_of(plans))
+    )
     return TypePlan(
         any_of([plan.schema for plan in plans]),
         native,
@@ -79,10 +85,12 @@ def _told_apart(plans: Sequence[TypePlan]) -> bool:
 
 
 def _is_fragile(native: Any) -> bool:
-    """True for types that msgspec's unions must not combine with anything but None: hooks, and some of its own.
+    """True for types that msgspec's unions must not combine with anything but None: hooks, and some
+    of its own.
 
-    msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an array, object or
-    fixed tuple: `str` with a pattern and `list[int]` crashes the process. (Every pair of types was tried.)
+    msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an
+    array, object or fixed tuple: `str` with a pattern and `list[int]` crashes the process. (Every
+    pair of types was tried.)
     """
     if is_union(native):
         return any(_is_fragile(member) for member in native.__args__)
@@ -102,7 +110,9 @@ def _first_of(plans: Sequence[TypePlan]) -> Build:
                     return load(value, plan.msgspec_type)
                 except ValueRefused as refused:
                     refusal = refusal or refused
-        raise refusal or ValueRefused(say("no member of the union takes {type}", type=type(value).__name__))
+        raise refusal or ValueRefused(
+            say("no member of the union takes {type}", type=type(value).__name__)
+        )
 
     def build(value: Any) -> Any:
         if type(value) not in (dict, list):
@@ -130,7 +140,8 @@ _converted: ContextVar[dict[tuple[int, int], tuple[Any, Any]] | None]
 _converted = ContextVar("converted", default=None)
 """The results and refusals of unions inside of another, by value and union.
 
-Otherwise each level of a union that contains itself would double the work. The values are kept for their ids' sake.
+Otherwise each level of a union that contains itself would double the work. The values are kept for
+their ids' sake.
 """
 
 _KINDS = {
@@ -153,8 +164,9 @@ def array(
 ) -> TypePlan:
     """An array of one type.
 
-    *native* is list, set, frozenset or tuple, *container* a class that msgspec does not know. Not *exact* means
-    that a result may well be a tuple, which msgspec leaves in plain data; only a walk makes a list of it.
+    *native* is list, set, frozenset or tuple, *container* a class that msgspec does not know. Not
+    *exact* means that a result may well be a tuple, which msgspec leaves in plain data; only a walk
+    makes a list of it.
     """
     item = types.of(arguments[0]) if arguments else ANYTHING
     schema = {"type": "array", "items": item.schema}
@@ -165,7 +177,13 @@ def array(
     if native in (set, frozenset) and item.kinds & (ARRAY | OBJECT):
         native, container = list, native
     inner = (item.msgspec_type, ...) if native is tuple else item.msgspec_type
-    plan = TypePlan(schema, native[inner], ARRAY, item.is_identity and native is list, check_level=item.check_level)
+    plan = TypePlan(
+        schema,
+        native[inner],
+        ARRAY,
+        item.is_identity and native is list,
+        check_level=item.check_level,
+    )
     return plan if container is None else plan.built(container)
 
 
@@ -180,7 +198,9 @@ def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) ->
     return TypePlan(_places([item.schema for item in items]), native, ARRAY, check_level=care)
 
 
-def mapping(types: TypeReader, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> TypePlan:
+def mapping(
+    types: TypeReader, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None
+) -> TypePlan:
     """A JSON object with members of one type."""
     key, key_schema = _key(types, arguments[0]) if arguments else (str, {})
     value = types.of(arguments[1]) if len(arguments) > 1 else ANYTHING
@@ -194,7 +214,9 @@ def mapping(types: TypeReader, arguments: tuple[Any, ...], container: Callable[[
     same = value.is_identity and native is str
     plan = TypePlan(schema, _DICT[native, value.msgspec_type], OBJECT, same, 1, value.check_level)
     if isinstance(key, DecodeHook):
-        plan = plan.built(lambda members: {key.make(name): member for name, member in members.items()})
+        plan = plan.built(
+            lambda members: {key.make(name): member for name, member in members.items()}
+        )
     return plan if container is None or types.direction == "output" else plan.built(container)
 
 
@@ -211,12 +233,16 @@ def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     if plan.kinds != STRING:
         name = getattr(plain_hint, "__name__", plain_hint)
         raise Unsupported(f"keys of type {name} have no form in JSON", "use str keys")
-    words = {word: value for word, value in plan.schema.items() if word not in ("type", "description")}
+    words = {
+        word: value for word, value in plan.schema.items() if word not in ("type", "description")
+    }
     return plan.msgspec_type, words
 
 
 def _places(schemas: list[Schema]) -> Schema:
-    """The schema of a tuple. Draft-07 clients pass over `prefixItems` and read `items`, so both tell the truth."""
+    """The schema of a tuple. Draft-07 clients pass over `prefixItems` and read `items`, so both
+    tell the truth.
+    """
     distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
     schema: Schema = {"type": "array", "minItems": len(schemas), "maxItems": len(schemas)}
     if len(distinct) > 1:
@@ -247,9 +273,15 @@ CONTAINERS: dict[Any, Callable[[TypeReader, tuple[Any, ...]], TypePlan]] = {
     **dict.fromkeys(_SEQUENCES, lambda types, arguments: array(types, arguments, exact=False)),
     **dict.fromkeys(_SETS, lambda types, arguments: array(types, arguments, set)),
     frozenset: lambda types, arguments: array(types, arguments, frozenset),
-    collections.deque: lambda types, arguments: array(types, arguments, container=collections.deque),
+    collections.deque: lambda types, arguments: array(
+        types, arguments, container=collections.deque
+    ),
     tuple: fixed_or_homogeneous_tuple,
     **dict.fromkeys(_MAPPINGS, mapping),
-    collections.OrderedDict: lambda types, arguments: mapping(types, arguments, collections.OrderedDict),
-    collections.Counter: lambda types, arguments: mapping(types, (*(arguments or (str,)), int), collections.Counter),
+    collections.OrderedDict: lambda types, arguments: mapping(
+        types, arguments, collections.OrderedDict
+    ),
+    collections.Counter: lambda types, arguments: mapping(
+        types, (*(arguments or (str,)), int), collections.Counter
+    ),
 }

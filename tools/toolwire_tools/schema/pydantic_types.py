@@ -1,8 +1,9 @@
 """pydantic's types, by pydantic's own means. Imported only if the program has imported pydantic.
 
-Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because the lax one takes
-what the published schema refuses ("5" for an integer). Once jsonschema has passed a value, the lax one may read it.
-Times are published as `scalars` has them: pydantic's own formats demand an offset, which its values may lack.
+Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because
+the lax one takes what the published schema refuses ("5" for an integer). Once jsonschema has passed
+a value, the lax one may read it. Times are published as `scalars` has them: pydantic's own formats
+demand an offset, which its values may lack.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
 from .scalars import CLOCKS, scalar
-from .shape import JUDGE, Build, Direction, Schema, TypePlan, Unsupported, ValueRefused, any_of, hooked
+from .shape import (
+    JUDGE,
+    Build,
+    Direction,
+    Schema,
+    TypePlan,
+    Unsupported,
+    ValueRefused,
+    any_of,
+    hooked,
+)
 from .validator import ToolSchemaValidator
 
 _TIMES: dict[Any, Any] = {"date-time": dt.datetime, "time": dt.time, "duration": dt.timedelta}
@@ -24,20 +35,28 @@ _TIMES: dict[Any, Any] = {"date-time": dt.datetime, "time": dt.time, "duration":
 
 @cache
 def _generator() -> Any:
-    """Return pydantic's generator of schemas, with what these leave out: as `tz`, whether a time may lack an offset."""
+    """Return pydantic's generator of schemas, with what these leave out: as `tz`, whether a time
+    may lack an offset.
+    """
     from pydantic.json_schema import GenerateJsonSchema
 
     def with_tz(method: Any) -> Any:
         def made(self: Any, schema: Any) -> Schema:
             found: Schema = method(self, schema)
             tz = schema.get("tz_constraint", "any")
-            return {**found, "tz": tz} if tz in ("any", "naive") and found.get("format") in _TIMES else found
+            return (
+                {**found, "tz": tz}
+                if tz in ("any", "naive") and found.get("format") in _TIMES
+                else found
+            )
 
         return made
 
     times = ("datetime_schema", "time_schema", "timedelta_schema")
     return type(
-        "Generator", (GenerateJsonSchema,), {name: with_tz(getattr(GenerateJsonSchema, name)) for name in times}
+        "Generator",
+        (GenerateJsonSchema,),
+        {name: with_tz(getattr(GenerateJsonSchema, name)) for name in times},
     )
 
 
@@ -52,7 +71,9 @@ def _time(schema: Schema, direction: Direction) -> Schema:
 
 
 def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> Schema:
-    """Return *schema* with references written out; those of recursive types stay, their definitions go into *defs*."""
+    """Return *schema* with references written out; those of recursive types stay, their definitions
+    go into *defs*.
+    """
     given: dict[str, Schema] = schema.pop("$defs", {})
     inside: list[str] = []
 
@@ -61,7 +82,11 @@ def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> 
             return {} if schema is True else schema
         if "$ref" in schema:
             return referred(**schema)
-        made = {word: value for word, value in schema.items() if word not in ("title", "discriminator", "uniqueItems")}
+        made = {
+            word: value
+            for word, value in schema.items()
+            if word not in ("title", "discriminator", "uniqueItems")
+        }
         if made.setdefault("additionalProperties", "properties" not in made) is True:
             del made["additionalProperties"]
         made = children(made, written)
@@ -94,7 +119,8 @@ def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> 
 
 
 def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
-    """Return the plan of a type that pydantic describes; definitions it cannot do without go into *defs*.
+    """Return the plan of a type that pydantic describes; definitions it cannot do without go into
+    *defs*.
 
     Raises:
         Unsupported: if pydantic does not know the type either.
@@ -105,8 +131,14 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     try:
         adapter: Any = TypeAdapter(hint)
         mode: Any = "serialization" if direction == "output" else "validation"
-        schema = _portable(adapter.json_schema(mode=mode, schema_generator=_generator()), defs, direction)
-    except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
+        schema = _portable(
+            adapter.json_schema(mode=mode, schema_generator=_generator()), defs, direction
+        )
+    except (
+        PydanticUserError,
+        NameError,
+        ImportError,
+    ) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":
         return TypePlan(schema, Any, check_level=JUDGE)
@@ -134,6 +166,8 @@ def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
             return adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
-            raise ValueRefused(first["msg"], first["loc"], private=first["type"] not in own) from error
+            raise ValueRefused(
+                first["msg"], first["loc"], private=first["type"] not in own
+            ) from error
 
     return build

@@ -1,4 +1,6 @@
-"""The members of a class whose instances are JSON objects: dataclass, TypedDict, NamedTuple, msgspec Struct, attrs."""
+"""The members of a class whose instances are JSON objects: dataclass, TypedDict, NamedTuple,
+msgspec Struct, attrs.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,11 @@ class Members(msgspec.Struct, frozen=True):
     tag: tuple[str, str | int] | None = None
 
 
-def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> Members | None:
-    """Return the members of *cls*, its type parameters replaced by *arguments*, or None if it is no such class.
+def members(
+    cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
+) -> Members | None:
+    """Return the members of *cls*, its type parameters replaced by *arguments*, or None if it is no
+    such class.
 
     Raises:
         Unresolved: if an annotation of the class cannot be evaluated.
@@ -54,7 +59,8 @@ def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any
 
 
 def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
-    # The function's own names come last: they make classes that were defined inside a function known to each other.
+    # The function's own names come last: they make classes that were defined inside a function
+    # known to each other.
     is_local = "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
     localns = {**names, cls.__name__: cls} if is_local else None
     try:
@@ -90,9 +96,15 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
         if field._field_type.name != "_FIELD":  # a ClassVar
             continue
         required = field.default is NONE and field.default_factory is NONE
-        default = field.default if field.default is not NONE else _plain_default(field.default_factory)
+        default = (
+            field.default if field.default is not NONE else _plain_default(field.default_factory)
+        )
         text = field.metadata.get("description") or getattr(field, "doc", None)
-        fields.append(Field(field.name, field.name, hints[field.name], required, default, field.init, True, text))
+        fields.append(
+            Field(
+                field.name, field.name, hints[field.name], required, default, field.init, True, text
+            )
+        )
     return Members(fields, cls)
 
 
@@ -128,14 +140,19 @@ def _qualifiers(hint: Any) -> set[str]:
 
 def _named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     defaults = cls._field_defaults
-    fields = [Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING)) for n in cls._fields]
+    fields = [
+        Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING))
+        for n in cls._fields
+    ]
     return Members(fields, cls)
 
 
 def _struct(cls: Any, hints: dict[str, Any]) -> Members:
     config = cls.__struct_config__
     if config.array_like:
-        raise TypeError(f"{cls.__name__} is array_like, which says nothing about its members to a caller")
+        raise TypeError(
+            f"{cls.__name__} is array_like, which says nothing about its members to a caller"
+        )
     fields = []
     for field in msgspec.structs.fields(cls):
         has_default = field.default is not msgspec.NODEFAULT
@@ -143,7 +160,9 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         hint = hints[field.name]
         may_be_unset = msgspec.UnsetType in arguments_of(unwrap_annotation(hint, {}).hint)
         shown = field.required or not (config.omit_defaults or may_be_unset)
-        fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
+        fields.append(
+            Field(field.name, field.encode_name, hint, field.required, default, True, shown)
+        )
     tag = (config.tag_field, config.tag) if config.tag_field is not None else None
     return Members(fields, cls, tag)
 
@@ -153,16 +172,23 @@ def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
     for field in cls.__attrs_attrs__:
         nothing = type(field.default).__name__ == "_Nothing"
         factory = getattr(field.default, "factory", None)
-        default = MISSING if nothing else field.default if factory is None else _plain_default(factory)
+        default = (
+            MISSING if nothing else field.default if factory is None else _plain_default(factory)
+        )
         name = field.alias or field.name
-        fields.append(Field(name, field.name, hints.get(field.name, Any), nothing, default, field.init))
+        fields.append(
+            Field(name, field.name, hints.get(field.name, Any), nothing, default, field.init)
+        )
     return Members(fields, cls)
 
 
 _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [
     (lambda cls: isinstance(cls, msgspec.StructMeta), _struct),
     (lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"), _typed_dict),
-    (lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"), _named_tuple),
+    (
+        lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"),
+        _named_tuple,
+    ),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),
 ]

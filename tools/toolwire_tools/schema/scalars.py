@@ -1,9 +1,11 @@
-"""Plans of the types whose JSON form is a single number, string, boolean or null, `Literal` and `Enum` among them.
+"""Plans of the types whose JSON form is a single number, string, boolean or null, `Literal` and
+`Enum` among them.
 
-Formats are published where both sides mean the same by them. The formats `date-time` and `time` demand an offset, and
-`duration` allows neither a sign nor fractions of a second, but tools return and models send all of these. So arguments
-have patterns instead, and a format only where the author demands an offset. In results, where a format or pattern that
-strict clients check would fail the call, only `date` and `uuid` are promised.
+Formats are published where both sides mean the same by them. The formats `date-time` and `time`
+demand an offset, and `duration` allows neither a sign nor fractions of a second, but tools return
+and models send all of these. So arguments have patterns instead, and a format only where the author
+demands an offset. In results, where a format or pattern that strict clients check would fail the
+call, only `date` and `uuid` are promised.
 """
 
 from __future__ import annotations
@@ -21,7 +23,19 @@ import msgspec
 from toolwire_schemas.json_schema.member_names import listing
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, QUICK, WALK, Direction, Schema, TypePlan, ValueRefused, any_of, basic, hooked, load
+from .shape import (
+    ALL_KINDS,
+    QUICK,
+    WALK,
+    Direction,
+    Schema,
+    TypePlan,
+    ValueRefused,
+    any_of,
+    basic,
+    hooked,
+    load,
+)
 from .to_json import SCALARS, in_json, is_pure_path
 
 if TYPE_CHECKING:
@@ -30,9 +44,11 @@ if TYPE_CHECKING:
 STRING = frozenset({"string"})
 
 _NAMES_TYPES = "TOOLWIRE_NAME_TYPES" in os.environ
-"""Whether schemas name the types of texts that no keyword tells apart: `toolwire list` sets the variable.
+"""Whether schemas name the types of texts that no keyword tells apart: `toolwire list` sets the
+variable.
 
-They do not for clients: a keyword or format that one does not know makes some APIs of models refuse all tools.
+They do not for clients: a keyword or format that one does not know makes some APIs of models refuse
+all tools.
 """
 
 _HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -73,15 +89,20 @@ def _moment(value: str) -> dt.datetime:
 def _duration(value: str) -> dt.timedelta:
     if weeks := re.fullmatch("([+-]?)P([0-9]+)W", value):
         return dt.timedelta(weeks=int(weeks[1] + weeks[2]))
-    # To exclude "P" and "PT" would double the pattern's length, or take a look ahead, which Go and OpenAI do not have.
-    made: dt.timedelta = load(value.removesuffix("T") + "T0S" if value[-1] in "PT" else value, dt.timedelta)
+    # To exclude "P" and "PT" would double the pattern's length, or take a look ahead, which Go and
+    # OpenAI do not have.
+    made: dt.timedelta = load(
+        value.removesuffix("T") + "T0S" if value[-1] in "PT" else value, dt.timedelta
+    )
     return made
 
 
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
 _AWARE = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
 _MOMENT = _by_pattern(
-    ANY_MOMENT, "Date and time, such as 2026-03-01T09:00:00, with an offset if known: 2026-03-01T09:00:00+02:00."
+    ANY_MOMENT,
+    "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
+    " 2026-03-01T09:00:00+02:00.",
 )
 _BASE64 = {"contentEncoding": "base64"}
 _NUMERAL = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
@@ -95,11 +116,16 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
     **dict.fromkeys((Any, object), (ANYTHING, ANYTHING)),
     LiteralString: (_text({}, rank=1), _text({}, rank=1)),
     # After str in a union: many a plain word is valid base64.
-    **{kind: (_text(_BASE64, kind, 2), _text(_BASE64, rank=2)) for kind in (bytes, bytearray, memoryview)},
+    **{
+        kind: (_text(_BASE64, kind, 2), _text(_BASE64, rank=2))
+        for kind in (bytes, bytearray, memoryview)
+    },
     dt.datetime: (_MOMENT.built(_moment), _text({"description": "Date and time, ISO 8601."})),
     dt.date: (_text({"format": "date"}, dt.date), _text({"format": "date"}, dt.date)),
     dt.time: (
-        _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.").built(dt.time.fromisoformat),
+        _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.").built(
+            dt.time.fromisoformat
+        ),
         _text({"description": "Time of day, ISO 8601."}),
     ),
     dt.timedelta: (
@@ -111,7 +137,9 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
         _text({"format": "uuid"}, exactly(_UUID)),
     ),
     decimal.Decimal: (
-        _NUMBER.built(lambda value: decimal.Decimal(repr(value) if type(value) is float else value)),
+        _NUMBER.built(
+            lambda value: decimal.Decimal(repr(value) if type(value) is float else value)
+        ),
         _NUMERAL,
     ),
 }
@@ -121,19 +149,26 @@ _NAMED = frozenset((dt.datetime, dt.date, dt.time, dt.timedelta, uuid.UUID))
 
 _NAIVE = _by_pattern(_NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00.")
 _AWARE_TIME = _text({"format": "time"}, Annotated[dt.time, msgspec.Meta(tz=True)])
-_NAIVE_TIME = _text({"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)])
+_NAIVE_TIME = _text(
+    {"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)]
+)
 CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
     dt.datetime: {
         True: (_AWARE.built(_moment), _AWARE),
         False: (_named(_NAIVE.built(_moment), "datetime"), _named(_NAIVE, "datetime")),
     },
-    dt.time: {True: (_AWARE_TIME, _AWARE_TIME), False: (_named(_NAIVE_TIME, "time"), _named(_NAIVE_TIME, "time"))},
+    dt.time: {
+        True: (_AWARE_TIME, _AWARE_TIME),
+        False: (_named(_NAIVE_TIME, "time"), _named(_NAIVE_TIME, "time")),
+    },
 }
 """Plans of times that must have an offset, or must not: for arguments, and for results."""
 
 
 def scalar(hint: Any, direction: Direction) -> TypePlan | None:
-    """Return the plan of a type whose JSON form is a single value, or that takes any; None for other hints."""
+    """Return the plan of a type whose JSON form is a single value, or that takes any; None for
+    other hints.
+    """
     plan = basic(hint, direction)
     if plan is not None or hint not in _SCALARS:
         return plan
@@ -141,7 +176,8 @@ def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     return _named(found, hint.__name__) if hint in _NAMED else found
 
 
-# Classes of modules that are not imported for the sake of a table: found by name, built from a string.
+# Classes of modules that are not imported for the sake of a table: found by name, built from a
+# string.
 _FORMATS = {
     "ipaddress.IPv4Address": {"format": "ipv4"},
     "ipaddress.IPv6Address": {"format": "ipv6"},
@@ -150,9 +186,13 @@ _FORMATS = {
 
 
 def from_text(cls: type, direction: Direction) -> TypePlan | None:
-    """Return the plan of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
+    """Return the plan of a class that is made from one string: paths, addresses, time zones,
+    subclasses of str.
+    """
     name = f"{cls.__module__}.{cls.__qualname__}"
-    is_path = name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib" or is_pure_path(cls)
+    is_path = (
+        name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib" or is_pure_path(cls)
+    )
     if name in _FORMATS:
         plan = _text(_FORMATS[name])
     elif is_path:
@@ -196,10 +236,14 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     return _with_names(pairs, direction, cls if natively else None)
 
 
-def _with_names(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
+def _with_names(
+    pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None
+) -> TypePlan:
     """The plan of a choice, with the names of members that are numbers."""
     named = [
-        (value, member.name) for value, member in pairs if isinstance(member, enum.Enum) and type(value) in (int, float)
+        (value, member.name)
+        for value, member in pairs
+        if isinstance(member, enum.Enum) and type(value) in (int, float)
     ]
     plan = _choice(pairs, direction, cls)
     return plan.described(listing(named)) if named else plan
@@ -213,13 +257,17 @@ def _plain(member: Any) -> Any:
     raise TypeError(f"Literal member {member!r} has no form in JSON")
 
 
-def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
+def _choice(
+    pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None
+) -> TypePlan:
     values = [value for value, _ in pairs]
     types = {type(value) for value in values}
     schema = one_of(values)
     kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
     # Of an Enum whose members go by their names msgspec would send the values.
-    care = QUICK if all(value == getattr(member, "value", value) for value, member in pairs) else WALK
+    care = (
+        QUICK if all(value == getattr(member, "value", value) for value, member in pairs) else WALK
+    )
     # msgspec knows integers of 64 bits here.
     small = all(type(value) is not int or abs(value) < 2**63 for value in values)
     unchanged = direction == "output" or all(value is member for value, member in pairs)
@@ -234,7 +282,11 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
             return table[type(value) is bool, value]
         except (KeyError, TypeError):
             raise ValueRefused(
-                say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
+                say(
+                    "{value} is not one of {values}",
+                    value=repr(value),
+                    values=", ".join(map(repr, values)),
+                )
             ) from None
 
     return TypePlan(schema, hooked(Any, member_of), kinds or ALL_KINDS, check_level=care)
@@ -251,7 +303,11 @@ def one_of(values: Sequence[Any]) -> Schema:
     every = {"null": 1, "boolean": 2}  # how many values these types have
     return any_of(
         [
-            {"type": word} if len(set(allowed)) == every.get(word) else {"type": word, "enum": allowed}
+            (
+                {"type": word}
+                if len(set(allowed)) == every.get(word)
+                else {"type": word, "enum": allowed}
+            )
             for word, allowed in by_type.items()
         ]
     )

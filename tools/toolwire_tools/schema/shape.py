@@ -1,10 +1,12 @@
-"""One type hint, two facts: its JSON Schema, and the type by which msgspec makes the author's value from JSON data.
+"""One type hint, two facts: its JSON Schema, and the type by which msgspec makes the author's value
+from JSON data.
 
-Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums, `str | datetime`,
-unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). In the place of
-these it gets a `DecodeHook`, a type that it does not know, and calls back into Python for each value. Most hints need
-none. `types.py` makes plans from hints, `containers.py` combines them. This file has what a server of numbers and
-strings needs: the other files of this room are imported for the first hint that needs them.
+Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums,
+`str | datetime`, unions of dataclasses) and some it reads too kindly (it drops the unknown members
+of a dataclass). In the place of these it gets a `DecodeHook`, a type that it does not know, and
+calls back into Python for each value. Most hints need none. `types.py` makes plans from hints,
+`containers.py` combines them. This file has what a server of numbers and strings needs: the other
+files of this room are imported for the first hint that needs them.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ ALL_KINDS = frozenset({"string", "integer", "number", "boolean", "null", "array"
 
 
 QUICK, WALK, JUDGE = 0, 1, 2
-"""msgspec makes a result plain and checks it; or a walk in Python makes it plain; or jsonschema must check it, too."""
+"""msgspec makes a result plain and checks it; or a walk in Python makes it plain; or jsonschema
+must check it, too.
+"""
 
 
 class ValueRefused(ValueError):
@@ -36,7 +40,9 @@ class ValueRefused(ValueError):
     *private* says that *sentence* is the message of an exception raised by the tool author's code.
     """
 
-    def __init__(self, sentence: str, path: tuple[str | int, ...] = (), *, private: bool = False) -> None:
+    def __init__(
+        self, sentence: str, path: tuple[str | int, ...] = (), *, private: bool = False
+    ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.path = path
@@ -52,7 +58,8 @@ class Unsupported(TypeError):
 
 
 class DecodeHook(type):
-    """A type that msgspec does not know: called with JSON data, it converts that to `native`, and `make` does the rest.
+    """A type that msgspec does not know: called with JSON data, it converts that to `native`, and
+    `make` does the rest.
 
     What `make` raises is *private* if it is the tool author's.
     """
@@ -82,11 +89,17 @@ def hooked(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueRefused(str(error) or type(error).__name__, private=private) from error
 
-    return DecodeHook("value", (), {"native": native, "make": staticmethod(make), "private": private, "__new__": new})
+    return DecodeHook(
+        "value",
+        (),
+        {"native": native, "make": staticmethod(make), "private": private, "__new__": new},
+    )
 
 
 def converter(native: Any) -> Callable[[Any, Any], Any]:
-    """Return msgspec's conversion to *native*, with hooks only if it needs them: they make each call slower."""
+    """Return msgspec's conversion to *native*, with hooks only if it needs them: they make each
+    call slower.
+    """
     return partial(msgspec.convert, dec_hook=call) if has_hook(native) else msgspec.convert
 
 
@@ -94,7 +107,9 @@ def has_hook(native: Any) -> bool:
     """True if there is a hook anywhere in *native*."""
     inside = (origin_of(native), *arguments_of(native))
     return (
-        isinstance(native, DecodeHook) or getattr(native, "has_hook", False) or any(map(has_hook, filter(None, inside)))
+        isinstance(native, DecodeHook)
+        or getattr(native, "has_hook", False)
+        or any(map(has_hook, filter(None, inside)))
     )
 
 
@@ -128,7 +143,8 @@ class TypePlan(msgspec.Struct, frozen=True):
     check_level: int = QUICK
     """What making results plain and checking them takes: `QUICK`, `WALK` or `JUDGE`."""
     own_text: str | None = None
-    """The text of the type itself, which is in the description: it follows the text about a place."""
+    """The text of the type itself, which is in the description: it follows the text about a place.
+    """
 
     def with_schema(self, **members: Any) -> TypePlan:
         """The same plan with members added to its schema."""
@@ -145,24 +161,36 @@ class TypePlan(msgspec.Struct, frozen=True):
         return f"{place}{'' if place.endswith(('.', '!', '?', ':')) else '.'} {self.own_text}"
 
     def built(self, make: Build, *, private: bool = False) -> TypePlan:
-        """The same plan for what *make* makes of its values; *private* if *make* is the tool author's."""
+        """The same plan for what *make* makes of its values; *private* if *make* is the tool
+        author's.
+        """
         hook = hooked(self.msgspec_type, make, private=private)
         return msgspec.structs.replace(self, msgspec_type=hook, is_identity=False)
 
 
 NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
-"""What `msgspec.convert` raises for a value that it does not take; the second for half of a character, `"\\ud800"`."""
+"""What `msgspec.convert` raises for a value that it does not take; the second for half of a
+character, `"\\ud800"`.
+"""
 
 
 def refusal(error: Exception) -> ValueRefused:
-    """One of these as a refusal: "sentence - at `$.a[2]`" has its path, without what msgspec hides of it."""
+    """One of these as a refusal: "sentence - at `$.a[2]`" has its path, without what msgspec hides
+    of it.
+    """
     if isinstance(error, UnicodeEncodeError):
         from toolwire_schemas.language import say
 
-        return ValueRefused(say("has half of a character in it (a lone surrogate), which is no text"))
-    sentence, _, place = str(error).rpartition(" - at `") if str(error).endswith("`") else (str(error), "", "")
+        return ValueRefused(
+            say("has half of a character in it (a lone surrogate), which is no text")
+        )
+    sentence, _, place = (
+        str(error).rpartition(" - at `") if str(error).endswith("`") else (str(error), "", "")
+    )
     steps: list[str | int] = []
-    for step in place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]:
+    for step in (
+        place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]
+    ):
         steps.append(int(step[1:-1]) if step[:1] == "[" and step[1:-1].isdigit() else step)
     inner = error.__cause__
     if not isinstance(inner, ValueRefused):
@@ -189,7 +217,11 @@ def takes_null(schema: Schema) -> bool:
     for word in ("anyOf", "oneOf"):
         if word in schema:
             return any(map(takes_null, schema[word]))
-    return "$ref" not in schema and None in schema.get("enum", [None]) and schema.get("type", "null") == "null"
+    return (
+        "$ref" not in schema
+        and None in schema.get("enum", [None])
+        and schema.get("type", "null") == "null"
+    )
 
 
 def either(natives: Sequence[Any]) -> Any:
@@ -198,7 +230,8 @@ def either(natives: Sequence[Any]) -> Any:
 
 
 def any_of(schemas: Sequence[Schema]) -> Schema:
-    """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one.
+    """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf`
+    round a single one.
 
     Integers are numbers, so they are left out next to numbers.
     """
@@ -209,7 +242,9 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
                 flat.append(member)
     if {} in flat:
         return {}
-    flat = [one for one in flat if one.get("type") != "integer" or {**one, "type": "number"} not in flat]
+    flat = [
+        one for one in flat if one.get("type") != "integer" or {**one, "type": "number"} not in flat
+    ]
     flat.sort(key=lambda member: member == {"type": "null"})
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 
@@ -259,9 +294,16 @@ class RecordMember(msgspec.Struct, frozen=True):
     default: Any = MISSING
 
 
-def object_schema(members: Sequence[RecordMember], others: Schema | Literal[False] = False) -> Schema:
-    """Return the schema of an object with *members*, and *others* that have a schema, if there may be any."""
-    schema: Schema = {"type": "object", "properties": {member.key: _described(member) for member in members}}
+def object_schema(
+    members: Sequence[RecordMember], others: Schema | Literal[False] = False
+) -> Schema:
+    """Return the schema of an object with *members*, and *others* that have a schema, if there may
+    be any.
+    """
+    schema: Schema = {
+        "type": "object",
+        "properties": {member.key: _described(member) for member in members},
+    }
     if required := [member.key for member in members if member.required]:
         schema["required"] = required
     if others != {}:
@@ -270,10 +312,14 @@ def object_schema(members: Sequence[RecordMember], others: Schema | Literal[Fals
 
 
 def _described(member: RecordMember) -> Schema:
-    """The schema of a member with its text, unless it has one, and with its default, if JSON can express it."""
+    """The schema of a member with its text, unless it has one, and with its default, if JSON can
+    express it.
+    """
     schema, default = dict(member.plan.schema), member.default
     if member.text and schema.get("description") in (None, member.plan.own_text):
-        schema["description"] = member.plan.text_about(member.text) if "description" in schema else member.text
+        schema["description"] = (
+            member.plan.text_about(member.text) if "description" in schema else member.text
+        )
     elif not schema:
         schema["description"] = "Any JSON value."
     if default is None or type(default) in (bool, int, str):
@@ -296,7 +342,12 @@ def struct_of(title: str, members: Sequence[RecordMember]) -> Any:
     rename = {f"f{index}": member.key for index, member in enumerate(members)}
     namespace = {"has_hook": any(has_hook(member.plan.msgspec_type) for member in members)}
     return msgspec.defstruct(
-        title, specification, rename=rename, namespace=namespace, forbid_unknown_fields=True, kw_only=True
+        title,
+        specification,
+        rename=rename,
+        namespace=namespace,
+        forbid_unknown_fields=True,
+        kw_only=True,
     )
 
 

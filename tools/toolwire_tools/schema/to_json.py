@@ -1,4 +1,6 @@
-"""Python values as plain JSON data: dictionaries with string keys, lists, strings, exact numbers, booleans and None."""
+"""Python values as plain JSON data: dictionaries with string keys, lists, strings, exact numbers,
+booleans and None.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     """Return *value* as plain JSON data. The value itself is never changed.
 
     Raises:
-        NotJsonable: for NaN, infinities, objects of unknown types, content blocks, keys that are equal in JSON, and
-            nesting beyond 200 levels.
+        NotJsonable: for NaN, infinities, objects of unknown types, content blocks, keys that are
+            equal in JSON, and nesting beyond 200 levels.
     """
     kind = type(value)
     if kind in _LEAVES:
@@ -51,7 +53,9 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
         if recognised(kind):
             return make(value, depth + 1)
     if hasattr(kind, "__await__"):
-        raise NotJsonable(f"is of type {kind.__name__} and was never awaited; write `await` before it")
+        raise NotJsonable(
+            f"is of type {kind.__name__} and was never awaited; write `await` before it"
+        )
     raise NotJsonable(f"{kind.__name__} has no form in JSON")
 
 
@@ -121,7 +125,11 @@ def _float(value: float, _: int) -> float:
 
 def _tuple(value: tuple[Any, ...], depth: int) -> Any:
     names = getattr(value, "_fields", None)
-    return _array(value, depth) if names is None else _object(dict(zip(names, value, strict=True)), depth)
+    return (
+        _array(value, depth)
+        if names is None
+        else _object(dict(zip(names, value, strict=True)), depth)
+    )
 
 
 def _decimal(value: decimal.Decimal, _: int) -> str:
@@ -133,11 +141,15 @@ def _decimal(value: decimal.Decimal, _: int) -> str:
 def _by_msgspec(value: Any, _: int) -> Any:
     try:
         return msgspec.to_builtins(value)
-    except TypeError:  # of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime
+    except (
+        TypeError
+    ):  # of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime
         if isinstance(value, bytes | bytearray):
             return base64_of(bytes(value))
         if isinstance(value, dt.timedelta):
-            return str(msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds)))
+            return str(
+                msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds))
+            )
         if value != value:  # pandas.NaT
             raise NotJsonable(f"{value} has no form in JSON") from None
         return str(value.isoformat())
@@ -145,7 +157,9 @@ def _by_msgspec(value: Any, _: int) -> Any:
 
 def _content(value: Content, _: int) -> Any:
     name = type(value).__name__
-    raise NotJsonable(f"{name} is content of the answer and no data; return it by itself, or a list[{name}]")
+    raise NotJsonable(
+        f"{name} is content of the answer and no data; return it by itself, or a list[{name}]"
+    )
 
 
 def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
@@ -179,11 +193,20 @@ def _struct(value: msgspec.Struct, depth: int) -> Any:
 
 def _dataclass(value: Any, depth: int) -> Any:
     fields = type(value).__dataclass_fields__.items()  # among them InitVars and ClassVars
-    return _object({name: getattr(value, name) for name, field in fields if field._field_type.name == "_FIELD"}, depth)
+    return _object(
+        {
+            name: getattr(value, name)
+            for name, field in fields
+            if field._field_type.name == "_FIELD"
+        },
+        depth,
+    )
 
 
 def _attrs(value: Any, depth: int) -> Any:
-    return _object({field.name: getattr(value, field.name) for field in type(value).__attrs_attrs__}, depth)
+    return _object(
+        {field.name: getattr(value, field.name) for field in type(value).__attrs_attrs__}, depth
+    )
 
 
 def _model(value: Any, depth: int) -> Any:
@@ -193,7 +216,9 @@ def _model(value: Any, depth: int) -> Any:
 def _known_to_pydantic(value: Any, depth: int) -> Any:
     from pydantic import TypeAdapter
 
-    return to_jsonable(TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True), depth)
+    return to_jsonable(
+        TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True), depth
+    )
 
 
 def is_pure_path(kind: Any) -> bool:
@@ -237,7 +262,16 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
         lambda kind: hasattr(kind, "tolist") and hasattr(kind, "dtype"),
         lambda value, depth: to_jsonable(value.tolist(), depth),
     ),
-    (lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"), lambda v, depth: _object(dict(v), depth)),
-    (lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"), lambda v, depth: _array(list(v), depth)),
-    (lambda kind: hasattr(kind, "__get_pydantic_core_schema__") and "pydantic" in sys.modules, _known_to_pydantic),
+    (
+        lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"),
+        lambda v, depth: _object(dict(v), depth),
+    ),
+    (
+        lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"),
+        lambda v, depth: _array(list(v), depth),
+    ),
+    (
+        lambda kind: hasattr(kind, "__get_pydantic_core_schema__") and "pydantic" in sys.modules,
+        _known_to_pydantic,
+    ),
 ]

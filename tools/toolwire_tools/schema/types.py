@@ -1,8 +1,8 @@
 """From a type hint to its plan.
 
-Strategy. `Types` reads the hints of one function (or of one result). It takes the wrappers off a hint,
-looks the bare type up, and puts texts and constraints back on. Classes are written out in place, since
-many hosts do not follow `$ref`; only a class that contains itself keeps a definition.
+Strategy. `Types` reads the hints of one function (or of one result). It takes the wrappers off a
+hint, looks the bare type up, and puts texts and constraints back on. Classes are written out in
+place, since many hosts do not follow `$ref`; only a class that contains itself keeps a definition.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ class Types:
         return plan.with_schema(**texts, **schema) if texts or schema else plan
 
     def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
-        """The shape of a type given as text, as it must be inside of itself: `Tree = list["Tree"]`."""
+        """The shape of a type given as text, as it must be inside of itself: `Tree =
+        list["Tree"]`.
+        """
         found = evaluated(hint, self.names)
         if isinstance(found, type) or not _hashable(found):
             return self.of(found)
@@ -106,7 +108,9 @@ class Types:
             arguments = ((),)
         arguments = arguments or ()
         if kind is Literal:
-            self.enums += {type(member): None for member in arguments if isinstance(member, enum.Enum)}
+            self.enums += {
+                type(member): None for member in arguments if isinstance(member, enum.Enum)
+            }
             return literal(arguments, self.direction)
         if _hashable(kind) and kind in CONTAINERS:
             return CONTAINERS[kind](self, arguments)
@@ -123,7 +127,8 @@ class Types:
         if isinstance(cls, type) and issubclass(cls, Content):
             raise Unsupported(
                 f"{cls.__name__} is content of an answer and no data",
-                f"return it by itself, or a list[{cls.__name__}]; as an argument, take bytes or a Path",
+                f"return it by itself, or a list[{cls.__name__}]; as an argument, take bytes or a"
+                " Path",
             )
         if hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__"):
             return self._model(hint)  # one of pydantic's models or dataclasses
@@ -182,9 +187,13 @@ class Types:
 
     def _object(self, cls: Any, found: fields.Members) -> TypePlan:
         is_output = self.direction == "output"
-        members = [self._member_of(field, is_output) for field in found.fields if field.taken or is_output]
+        members = [
+            self._member_of(field, is_output) for field in found.fields if field.taken or is_output
+        ]
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
-        tag = [RecordMember(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
+        tag = (
+            [RecordMember(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
+        )
         schema = object_schema([*tag, *members])
         care = max((member.plan.check_level for member in members), default=QUICK)
         struct = struct_of(cls.__name__, [*members, *tag])
@@ -211,7 +220,9 @@ class Types:
         return plan_of(hint, self.direction, self.defs)
 
     def _named(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
-        """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
+        """The shape of a type that may contain itself: written out, or kept as a definition if it
+        does.
+        """
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
             inside = hooked(Any, lambda value: load(value, self._done[key].msgspec_type))
@@ -222,8 +233,12 @@ class Types:
         finally:
             self._open.remove(key)
         if label := self._labels.get(key, ""):
-            if any(member.get("$ref") == f"#/$defs/{label}" for member in shape.schema.get("anyOf", ())):
-                raise Unsupported(f"{name} is a union with itself", "let it contain itself in a list or a dict")
+            if any(
+                member.get("$ref") == f"#/$defs/{label}" for member in shape.schema.get("anyOf", ())
+            ):
+                raise Unsupported(
+                    f"{name} is a union with itself", "let it contain itself in a list or a dict"
+                )
             self.defs[label] = shape.schema
             shape = msgspec.structs.replace(shape, schema={"$ref": f"#/$defs/{label}"})
         self._done[key] = shape
@@ -233,7 +248,9 @@ class Types:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
         taken = {*self._labels.values(), *self.defs}
         return next(
-            label for number in itertools.count(1) if (label := f"{name}{number if number > 1 else ''}") not in taken
+            label
+            for number in itertools.count(1)
+            if (label := f"{name}{number if number > 1 else ''}") not in taken
         )
 
 
@@ -265,4 +282,6 @@ def _alias_value(alias: Any) -> Any:
 def _is_pydantic(item: Any) -> bool:
     if is_field(item):
         return not only_describes(item)
-    return type(item).__module__.startswith("pydantic.") or getattr(item, "__module__", "").startswith("pydantic.")
+    return type(item).__module__.startswith("pydantic.") or getattr(
+        item, "__module__", ""
+    ).startswith("pydantic.")

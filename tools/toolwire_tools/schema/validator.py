@@ -1,4 +1,6 @@
-"""Validates by jsonschema: imported when the fast check has refused, or when a schema was written by hand."""
+"""Validates by jsonschema: imported when the fast check has refused, or when a schema was written
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ import functools
 import re
 from typing import Any
 
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator, TooExpensive
+from toolwire_schemas.json_schema.bounded_validator import (
+    CannotJudge,
+    SchemaValidator,
+    TooExpensive,
+)
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
@@ -17,7 +23,9 @@ from .shape import Schema, ValueRefused, load
 
 
 class ToolSchemaValidator:
-    """Checks values against one JSON Schema, 2020-12, formats included. References never leave the schema."""
+    """Checks values against one JSON Schema, 2020-12, formats included. References never leave the
+    schema.
+    """
 
     def __init__(self, schema: Schema) -> None:
         from jsonschema import Draft202012Validator
@@ -27,11 +35,15 @@ class ToolSchemaValidator:
         )
 
     def errors(self, value: Any) -> list[Any]:
-        """Return jsonschema's errors about *value*; raises `CannotJudge`, for which there is `unjudged`."""
+        """Return jsonschema's errors about *value*; raises `CannotJudge`, for which there is
+        `unjudged`.
+        """
         return self._validator.errors(value)
 
     def faults(self, value: Any, root: str) -> list[Fault]:
-        """Return what the schema has against *value*, as places (starting with *root*) and sentences."""
+        """Return what the schema has against *value*, as places (starting with *root*) and
+        sentences.
+        """
         try:
             return worded(self._validator.errors(value), root)
         except CannotJudge as error:
@@ -47,7 +59,11 @@ class ToolSchemaValidator:
 
 def unjudged(error: Exception) -> str:
     """Return why a value could not be validated. (References were checked by `problem`.)"""
-    return say("takes too much work to check" if isinstance(error, TooExpensive) else "is nested too deeply")
+    return say(
+        "takes too much work to check"
+        if isinstance(error, TooExpensive)
+        else "is nested too deeply"
+    )
 
 
 def problem(schema: Any) -> str | None:
@@ -78,7 +94,9 @@ def problem(schema: Any) -> str | None:
 
 @functools.cache
 def _formats() -> Any:
-    """Return a format checker that knows the formats we publish, whichever optional packages are installed."""
+    """Return a format checker that knows the formats we publish, whichever optional packages are
+    installed.
+    """
     from jsonschema import FormatChecker
 
     checker = FormatChecker()
@@ -96,8 +114,12 @@ def _is_date_time(value: str) -> bool:
 
 
 _DATE_TIME: Any = CLOCKS[dt.datetime][True][0].msgspec_type
-_DURATION = re.compile(r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII)
-_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII)
+_DURATION = re.compile(
+    r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII
+)
+_TIME = re.compile(
+    r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
 
 _HOLDS: dict[str, Any] = {
     "date-time": _is_date_time,

@@ -1,7 +1,8 @@
 """A Python callable as a tool: description, arguments, result.
 
-Strategy. A tool's JSON Schema and its Lagent description both begin with `parameters_of`, so that they are about the
-same parameters. It refuses nothing: what cannot be served may still be described.
+Strategy. A tool's JSON Schema and its Lagent description both begin with `parameters_of`, so that
+they are about the same parameters. It refuses nothing: what cannot be served may still be
+described.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from ..schema.types import Types
     from .docstring import Docstring
 
-# As in `inspect`, which takes a tenth of a server's start-up time to import: most functions need nothing of it.
+# As in `inspect`, which takes a tenth of a server's start-up time to import: most functions need
+# nothing of it.
 POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = range(5)
 _CO_VARARGS, _CO_VARKEYWORDS, _CO_GENERATORS = 0x4, 0x8, 0x20 | 0x200
 
@@ -65,7 +67,11 @@ def _declared(function: Callable[..., Any]) -> list[Declared]:
 
         found = signature_of(function).parameters.values()
         return [
-            Declared(p.name, p.kind.value, *(EMPTY if part is p.empty else part for part in (p.default, p.annotation)))
+            Declared(
+                p.name,
+                p.kind.value,
+                *(EMPTY if part is p.empty else part for part in (p.default, p.annotation)),
+            )
             for p in found
         ]
     code, names = function.__code__, function.__code__.co_varnames
@@ -78,12 +84,19 @@ def _declared(function: Callable[..., Any]) -> list[Declared]:
     if code.co_flags & _CO_VARKEYWORDS:
         kinds[names[named + 1 if has_open else named]] = VAR_KEYWORD
     usual = function.__defaults__ or ()
-    defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (function.__kwdefaults__ or {})
+    defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (
+        function.__kwdefaults__ or {}
+    )
     hints = annotations_of(function)
-    return [Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY)) for name, kind in kinds.items()]
+    return [
+        Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY))
+        for name, kind in kinds.items()
+    ]
 
 
-_OTHER_SIGNATURES = frozenset(("__wrapped__", "__signature__", "__partialmethod__", "_partialmethod"))
+_OTHER_SIGNATURES = frozenset(
+    ("__wrapped__", "__signature__", "__partialmethod__", "_partialmethod")
+)
 """Attributes by which a function has another signature than that of its code."""
 
 
@@ -93,7 +106,9 @@ class Parameters(msgspec.Struct, frozen=True):
     names: Names
     doc: Docstring
     every: list[Declared]
-    """All but those for the context. One without a hint has the one that its docstring tells, if it tells one."""
+    """All but those for the context. One without a hint has the one that its docstring tells, if it
+    tells one.
+    """
     hidden: frozenset[str]
     """The names of those that the author keeps from callers."""
     contexts: list[Declared]
@@ -133,12 +148,15 @@ def parameters_of(
     if every and hasattr(function, "dispatch") and hasattr(function, "registry"):
         # functools.singledispatch looks at the first argument by its place.
         every[0] = replace(every[0], kind=POSITIONAL_ONLY)
-    hidden = exclude if include is None else frozenset(parameter.name for parameter in every) - include
+    hidden = (
+        exclude if include is None else frozenset(parameter.name for parameter in every) - include
+    )
     return Parameters(names, doc, every, hidden, contexts)
 
 
 def _completed(parameter: Declared, doc: Docstring) -> Declared:
-    """The parameter with what else is said of its type: in the docstring, or by a default that is pydantic's `Field`.
+    """The parameter with what else is said of its type: in the docstring, or by a default that is
+    pydantic's `Field`.
 
     What docstrings say of `**kwargs` is about the whole dict as often as about its members.
     """
@@ -163,11 +181,15 @@ def is_required(parameter: Declared) -> bool:
 
 
 CONTEXTS = frozenset(("BaseContext", "Context", "AsyncContext"))
-"""The classes of `context/context.py`, which is imported with the first tool that has one, and is in a room above."""
+"""The classes of `context/context.py`, which is imported with the first tool that has one, and is
+in a room above.
+"""
 
 
 def contexts_in(annotation: Any, names: Names) -> frozenset[str]:
-    """Return which of `CONTEXTS` the hint of a parameter is or derives from; none for an ordinary parameter."""
+    """Return which of `CONTEXTS` the hint of a parameter is or derives from; none for an ordinary
+    parameter.
+    """
     if annotation is EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
         return frozenset()
     try:
@@ -212,20 +234,24 @@ def read_signature(
     returns: Returns | None = None,
     lenient: bool = False,
 ) -> Signature:
-    """Read *function* as the tool named *tool*. Schemas given by hand, and *returns*, take the place of the hints.
+    """Read *function* as the tool named *tool*. Schemas given by hand, and *returns*, take the
+    place of the hints.
 
-    Parameters that are excluded, or not among the included ones, keep their defaults. Unless *lenient*, as for a
-    function of another framework, a `def` takes a `Context`, an `async def` an `AsyncContext`, and defaults fit their
-    types.
+    Parameters that are excluded, or not among the included ones, keep their defaults. Unless
+    *lenient*, as for a function of another framework, a `def` takes a `Context`, an `async def` an
+    `AsyncContext`, and defaults fit their types.
 
     Raises:
-        RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
+        RegistrationError: if a parameter or the result cannot be described in JSON, or a given
+            schema is no good.
     """
     try:
         found = parameters_of(function, include, exclude)
     except (ValueError, TypeError):
         raise RegistrationError(
-            "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
+            "its parameters cannot be read",
+            tool=tool,
+            remedy="wrap it in a function of your own, with type hints",
         ) from None
     reading = _Reading(function, tool, found, lenient)
     if found.contexts:
@@ -240,7 +266,9 @@ def read_signature(
 
 
 class _Reading:
-    def __init__(self, function: Callable[..., Any], tool: str, found: Parameters, lenient: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], tool: str, found: Parameters, lenient: bool
+    ) -> None:
         self.tool = tool
         self.lenient = lenient
         self.function = function
@@ -252,7 +280,9 @@ class _Reading:
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
 
-    def read(self, input_schema: Schema | None, output_schema: Schema | None, returns: Returns | None) -> Signature:
+    def read(
+        self, input_schema: Schema | None, output_schema: Schema | None, returns: Returns | None
+    ) -> Signature:
         if input_schema is None:
             arguments = self._arguments()
         else:
@@ -279,7 +309,11 @@ class _Reading:
 
     def _refuse(self, where: str, error: Exception) -> NoReturn:
         if isinstance(error, RecursionError):
-            self._fail(where, "the type contains ever new forms of itself", "let it contain itself as it is")
+            self._fail(
+                where,
+                "the type contains ever new forms of itself",
+                "let it contain itself as it is",
+            )
         self._fail(where, str(error), getattr(error, "remedy", "see the documentation of types"))
 
     # Parameters
@@ -314,7 +348,9 @@ class _Reading:
         return []
 
     def _others(self, parameter: Declared) -> TypePlan:
-        """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
+        """Return the plan of the members of `**kwargs`, through which callers could reach a hidden
+        parameter.
+        """
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
             self._fail(
@@ -340,7 +376,9 @@ class _Reading:
             check_default(self.tool, parameter, plan, default, self.types)
         is_positional = parameter.kind == POSITIONAL_ONLY
         text = self.found.text(parameter.name)
-        return Parameter(parameter.name, parameter.name, plan, required, text, default, is_positional, fill)
+        return Parameter(
+            parameter.name, parameter.name, plan, required, text, default, is_positional, fill
+        )
 
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation

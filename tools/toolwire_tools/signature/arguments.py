@@ -1,9 +1,10 @@
 """The arguments of one tool: their schema, and how a call's JSON becomes Python's arguments.
 
-Strategy. One `msgspec.convert` says yes to nearly every call. On a no the published schema is the judge: what it
-accepts is converted once more, with 3.0 as 3 for an integer. In what it refuses, JSON in strings is decoded, and null
-left out; what fits then is converted, the rest is explained. So whatever the schema promises is kept, and the price of
-good explanations is paid only by bad calls.
+Strategy. One `msgspec.convert` says yes to nearly every call. On a no the published schema is the
+judge: what it accepts is converted once more, with 3.0 as 3 for an integer. In what it refuses,
+JSON in strings is decoded, and null left out; what fits then is converted, the rest is explained.
+So whatever the schema promises is kept, and the price of good explanations is paid only by bad
+calls.
 """
 
 from __future__ import annotations
@@ -54,18 +55,24 @@ class Arguments:
     ) -> None:
         self.input_schema = schema
         self.types = types
-        """Made the schemas; knows the enumerations among the types. None if all are basic, or the schema was given."""
+        """Made the schemas; knows the enumerations among the types. None if all are basic, or the
+        schema was given.
+        """
         self._parameters = parameters
         self._others = others
         self.read: Callable[[Any], Bound] | None = None
-        """Converts JSON data, or raises one of `NOT_CONVERTED` or `ValueRefused`; made for the first call."""
+        """Converts JSON data, or raises one of `NOT_CONVERTED` or `ValueRefused`; made for the
+        first call.
+        """
         self._judge: ToolSchemaValidator | None = None
 
-    def bind(self, arguments: dict[str, Any], strict: bool = False, log: Log | None = None) -> Bound:
+    def bind(
+        self, arguments: dict[str, Any], strict: bool = False, log: Log | None = None
+    ) -> Bound:
         """Return the positional and keyword arguments for a call. Defaults are left to Python.
 
-        Unless *strict*, JSON in strings is decoded, and null is left out, where the schema takes neither; *log* gets a
-        line about it.
+        Unless *strict*, JSON in strings is decoded, and null is left out, where the schema takes
+        neither; *log* gets a line about it.
 
         Raises:
             ArgumentsError: naming every fault and its place.
@@ -80,7 +87,11 @@ class Arguments:
             return read_again(self, arguments, strict, log)
 
     def _reader(self) -> Callable[[Any], Bound]:
-        return _reader(self._parameters) if self._others is None else _open_reader(self._parameters, self._others)
+        return (
+            _reader(self._parameters)
+            if self._others is None
+            else _open_reader(self._parameters, self._others)
+        )
 
     def validator(self) -> ToolSchemaValidator:
         """Return the judge of what the published schema accepts."""
@@ -116,7 +127,9 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
             return (), values
         # A parameter that only takes its place needs a value as soon as a later one has been given.
         last = max((place for place, name in enumerate(positional, 1) if name in values), default=0)
-        return tuple([values.pop(name, default) for name, default in [*positional.items()][:last]]), values
+        return tuple(
+            [values.pop(name, default) for name, default in [*positional.items()][:last]]
+        ), values
 
     return read
 
@@ -130,7 +143,9 @@ def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):
             raise ValueRefused("")  # and jsonschema says why
-        positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
+        positional, keywords = closed(
+            {name: value for name, value in arguments.items() if name in known}
+        )
         further = {name: value for name, value in arguments.items() if name not in known}
         return positional, {**keywords, **convert(further, others)}
 

@@ -1,7 +1,9 @@
-"""Whether a default fits the type of its parameter. Imported for the first default whose type is not exactly the hint.
+"""Whether a default fits the type of its parameter. Imported for the first default whose type is
+not exactly the hint.
 
-The measure is what callers see: the schema of the parameter, in which the default stands. A model that sends it must
-not be refused. A default without a form in JSON, such as a sentinel, is in no schema and is left alone.
+The measure is what callers see: the schema of the parameter, in which the default stands. A model
+that sends it must not be refused. A default without a form in JSON, such as a sentinel, is in no
+schema and is left alone.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 80
 
 
-def check_default(tool: str, parameter: Declared, plan: TypePlan, default: Any, types: Types | None) -> None:
+def check_default(
+    tool: str, parameter: Declared, plan: TypePlan, default: Any, types: Types | None
+) -> None:
     """Do nothing if *default* fits *plan*, which *types* has made.
 
     Raises:
@@ -50,7 +54,9 @@ def check_default(tool: str, parameter: Declared, plan: TypePlan, default: Any, 
 
 
 def _fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
-    """Return why *default* does not fit *plan*, whose schema may refer to *defs*; an empty text if it does."""
+    """Return why *default* does not fit *plan*, whose schema may refer to *defs*; an empty text if
+    it does.
+    """
     try:
         sent = to_jsonable(default)
     except Exception:  # no JSON, or an author's object that does not let itself be read
@@ -66,7 +72,9 @@ def _fault_by_schema(sent: Any, schema: Schema) -> str:
     from ..schema.validator import ToolSchemaValidator
 
     faults = ToolSchemaValidator(schema).faults(sent, "default")
-    return "; ".join(sentence if place == "default" else f"{place} {sentence}" for place, sentence in faults)
+    return "; ".join(
+        sentence if place == "default" else f"{place} {sentence}" for place, sentence in faults
+    )
 
 
 def _remedy_for(name: str, hint: str, default: Any) -> str:
@@ -75,7 +83,10 @@ def _remedy_for(name: str, hint: str, default: Any) -> str:
     wider = f"{hint} | {kind}"
     if kind in hint:
         return "give a default that callers may send as well, or a wider type"
-    return f"give a default of this type, or a type that has it: `{name}: {wider} = {_shortened(repr(default))}`"
+    return (
+        f"give a default of this type, or a type that has it: `{name}: {wider} ="
+        f" {_shortened(repr(default))}`"
+    )
 
 
 def _hint_text(hint: Any) -> str:

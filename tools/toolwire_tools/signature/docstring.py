@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import functools
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Docstring(msgspec.Struct, frozen=True):
-    """A docstring taken apart. *description* has neither parameters nor returns nor exceptions in it."""
+    """A docstring taken apart. *description* has neither parameters nor returns nor exceptions in
+    it.
+    """
 
     description: str = ""
     parameters: dict[str, DocEntry] = {}
@@ -23,7 +31,9 @@ class Docstring(msgspec.Struct, frozen=True):
 
 
 def of(function: Any) -> Docstring:
-    """Return the docstring of a callable: of the function below partials and wrappers, or of an object's class."""
+    """Return the docstring of a callable: of the function below partials and wrappers, or of an
+    object's class.
+    """
     return read(_written(function))
 
 
@@ -40,11 +50,19 @@ def _written(function: Any) -> str | None:
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
             return text
     # What stands in the place of something else says nothing by its own class.
-    is_stand_in = isinstance(function, _ROUTINES) or any(hasattr(function, link) for link in ("func", "__wrapped__"))
+    is_stand_in = isinstance(function, _ROUTINES) or any(
+        hasattr(function, link) for link in ("func", "__wrapped__")
+    )
     return None if is_stand_in else type(function).__doc__
 
 
-_ROUTINES = (FunctionType, MethodType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+_ROUTINES = (
+    FunctionType,
+    MethodType,
+    BuiltinFunctionType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
 
 
 @functools.lru_cache(maxsize=4096)

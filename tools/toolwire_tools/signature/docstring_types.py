@@ -1,9 +1,9 @@
 """Type hints for the types written in docstrings.
 
-Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`, `int or None`. The
-prose is written as operators, so that Python's parser takes all of it apart; the names are looked up, and nothing is
-evaluated. Known is only what JSON has itself: a function whose types stand in its docstring alone goes on getting
-what it always got, text instead of a `datetime`.
+Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`,
+`int or None`. The prose is written as operators, so that Python's parser takes all of it apart; the
+names are looked up, and nothing is evaluated. Known is only what JSON has itself: a function whose
+types stand in its docstring alone goes on getting what it always got, text instead of a `datetime`.
 """
 
 from __future__ import annotations
@@ -35,13 +35,18 @@ _DICTS = frozenset(("dict", "dictionary", "mapping", "mutablemapping"))
 _BARE: dict[str, Any] = {
     **_PLAIN,
     **dict.fromkeys(_LISTS, list),
-    **{name: kind[str | int | float | bool | None] for name, kind in _SETS.items()},  # what can be in a set
+    **{
+        name: kind[str | int | float | bool | None] for name, kind in _SETS.items()
+    },  # what can be in a set
     **dict.fromkeys(_DICTS, dict),
     "tuple": tuple,
 }
 
 _MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "collections.abc"))
-_REMARKS = re.compile(r"(^|,)\s*(optional|defaults?|required|(keyword|positional)(-only)?)(?=[\s:=,]|$).*", re.I | re.S)
+_REMARKS = re.compile(
+    r"(^|,)\s*(optional|defaults?|required|(keyword|positional)(-only)?)(?=[\s:=,]|$).*",
+    re.I | re.S,
+)
 _QUOTED = re.compile(r"""('[^']*'|"[^"]*")""")
 _PROSE = [
     (re.compile(r":[\w:]+:(?=`)|[`~]"), ""),  # as Sphinx writes references: `:class:`~typing.List``
@@ -61,14 +66,19 @@ def hint_of(text: str) -> Any:
 
     Inside a container the unknown is `Any`: `list of Tensor` is still a list.
     """
-    if "\\" in text or sum(text.count(opening) for opening in ("[", "(", "{", "<", " of ")) > _DEEPEST:
+    if (
+        "\\" in text
+        or sum(text.count(opening) for opening in ("[", "(", "{", "<", " of ")) > _DEEPEST
+    ):
         return None
     pieces = _QUOTED.split(_REMARKS.sub("", text.strip().rstrip(".")))
     for pattern, replacement in _PROSE:
         pieces[::2] = [pattern.sub(replacement, piece) for piece in pieces[::2]]
     try:
         node = ast.parse("".join(pieces).strip(), mode="eval").body
-        is_bracketed = isinstance(node, ast.Tuple) and node.col_offset < min(part.col_offset for part in node.elts)
+        is_bracketed = isinstance(node, ast.Tuple) and node.col_offset < min(
+            part.col_offset for part in node.elts
+        )
         return None if is_bracketed else _hint(node)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
@@ -106,8 +116,15 @@ def _alternatives(node: ast.expr) -> list[ast.expr]:
 
 def _any_of(nodes: list[ast.expr]) -> Any:
     """The union of *nodes*; of several, strings are values and not the names of types."""
-    values = [node for node in nodes if len(nodes) > 1 and isinstance(node, ast.Constant) and type(node.value) is str]
-    hints = [*([_choice(values)] if values else []), *(_hint(node) for node in nodes if node not in values)]
+    values = [
+        node
+        for node in nodes
+        if len(nodes) > 1 and isinstance(node, ast.Constant) and type(node.value) is str
+    ]
+    hints = [
+        *([_choice(values)] if values else []),
+        *(_hint(node) for node in nodes if node not in values),
+    ]
     if not hints or None in hints:
         return None
     return Any if Any in hints else Union[tuple(hints)]  # noqa: UP007 (an operator takes no list)
@@ -126,13 +143,23 @@ def _generic(base: str, arguments: list[ast.expr]) -> Any:
     if base == "literal":
         return _choice(arguments)
     if base == "tuple" and arguments:
-        is_open = len(arguments) == 2 and isinstance(arguments[1], ast.Constant) and arguments[1].value is ...
+        is_open = (
+            len(arguments) == 2
+            and isinstance(arguments[1], ast.Constant)
+            and arguments[1].value is ...
+        )
         return _TUPLE[_item(arguments[0]), ...] if is_open else _TUPLE[tuple(map(_item, arguments))]
     if base in _DICTS and len(arguments) == 2:
         return _dict(*arguments)
     if base == "annotated" and arguments:
         return _hint(arguments[0])
-    return _of_items(base, arguments[0]) if len(arguments) == 1 else None if arguments else _BARE.get(base)
+    return (
+        _of_items(base, arguments[0])
+        if len(arguments) == 1
+        else None
+        if arguments
+        else _BARE.get(base)
+    )
 
 
 def _prose(container: ast.expr, inside: ast.expr) -> Any:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class GivenArguments(Arguments):
-    """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
+    """Arguments by a schema written by hand: jsonschema checks them, and they are passed by
+    keyword, as they came.
+    """
 
     has_types = False
 
@@ -33,11 +35,15 @@ class GivenArguments(Arguments):
 
 
 def given_arguments(schema: Schema, tool: str) -> Arguments:
-    """Return the arguments of *tool* by *schema*; raises a RegistrationError if it is invalid or not of an object."""
+    """Return the arguments of *tool* by *schema*; raises a RegistrationError if it is invalid or
+    not of an object.
+    """
     _check(schema, tool, "the input schema")
     if schema.get("type") != "object":
         remedy = 'give it "type": "object"'
-        raise RegistrationError("its root is no object", tool=tool, parameter="the input schema", remedy=remedy)
+        raise RegistrationError(
+            "its root is no object", tool=tool, parameter="the input schema", remedy=remedy
+        )
     return GivenArguments(schema)
 
 

@@ -1,7 +1,9 @@
-"""What one tool returns: its output schema, and how a Python value becomes plain JSON data that keeps to it.
+"""What one tool returns: its output schema, and how a Python value becomes plain JSON data that
+keeps to it.
 
-Strategy. msgspec makes the value plain and checks it, both in C, wherever it can; where a value may hold anything, or
-tuples, a walk in Python makes it plain. jsonschema judges what these two refuse, and what only it can check.
+Strategy. msgspec makes the value plain and checks it, both in C, wherever it can; where a value may
+hold anything, or tuples, a walk in Python makes it plain. jsonschema judges what these two refuse,
+and what only it can check.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ import msgspec
 from toolwire_schemas.wire.codec import encode_plain
 
 from ..errors import OutputError
-from ..schema.annotations import Names, arguments_of, evaluated, members, mentions, origin_of, unwrap_annotation
+from ..schema.annotations import (
+    Names,
+    arguments_of,
+    evaluated,
+    members,
+    mentions,
+    origin_of,
+    unwrap_annotation,
+)
 from ..schema.shape import FINITE, JUDGE, WALK, basic, converter
 
 if TYPE_CHECKING:
@@ -29,9 +39,10 @@ Kind = Literal["undeclared", "text", "blocks", "structured"]
 class Returns:
     """What one tool gives back.
 
-    *kind* is "undeclared" (no promise), "text" (a str), "blocks" (images, files, bytes and the like) or
-    "structured" (there is an *output_schema*). If *wraps*, a value travels as `{"result": value}`. *is_tuple* if it is
-    annotated as a tuple, which the schema of an array does not tell.
+    *kind* is "undeclared" (no promise), "text" (a str), "blocks" (images, files, bytes and the
+    like) or "structured" (there is an *output_schema*). If *wraps*, a value travels as
+    `{"result": value}`. *is_tuple* if it is annotated as a tuple, which the schema of an array does
+    not tell.
     """
 
     def __init__(
@@ -53,7 +64,9 @@ class Returns:
         self._judge: ToolSchemaValidator | None = None
         self._quick: Callable[[Any], Any] | None = None
         self.builtins = self._chosen()
-        """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema refuses it."""
+        """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema
+        refuses it.
+        """
 
     def _chosen(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
@@ -64,7 +77,9 @@ class Returns:
         if exact is None:
             return self._checked
         if exact is float:
-            return lambda value: value if type(value) is float and isfinite(value) else self._checked(value)
+            return lambda value: (
+                value if type(value) is float and isfinite(value) else self._checked(value)
+            )
         return lambda value: value if type(value) is exact else self._checked(value)
 
     def _checked(self, value: Any) -> Any:
@@ -84,11 +99,15 @@ class Returns:
             self._judge = ToolSchemaValidator(self.output_schema or {})
         root = "$" if self.wraps else "result"
         if faults := self._judge.faults({"result": made} if self.wraps else made, root):
-            raise OutputError([(where.replace("$.result", "result", 1), problem) for where, problem in faults])
+            raise OutputError(
+                [(where.replace("$.result", "result", 1), problem) for where, problem in faults]
+            )
         return made
 
     def presenter(self) -> Callable[[Any], dict[str, Any]]:
-        """Return the function that makes the MCP result from what the tool returned; it raises `OutputError`."""
+        """Return the function that makes the MCP result from what the tool returned; it raises
+        `OutputError`.
+        """
         builtins = self.builtins
         if self.wraps:
             return lambda value: wrapped_result(builtins(value))
@@ -99,12 +118,20 @@ def wrapped_result(data: Any) -> dict[str, Any]:
     """The MCP result for data that is no object."""
     # The commonest answer is spelled here, as JSON spells it.
     text = str(data) if type(data) is int and -_LARGE < data < _LARGE else as_text(data)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": data}, "isError": False}
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": {"result": data},
+        "isError": False,
+    }
 
 
 def object_result(data: Any) -> dict[str, Any]:
     """The MCP result for an object."""
-    return {"content": [{"type": "text", "text": as_text(data)}], "structuredContent": data, "isError": False}
+    return {
+        "content": [{"type": "text", "text": as_text(data)}],
+        "structuredContent": data,
+        "isError": False,
+    }
 
 
 def as_text(data: Any) -> str:
@@ -135,7 +162,9 @@ def _quick(shape: TypePlan) -> Callable[[Any], Any]:
     convert = converter(native)
 
     def quick(value: Any) -> Any:
-        made = to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)
+        made = (
+            to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)
+        )
         convert(made, native)
         return made
 
@@ -143,7 +172,8 @@ def _quick(shape: TypePlan) -> Callable[[Any], Any]:
 
 
 def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
-    """Return how results of the type *hint* travel, if it is that of a function or generator function.
+    """Return how results of the type *hint* travel, if it is that of a function or generator
+    function.
 
     Raises:
         Unsupported: if the type has no form in JSON.
@@ -175,12 +205,16 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
     is_tuple = (origin_of(bared) or bared) is tuple
-    return Returns("structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape, is_tuple=is_tuple)
+    return Returns(
+        "structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape, is_tuple=is_tuple
+    )
 
 
 def wrapped(schema: Schema) -> Schema:
     """The schema of `{"result": value}` for values of *schema*."""
-    definitions: Schema = {word: schema[word] for word in ("$defs", "definitions", "$schema") if word in schema}
+    definitions: Schema = {
+        word: schema[word] for word in ("$defs", "definitions", "$schema") if word in schema
+    }
     inner = {word: value for word, value in schema.items() if word not in definitions}
     return {
         "type": "object",
@@ -192,12 +226,18 @@ def wrapped(schema: Schema) -> Schema:
 
 
 def _is_content(hint: Any) -> bool:
-    """True for what becomes content blocks: our own helpers, whatever has `to_content`, pictures and figures."""
+    """True for what becomes content blocks: our own helpers, whatever has `to_content`, pictures
+    and figures.
+    """
     if not isinstance(hint, type):
         return False
     # By its name, since its module is imported with the first tool that has content.
     is_block = any((base.__module__, base.__name__) == _CONTENT for base in hint.__mro__)
-    return is_block or callable(getattr(hint, "to_content", None)) or hint.__module__.startswith(_PICTURES)
+    return (
+        is_block
+        or callable(getattr(hint, "to_content", None))
+        or hint.__module__.startswith(_PICTURES)
+    )
 
 
 _CONTENT = ("toolwire_tools.content", "Content")
@@ -211,7 +251,9 @@ _GENERATORS = (
 
 
 def _of_generator(hint: Any, names: Names) -> Any:
-    """Return the hint of the answer of a generator: its text, the list of its yields, or its return value."""
+    """Return the hint of the answer of a generator: its text, the list of its yields, or its return
+    value.
+    """
     arguments = arguments_of(hint)
     if not arguments:
         return Any

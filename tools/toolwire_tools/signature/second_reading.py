@@ -1,7 +1,8 @@
-"""Arguments that are refused at first: read again as JSON Schema and models mean them, or explained.
+"""Arguments that are refused at first: read again as JSON Schema and models mean them, or
+explained.
 
-JSON Schema counts 3.0 as an integer, and models send JSON in strings, names of an Enum's members, and null for what is
-absent.
+JSON Schema counts 3.0 as an integer, and models send JSON in strings, names of an Enum's members,
+and null for what is absent.
 """
 
 from __future__ import annotations
@@ -42,15 +43,18 @@ if TYPE_CHECKING:
     class Log(Protocol):
         """The part of the `Caller` of a tool that is used here."""
 
-        def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None: ...
+        def log(
+            self, level: str, message: str, fields: dict[str, Any], logger: str | None
+        ) -> None: ...
 
 
 def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) -> Bound:
-    """Return the arguments of a call with *value*, which was refused; *strict* and *log* are those of `bind`.
+    """Return the arguments of a call with *value*, which was refused; *strict* and *log* are those
+    of `bind`.
 
     Raises:
-        ArgumentsError: if neither the value nor a reading of it fits; it is about the value, but silent about what was
-            read without loss.
+        ArgumentsError: if neither the value nor a reading of it fits; it is about the value, but
+            silent about what was read without loss.
     """
     errors: list[Any] = []
     try:
@@ -68,7 +72,9 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
     raise ArgumentsError(worded(errors, "arguments"))
 
 
-def _without_loss(arguments: Arguments, value: Any, errors: list[Any], log: Log | None) -> Bound | None:
+def _without_loss(
+    arguments: Arguments, value: Any, errors: list[Any], log: Log | None
+) -> Bound | None:
     refused: Exception | None = None
     choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
     for reading in readings(value, errors, arguments.validator().errors, choices):
@@ -96,11 +102,15 @@ def _values_of(cls: type[Enum]) -> dict[str, Any]:
 def _converted(arguments: Arguments, value: Any) -> Bound:
     assert arguments.read is not None
     schema = arguments.input_schema
-    return arguments.read(_with_whole_numbers(value, [schema], schema) if arguments.has_types else value)
+    return arguments.read(
+        _with_whole_numbers(value, [schema], schema) if arguments.has_types else value
+    )
 
 
 def _with_whole_numbers(value: Any, schemas: Iterable[Any], root: Schema) -> Any:
-    """Return *value* with 3.0 as 3 where *schemas* want integers, within the range in which floats are exact."""
+    """Return *value* with 3.0 as 3 where *schemas* want integers, within the range in which floats
+    are exact.
+    """
     if not isinstance(value, dict | list | float):
         return value
     plain = _plain(schemas, root)
@@ -108,22 +118,32 @@ def _with_whole_numbers(value: Any, schemas: Iterable[Any], root: Schema) -> Any
         return {
             name: _with_whole_numbers(
                 member,
-                [each.get("properties", {}).get(name, each.get("additionalProperties")) for each in plain],
+                [
+                    each.get("properties", {}).get(name, each.get("additionalProperties"))
+                    for each in plain
+                ],
                 root,
             )
             for name, member in value.items()
         }
     if isinstance(value, list):
         return [
-            _with_whole_numbers(item, [_item_schema(each, at) for each in plain], root) for at, item in enumerate(value)
+            _with_whole_numbers(item, [_item_schema(each, at) for each in plain], root)
+            for at, item in enumerate(value)
         ]
-    if not value.is_integer() or abs(value) > 2**53 or any(_takes_fractions(each) for each in plain):
+    if (
+        not value.is_integer()
+        or abs(value) > 2**53
+        or any(_takes_fractions(each) for each in plain)
+    ):
         return value
     return int(value) if any(each.get("type") == "integer" for each in plain) else value
 
 
 def _plain(schemas: Iterable[Any], root: Schema) -> list[Schema]:
-    """The schemas that these offer a choice of, each once: references followed, `anyOf` and `oneOf` opened."""
+    """The schemas that these offer a choice of, each once: references followed, `anyOf` and `oneOf`
+    opened.
+    """
     found: dict[int, Schema] = {}
     waiting = [schema for schema in schemas if isinstance(schema, dict)]
     while waiting:
@@ -132,7 +152,9 @@ def _plain(schemas: Iterable[Any], root: Schema) -> list[Schema]:
             found[id(schema)] = schema
             waiting += [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
             waiting += [target(root, schema["$ref"])] if "$ref" in schema else []
-    return [schema for schema in found.values() if schema.keys().isdisjoint(("anyOf", "oneOf", "$ref"))]
+    return [
+        schema for schema in found.values() if schema.keys().isdisjoint(("anyOf", "oneOf", "$ref"))
+    ]
 
 
 def _takes_fractions(schema: Schema) -> bool:

@@ -1,8 +1,9 @@
 """Executors: classes that do one kind of step of an agent, and keep the step's status.
 
-Strategy. An author overrides `execute`; the base class keeps the status, whatever happens. So each override is wrapped
-by a guard when its class is made. Only the outermost guard, that of the object's own `execute`, does anything: an
-override that is called by `super()` is a part of the work.
+Strategy. An author overrides `execute`; the base class keeps the status, whatever happens. So each
+override is wrapped by a guard when its class is made. Only the outermost guard, that of the
+object's own `execute`, does anything: an override that is called by `super()` is a part of the
+work.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ RAISES = "toolwire_raises"
 
 
 class _RunningStep:
-    """A step that is being done; raises a StepError if the state of the agent, or the step, lacks something."""
+    """A step that is being done; raises a StepError if the state of the agent, or the step, lacks
+    something.
+    """
 
     def __init__(self, name: str, step_id: str, agent_state: Mapping[str, Any]) -> None:
         for key in ("agent_step", "agent_id", "role"):
@@ -45,7 +48,9 @@ class _RunningStep:
         agent_state["agent_step"].update_step_status(step_id, "running")
 
     def failed(self, error: BaseException) -> dict[str, Any]:
-        """Log *error*, which has ended the step, and return the output; raises it if it orders to stop, or if asked."""
+        """Log *error*, which has ended the step, and return the output; raises it if it orders to
+        stop, or if asked.
+        """
         self._update("failed")
         if not isinstance(error, Exception) or self._state.get(RAISES):
             raise error
@@ -55,7 +60,9 @@ class _RunningStep:
         return self._output({}, "failed")
 
     def ended(self, returned: Any) -> dict[str, Any]:
-        """Return the output of a step whose `execute` has *returned* something, completed for the system."""
+        """Return the output of a step whose `execute` has *returned* something, completed for the
+        system.
+        """
         if not isinstance(returned, dict | None):
             wrong = f"execute returned a {type(returned).__name__}; it must be a dict, or None"
             return self.failed(TypeError(wrong))
@@ -73,9 +80,19 @@ class _RunningStep:
 
     def _output(self, given: dict[str, Any], status: str) -> dict[str, Any]:
         agent_id, role = self._state["agent_id"], self._state["role"]
-        update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": status}
+        update = {
+            "task_id": self._task_id,
+            "stage_id": self._stage_id,
+            "agent_id": agent_id,
+            "state": status,
+        }
         content = status_text(self._name, status)
-        message = {"agent_id": agent_id, "role": role, "stage_id": self._stage_id, "content": content}
+        message = {
+            "agent_id": agent_id,
+            "role": role,
+            "stage_id": self._stage_id,
+            "content": content,
+        }
         return given | dict(zip(SYNC, (update, message), strict=True)) | given
 
     def _known_status(self) -> str | None:
@@ -85,7 +102,9 @@ class _RunningStep:
         except StepError:  # a step that has started may be on no list any more
             return None
         found = [_member(step, name) for name in ("execution_state", "status", "state")]
-        return next((status for status in found if isinstance(status, str) and status in FOLLOWING), None)
+        return next(
+            (status for status in found if isinstance(status, str) and status in FOLLOWING), None
+        )
 
 
 def status_text(name: str, status: str) -> str:
@@ -94,7 +113,9 @@ def status_text(name: str, status: str) -> str:
 
 
 def step_of(steps: Any, step_id: str) -> Any:
-    """Return the step with this id in *steps*, a system's `agent_step`; raises a StepError if it cannot be found."""
+    """Return the step with this id in *steps*, a system's `agent_step`; raises a StepError if it
+    cannot be found.
+    """
     find, todo = getattr(steps, "get_step", None), getattr(steps, "todo_list", None)
     if not hasattr(steps, "update_step_status") or (find is None and todo is None):
         wanted = "update_step_status(step_id, status), and get_step(step_id) or a todo_list"
@@ -131,7 +152,8 @@ _OVERRIDE = "__toolwire_override__"
 class Executor:
     """The base class for an agent's steps.
 
-    Override `execute`, and register the class: `@Executor.register(executor_type="tool", executor_name="rag")`.
+    Override `execute`, and register the class:
+    `@Executor.register(executor_type="tool", executor_name="rag")`.
     """
 
     _registry: ClassVar[dict[tuple[str, str], type[Executor]]] = {}
@@ -140,7 +162,9 @@ class Executor:
         super().__init_subclass__(**options)
         override = inspect.getattr_static(cls, "execute")
         if isinstance(override, staticmethod | classmethod) or not callable(override):
-            raise TypeError(f"{cls.__name__}.execute must be a method: def execute(self, step_id, agent_state)")
+            raise TypeError(
+                f"{cls.__name__}.execute must be a method: def execute(self, step_id, agent_state)"
+            )
         # An override may also come from another base class that is not an executor.
         if override is not Executor.execute and not hasattr(override, _OVERRIDE):
             cls.execute = _guarded(override)  # type: ignore[method-assign]
@@ -152,21 +176,29 @@ class Executor:
         A second class under the same name replaces the first, with a warning.
 
         Raises:
-            TypeError: if a name is not text, or the class is not an executor that overrides `execute`.
+            TypeError: if a name is not text, or the class is not an executor that overrides
+                `execute`.
         """
         for name in (executor_type, executor_name):
             if not isinstance(name, str) or not name:
-                raise TypeError(f'register(executor_type="tool", executor_name="rag") takes names, not {name!r}')
+                raise TypeError(
+                    f'register(executor_type="tool", executor_name="rag") takes names, not {name!r}'
+                )
 
         def registered(subclass: Kind) -> Kind:
             name = getattr(subclass, "__name__", repr(subclass))
             if not isinstance(subclass, type) or not issubclass(subclass, Executor):
                 raise TypeError(f"{name} is not an executor; write class {name}(Executor)")
             if subclass.execute is Executor.execute:
-                raise TypeError(f"{name} does not override execute; add def execute(self, step_id, agent_state)")
+                raise TypeError(
+                    f"{name} does not override execute; add def execute(self, step_id, agent_state)"
+                )
             known = Executor._registry.get((executor_type, executor_name))
             if known not in (None, subclass) and not is_stale(override_of(known)):
-                warnings.warn(f"{executor_type} {executor_name!r} is now {subclass!r}; it was {known!r}", stacklevel=2)
+                warnings.warn(
+                    f"{executor_type} {executor_name!r} is now {subclass!r}; it was {known!r}",
+                    stacklevel=2,
+                )
             Executor._registry[executor_type, executor_name] = subclass
             subclass.__executor__ = executor_type, executor_name
             return subclass
@@ -180,8 +212,14 @@ class Executor:
         Raises:
             LookupError: if the name is not registered; proposes the closest one.
         """
-        known = {name: found for (kind, name), found in Executor._registry.items() if kind == executor_type}
-        same = (found for name, found in known.items() if name.casefold() == executor_name.casefold())
+        known = {
+            name: found
+            for (kind, name), found in Executor._registry.items()
+            if kind == executor_type
+        }
+        same = (
+            found for name, found in known.items() if name.casefold() == executor_name.casefold()
+        )
         found = known.get(executor_name) or next(same, None)
         if found is None:
             raise LookupError(unknown_name(executor_type, executor_name, known))
@@ -197,12 +235,14 @@ class Executor:
     """The type and the name under which the class has been registered last."""
 
     def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
-        """Do the step and return the `execute_output`, a dict for the system's shared state, or None.
+        """Do the step and return the `execute_output`, a dict for the system's shared state, or
+        None.
 
-        Override it by a function or a coroutine function. Before the override is called the step's status becomes
-        `running`, after it `finished`, or `failed` if it raises; a status that the override has set stays. The output
-        is completed with `update_stage_agent_state` and `send_shared_message`, unless it has them. An exception goes
-        to the log of `toolwire_tools`, and the output has the state `failed`.
+        Override it by a function or a coroutine function. Before the override is called the step's
+        status becomes `running`, after it `finished`, or `failed` if it raises; a status that the
+        override has set stays. The output is completed with `update_stage_agent_state` and
+        `send_shared_message`, unless it has them. An exception goes to the log of `toolwire_tools`,
+        and the output has the state `failed`.
 
         Raises:
             StepError: if *agent_state* or the step lacks something; nothing has run then.

@@ -1,8 +1,8 @@
 """Prompts about tools for a model, and the instruction that it writes for one of them.
 
-Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. A block that begins like JSON is JSON,
-any other is text. JSON is decoded from its first brace on, so that a tag within one of its strings ends nothing. Errors
-are worded for the model.
+Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. A block that begins
+like JSON is JSON, any other is text. JSON is decoded from its first brace on, so that a tag within
+one of its strings ends nothing. Errors are worded for the model.
 """
 
 from __future__ import annotations
@@ -27,14 +27,18 @@ class InstructionError(ValueError):
 def available_skills_and_tools(configs: Mapping[str, ToolConfig] | Iterable[ToolConfig]) -> str:
     """Return the tools to choose from, as Markdown: one item each, with name and description."""
     tools = configs.values() if hasattr(configs, "values") else configs
-    return "\n".join(f"- **{tool.name}**: {tool.description}".replace("\n", "\n  ") for tool in tools)
+    return "\n".join(
+        f"- **{tool.name}**: {tool.description}".replace("\n", "\n  ") for tool in tools
+    )
 
 
 def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = None) -> str:
-    """Return the prompt for a model that is to write the tool's instruction: `tool_prompt` and `return_format`.
+    """Return the prompt for a model that is to write the tool's instruction: `tool_prompt` and
+    `return_format`.
 
-    `{name}` in them is replaced for each name in *values*; other braces stay, and so do those in the values. An empty
-    `tool_prompt` is the description; an empty `return_format` asks for the block that `parse_instruction` reads.
+    `{name}` in them is replaced for each name in *values*; other braces stay, and so do those in
+    the values. An empty `tool_prompt` is the description; an empty `return_format` asks for the
+    block that `parse_instruction` reads.
     """
     prompt = config.tool_prompt or config.description
     return_format = config.return_format or _default_format(config)
@@ -47,19 +51,26 @@ def _default_format(config: ToolConfig) -> str:
     if config.input_schema is None:
         return say("Write the instruction between <{tag}> and </{tag}>.", tag=tag)
     schema = msgspec.json.encode(config.input_schema).decode()
-    wanted = "Write one JSON object between <{tag}> and </{tag}>. It must match this JSON Schema: {schema}"
+    wanted = (
+        "Write one JSON object between <{tag}> and </{tag}>. It must match this JSON Schema:"
+        " {schema}"
+    )
     return say(wanted, tag=tag, schema=schema)
 
 
-def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[ToolConfig | str] = ()) -> Any:
-    """Return the instruction for *tool* in a model's *answer*: the content of its last complete block, JSON decoded.
+def parse_instruction(
+    answer: str, tool: ToolConfig | str, *, others: Iterable[ToolConfig | str] = ()
+) -> Any:
+    """Return the instruction for *tool* in a model's *answer*: the content of its last complete
+    block, JSON decoded.
 
-    *tool* and *others*, the tools that the model might have meant, are configs or names. The instruction is checked
-    against the tool's `parameters` or `input_schema`, if it has any. Entities (`&lt;`) are not decoded.
+    *tool* and *others*, the tools that the model might have meant, are configs or names. The
+    instruction is checked against the tool's `parameters` or `input_schema`, if it has any.
+    Entities (`&lt;`) are not decoded.
 
     Raises:
-        InstructionError: if there is no complete block, if there are blocks of two tools, or if the block is empty,
-            begins like JSON but is not JSON, or does not fit the tool.
+        InstructionError: if there is no complete block, if there are blocks of two tools, or if the
+            block is empty, begins like JSON but is not JSON, or does not fit the tool.
     """
     name = _name(tool)
     contents = _blocks(answer, name)
@@ -90,7 +101,9 @@ def _block(name: str) -> str:
 
 def _blocks(answer: str, name: str) -> list[str]:
     """Return the contents of the complete blocks of the tool called *name*, as they are written."""
-    spellings = "|".join(map(re.escape, (name, name.upper())))  # that of `straße` in capitals has two more letters
+    spellings = "|".join(
+        map(re.escape, (name, name.upper()))
+    )  # that of `straße` in capitals has two more letters
     tag = re.compile(rf"<(/?)(?:{spellings})>", re.IGNORECASE)
     contents = []
     at = 0
@@ -108,7 +121,9 @@ _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
 def _end_of_json(text: str, at: int) -> int:
-    """Return the end of the JSON that begins at *at*, in a fence or not; *at* itself if there is no JSON."""
+    """Return the end of the JSON that begins at *at*, in a fence or not; *at* itself if there is no
+    JSON.
+    """
     start = _FENCE.match(text, at)
     assert start is not None
     if not text.startswith(("{", "["), start.end()):
@@ -124,7 +139,9 @@ def _value(content: str, name: str) -> Any:
     fenced = _FENCED.fullmatch(content)
     content = fenced[1].strip() if fenced else content
     if not content:
-        raise InstructionError(say("The block {block} is empty: write the instruction in it.", block=_block(name)))
+        raise InstructionError(
+            say("The block {block} is empty: write the instruction in it.", block=_block(name))
+        )
     if content[0] not in "{[":
         return content
     try:
@@ -140,4 +157,6 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
 
     if faults := ToolSchemaValidator(schema).faults(value, "instruction"):
         lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
-        raise InstructionError(say("The instruction for {name} is invalid:\n{faults}", name=name, faults=lines))
+        raise InstructionError(
+            say("The instruction for {name} is invalid:\n{faults}", name=name, faults=lines)
+        )

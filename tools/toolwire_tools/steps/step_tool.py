@@ -43,15 +43,23 @@ _INSTRUCTION = "What to do, in the words or the format that the tool asks for."
 
 _SIGNATURE = inspect.Signature(
     [
-        inspect.Parameter("instruction", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, _INSTRUCTION]),
-        inspect.Parameter("toolwire_context", inspect.Parameter.KEYWORD_ONLY, annotation=BaseContext),
+        inspect.Parameter(
+            "instruction", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, _INSTRUCTION]
+        ),
+        inspect.Parameter(
+            "toolwire_context", inspect.Parameter.KEYWORD_ONLY, annotation=BaseContext
+        ),
     ]
 )
-"""The signature of an executor's tool without YAML: a schema would need jsonschema, which takes long to import."""
+"""The signature of an executor's tool without YAML: a schema would need jsonschema, which takes
+long to import.
+"""
 
 
 def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
-    """Return the tool of a registered executor or class, called as it is registered and described by its docstring."""
+    """Return the tool of a registered executor or class, called as it is registered and described
+    by its docstring.
+    """
     kind = executor if isinstance(executor, type) else type(executor)
     registered = vars(kind).get("__executor__")
     if registered is None:
@@ -69,7 +77,9 @@ def step_call(executor: Executor | type[Executor], config: ToolConfig | None = N
 
 
 def instruction_schema(config: ToolConfig) -> dict[str, Any]:
-    """Return the schema of the arguments of a tool that has no parameters: one text, described by *config*."""
+    """Return the schema of the arguments of a tool that has no parameters: one text, described by
+    *config*.
+    """
     text = "\n\n".join(filter(None, (config.tool_prompt, config.return_format)))
     return {
         "type": "object",
@@ -80,7 +90,9 @@ def instruction_schema(config: ToolConfig) -> dict[str, Any]:
 
 
 class StepCall:
-    """Has an executor do one step for each call, with the call's `Context` as `agent_state["context"]`."""
+    """Has an executor do one step for each call, with the call's `Context` as
+    `agent_state["context"]`.
+    """
 
     def __init__(self, executor: Executor, config: ToolConfig | None = None) -> None:
         self.executor = executor
@@ -89,7 +101,8 @@ class StepCall:
             self.__signature__ = _SIGNATURE
 
     def __eq__(self, other: object) -> bool:
-        # Several targets may lead to one executor, the module and its YAML for two, and each makes an object of it.
+        # Several targets may lead to one executor, the module and its YAML for two, and each makes
+        # an object of it.
         return isinstance(other, StepCall) and type(self.executor) is type(other.executor)
 
     def __hash__(self) -> int:
@@ -99,7 +112,9 @@ class StepCall:
         step, state = self._start(arguments, toolwire_context)
         return _answer(step, name_of(self.executor), self.executor.execute(step.step_id, state))
 
-    def _start(self, arguments: dict[str, Any], context: BaseContext) -> tuple[StepState, dict[str, Any]]:
+    def _start(
+        self, arguments: dict[str, Any], context: BaseContext
+    ) -> tuple[StepState, dict[str, Any]]:
         config = self.config
         name = name_of(self.executor) if config is None else config.name
         if config is not None and config.input_schema is not None:
@@ -119,12 +134,16 @@ class AsyncStepCall(StepCall):
 
     async def __call__(self, /, *, toolwire_context: BaseContext, **arguments: Any) -> Any:
         step, state = self._start(arguments, toolwire_context)
-        return _answer(step, name_of(self.executor), await self.executor.execute(step.step_id, state))
+        return _answer(
+            step, name_of(self.executor), await self.executor.execute(step.step_id, state)
+        )
 
 
 def _instruction(text: str, name: str) -> Any:
     """Return the content of the tool's block in *text*, or all of it if there is no block."""
-    has_tag = any(tag in text.casefold() for tag in (f"<{name}>".casefold(), f"</{name}>".casefold()))
+    has_tag = any(
+        tag in text.casefold() for tag in (f"<{name}>".casefold(), f"</{name}>".casefold())
+    )
     try:
         return parse_instruction(text if has_tag else f"<{name}>{text}</{name}>", name)
     except InstructionError as error:
@@ -144,7 +163,9 @@ def _answer(step: StepState, name: str, output: dict[str, Any]) -> Any:
 
 
 def _reason(name: str, result: Any, output: dict[str, Any]) -> str:
-    """Return why a step of the executor *name* has failed: its result, or the message that it shares."""
+    """Return why a step of the executor *name* has failed: its result, or the message that it
+    shares.
+    """
     if isinstance(result, str) and result:
         return result
     if result:
@@ -157,18 +178,24 @@ def _reason(name: str, result: Any, output: dict[str, Any]) -> str:
 
 
 def import_beside(folder: str, name: str) -> ModuleType:
-    """Import the module *name*, that of a file in *folder* if Python knows no other; raises an ImportError."""
+    """Import the module *name*, that of a file in *folder* if Python knows no other; raises an
+    ImportError.
+    """
     if folder not in sys.path:
         sys.path.append(folder)
     module = importlib.import_module(name)
     file, found = os.path.join(folder, f"{name}.py"), getattr(module, "__file__", None)
     if os.path.isfile(file) and not (found and os.path.samefile(file, found)):
-        raise ImportError(f"{file} is shadowed by {found or module}, which has the same name; rename the file")
+        raise ImportError(
+            f"{file} is shadowed by {found or module}, which has the same name; rename the file"
+        )
     return module
 
 
 def tool_of(config: ToolConfig, import_module: Importer = import_beside) -> Tool:
-    """Return the tool that *config* describes; raises a ConfigError if what runs it is not found, or does not fit."""
+    """Return the tool that *config* describes; raises a ConfigError if what runs it is not found,
+    or does not fit.
+    """
     binding = config.binding
     try:
         if isinstance(binding, Function):
@@ -190,12 +217,17 @@ def tools_of_config(config: ToolConfig) -> list[Tool]:
 
 
 def _tool(
-    config: ToolConfig, call: Callable[..., Any], schema: dict[str, Any] | None, decorated: Options | None = None
+    config: ToolConfig,
+    call: Callable[..., Any],
+    schema: dict[str, Any] | None,
+    decorated: Options | None = None,
 ) -> Tool:
     given = {**msgspec.structs.asdict(config.options), "input_schema": schema}
     changed = {name: value for name, value in given.items() if value != getattr(_DEFAULTS, name)}
     changed |= {"name": config.name, "description": config.description}
-    return Tool(call, name=config.name, options=msgspec.structs.replace(decorated or _DEFAULTS, **changed))
+    return Tool(
+        call, name=config.name, options=msgspec.structs.replace(decorated or _DEFAULTS, **changed)
+    )
 
 
 _DEFAULTS = Options()
@@ -224,10 +256,15 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
     for name in binding.name.split("."):
         if not hasattr(found, name):
             known = [known for known in dir(found) if not known.startswith("_")]
-            raise config.error(f"{binding.module}: {unknown_name('function', name, known)}", "function")
+            raise config.error(
+                f"{binding.module}: {unknown_name('function', name, known)}", "function"
+            )
         owner, found = found, getattr(found, name)
     if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
-        problem = f"{binding.name} is a method and needs an object; create one in the module, and name its method"
+        problem = (
+            f"{binding.name} is a method and needs an object; create one in the module, and name"
+            " its method"
+        )
         raise config.error(problem, "function")
     if not callable(found) or isinstance(found, type):
         kind = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
@@ -242,14 +279,18 @@ def _compare(config: ToolConfig, function: Callable[..., Any], context: str | No
     try:
         signature.bind_partial(**dict.fromkeys(schema.get("properties", ())))
         signature.bind(
-            **dict.fromkeys([*schema.get("required", ()), *config.defaults, *([context] if context else [])])
+            **dict.fromkeys(
+                [*schema.get("required", ()), *config.defaults, *([context] if context else [])]
+            )
         )
     except TypeError as error:
         raise config.error(f"they do not match the function: {error}", "parameters") from None
 
 
 def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
-    """Return the class for the tool's steps: of the module that is named or belongs to the file, or registered."""
+    """Return the class for the tool's steps: of the module that is named or belongs to the file, or
+    registered.
+    """
     binding = config.binding
     named = binding if isinstance(binding, ExecutorName) else ExecutorName(config.name)
     beside = implementation(config.file)
@@ -259,13 +300,19 @@ def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
         known |= {name: kind for (_, name), kind in Executor.registered().items()}
     if module is not None:
         members = vars(_imported(config, module, "executor", import_module)).values()
-        kinds = [kind for kind in members if issubclass(type(kind), type) and vars(kind).get("__executor__")]
+        kinds = [
+            kind
+            for kind in members
+            if issubclass(type(kind), type) and vars(kind).get("__executor__")
+        ]
         known |= {kind.__executor__[1]: kind for kind in kinds}
     for name, kind in known.items():
         if canonical(name) == canonical(named.name):
             return kind
     if module is None and binding is None:
-        wanted = f"set command, function or executor, or write an executor in {os.path.basename(beside)}"
+        wanted = (
+            f"set command, function or executor, or write an executor in {os.path.basename(beside)}"
+        )
         raise config.error(f"nothing runs it; {wanted}")
     where = f"{module} registers " if module else "there is "
     raise config.error(where + unknown_name("executor", named.name, known), "executor")
@@ -278,4 +325,6 @@ def _imported(config: ToolConfig, name: str, key: str, import_module: Importer) 
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module itself imports a missing one
-        raise config.error(f"no module {name!r}, neither next to this file nor installed", key) from None
+        raise config.error(
+            f"no module {name!r}, neither next to this file nor installed", key
+        ) from None

@@ -18,14 +18,17 @@ FOLLOWING = {"init": ("running",), "running": ("finished", "failed"), "finished"
 
 
 class StepError(LookupError):
-    """A step, or the state of its agent, that lacks what an executor needs; or a status that the step cannot have."""
+    """A step, or the state of its agent, that lacks what an executor needs; or a status that the
+    step cannot have.
+    """
 
 
 class StepState(msgspec.Struct):
     """One step: its purpose, instruction, status and result.
 
-    *text_content* is the step in words; *instruction_content* is the instruction for the tool, as a model wrote it.
-    Some systems return lists of steps where others return a step, so this one is also its own first item.
+    *text_content* is the step in words; *instruction_content* is the instruction for the tool, as a
+    model wrote it. Some systems return lists of steps where others return a step, so this one is
+    also its own first item.
     """
 
     task_id: str
@@ -59,8 +62,15 @@ class StepState(msgspec.Struct):
             raise StepError(unknown_name("status", status, FOLLOWING))
         following = FOLLOWING[self.execution_state]
         if status != self.execution_state and status not in following:
-            remedy = f"it can become {' or '.join(following)}" if following else "add a new step to do it again"
-            raise StepError(f"step {self.step_id} is {self.execution_state} and cannot become {status}; {remedy}")
+            remedy = (
+                f"it can become {' or '.join(following)}"
+                if following
+                else "add a new step to do it again"
+            )
+            raise StepError(
+                f"step {self.step_id} is {self.execution_state} and cannot become {status};"
+                f" {remedy}"
+            )
         self.execution_state = status  # type: ignore[assignment]
 
     def update_instruction_content(self, instruction: Any) -> None:
@@ -104,5 +114,7 @@ class AgentStep:
         raise StepError(unknown_name("step", step_id, [step.step_id for step in self.step_list]))
 
     def update_step_status(self, step_id: str, status: str) -> None:
-        """Set the status of the step with this id; raises what `StepState.update_execution_state` does."""
+        """Set the status of the step with this id; raises what `StepState.update_execution_state`
+        does.
+        """
         self.get_step(step_id).update_execution_state(status)

@@ -1,8 +1,10 @@
-"""A command line with places for arguments: the words to run for a call, and the result of its outcome. Runs nothing.
+"""A command line with places for arguments: the words to run for a call, and the result of its
+outcome. Runs nothing.
 
-Strategy. A place is one word of the command line or a part of one, whatever the argument. A script for the shell has
-no places: its arguments are environment variables, which the shell never reads as text of the script. Programs read a
-word that begins with `-` as an option, so no argument may begin one unless the author allows it.
+Strategy. A place is one word of the command line or a part of one, whatever the argument. A script
+for the shell has no places: its arguments are environment variables, which the shell never reads as
+text of the script. Programs read a word that begins with `-` as an option, so no argument may begin
+one unless the author allows it.
 """
 
 from __future__ import annotations
@@ -61,22 +63,36 @@ class WordTemplate(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> WordTemplate:
-    """Split *text* into text and places; raises a ValueError that names a brace that belongs to no place."""
+    """Split *text* into text and places; raises a ValueError that names a brace that belongs to no
+    place.
+    """
     parts: list[str | Place] = []
     for found in _PART.finditer(text):
         part = found[0]
         if found["name"] is not None:
-            parts.append(Place(found["name"].strip(), found["optional"] is not None, found["instead"] or None))
+            parts.append(
+                Place(
+                    found["name"].strip(), found["optional"] is not None, found["instead"] or None
+                )
+            )
         elif part in "{}":
-            raise ValueError(f"the {part!r} at character {found.start() + 1} is in no placeholder; write {part * 2!r}")
+            raise ValueError(
+                f"the {part!r} at character {found.start() + 1} is in no placeholder; write"
+                f" {part * 2!r}"
+            )
         else:
             parts.append(part[0] if part in ("{{", "}}") else part)
     return WordTemplate(tuple(parts))
 
 
 def unquoted(script: str) -> Iterator[str]:
-    """Yield the variables of a shell's *script* that are outside of double quotes, where it splits them into words."""
-    around, at = [""], 0  # what begins before this place and has not ended: a quote, or a command in parentheses
+    """Yield the variables of a shell's *script* that are outside of double quotes, where it splits
+    them into words.
+    """
+    around, at = (
+        [""],
+        0,
+    )  # what begins before this place and has not ended: a quote, or a command in parentheses
     while found := (_QUOTED if around[-1] == '"' else _UNQUOTED).search(script, at):
         token, at = found[0], found.end()
         if found["name"]:
@@ -93,9 +109,13 @@ def unquoted(script: str) -> Iterator[str]:
 
 
 _QUOTED = re.compile(r"""\\.|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`]|\$\(""", re.DOTALL)
-_UNQUOTED = re.compile(r"""\\.|'[^']*'|(?<![^\s;(|&])\#[^\n]*|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`()]""", re.DOTALL)
+_UNQUOTED = re.compile(
+    r"""\\.|'[^']*'|(?<![^\s;(|&])\#[^\n]*|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`()]""", re.DOTALL
+)
 
-_PART = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]")
+_PART = re.compile(
+    r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]"
+)
 
 
 DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
@@ -109,7 +129,9 @@ _HALF = "\ufffd"
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """One command to be run: *env* is added to the environment (None removes), *stdin* is all it can read."""
+    """One command to be run: *env* is added to the environment (None removes), *stdin* is all it
+    can read.
+    """
 
     argv: list[str]
     cwd: str
@@ -121,8 +143,8 @@ class Invocation(msgspec.Struct, frozen=True):
 class CommandResult(msgspec.Struct, frozen=True):
     """How a command ended. A negative *status* is that of a signal.
 
-    *output* is the beginning of its standard output, *errors* the end of its standard error; the numbers are those of
-    all bytes.
+    *output* is the beginning of its standard output, *errors* the end of its standard error; the
+    numbers are those of all bytes.
     """
 
     status: int
@@ -135,9 +157,10 @@ class CommandResult(msgspec.Struct, frozen=True):
 class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A program, and the words that follow it in a call.
 
-    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace arguments that a
-    call leaves out. *dashes* names the parameters whose values may begin with `-`. *success* has the exit statuses
-    that do not mean a failure. If the program is a *shell*, *env* has a variable for each argument.
+    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace
+    arguments that a call leaves out. *dashes* names the parameters whose values may begin with `-`.
+    *success* has the exit statuses that do not mean a failure. If the program is a *shell*, *env*
+    has a variable for each argument.
     """
 
     program: str
@@ -153,7 +176,9 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
 
     def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
-        """Return what to run for *arguments*; raises an ArgumentsError for values that cannot be passed as they are."""
+        """Return what to run for *arguments*; raises an ArgumentsError for values that cannot be
+        passed as they are.
+        """
         values = {**self.defaults, **arguments}
         argv = [self.program]
         faults: list[Fault] = []
@@ -162,33 +187,53 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             filled = [text for template in group if (text := template.fill(values)) is not None]
             if len(filled) == len(group):
                 argv += filled
-                faults += [fault for template in group for fault in self._faults(template, values, is_word=True)]
+                faults += [
+                    fault
+                    for template in group
+                    for fault in self._faults(template, values, is_word=True)
+                ]
         env = {name: template.fill(values) for name, template in self.env.items()}
         env = {name: text for name, text in env.items() if self.shell or text is not None}
         faults += [
-            fault for template in self.env.values() for fault in self._faults(template, values, is_word=self.shell)
+            fault
+            for template in self.env.values()
+            for fault in self._faults(template, values, is_word=self.shell)
         ]
         if faults:
             raise ArgumentsError(dict.fromkeys(faults))
         stdin = (self.stdin and self.stdin.fill(values)) or ""
         return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
 
-    def _faults(self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool) -> Iterator[Fault]:
-        """Yield the faults of arguments that cannot be passed, or that would make a word look like an option."""
+    def _faults(
+        self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool
+    ) -> Iterator[Fault]:
+        """Yield the faults of arguments that cannot be passed, or that would make a word look like
+        an option.
+        """
         is_first = is_word
         for part in template.parts:
             text = part if isinstance(part, str) else part.fill(values) or ""
             if isinstance(part, Place):
                 where = place("arguments", (part.name,))
                 if "\0" in text:
-                    yield where, "holds a NUL character, which an argument of a program cannot contain"
-                if is_first and text.startswith("-") and part.instead is None and part.name not in self.dashes:
+                    yield (
+                        where,
+                        "holds a NUL character, which an argument of a program cannot contain",
+                    )
+                if (
+                    is_first
+                    and text.startswith("-")
+                    and part.instead is None
+                    and part.name not in self.dashes
+                ):
                     problem = f'begins with "-", so {self._called} could read it as an option'
                     yield where, f"{shown(values[part.name])} {problem}"
             is_first = is_first and not text
 
     def outcome(self, finished: CommandResult) -> Any:
-        """Return the text or JSON for the caller; raises a ToolError if the command failed, or printed no JSON."""
+        """Return the text or JSON for the caller; raises a ToolError if the command failed, or
+        printed no JSON.
+        """
         if finished.status not in self.success:
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")
@@ -202,7 +247,9 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return decode(text)
         except DecodingError as error:
-            raise ToolError(f"{program} did not print JSON: {error}. It printed {shown(text)}.") from None
+            raise ToolError(
+                f"{program} did not print JSON: {error}. It printed {shown(text)}."
+            ) from None
 
     @property
     def _called(self) -> str:

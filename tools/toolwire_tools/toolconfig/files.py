@@ -23,7 +23,14 @@ def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
     configs = load_file(os.fspath(path))
     if len(configs) != 1:
         raise ConfigError(
-            [ConfigFault(os.fspath(path), 0, "", f"it describes {len(configs)} tools; use load_tool_configs")]
+            [
+                ConfigFault(
+                    os.fspath(path),
+                    0,
+                    "",
+                    f"it describes {len(configs)} tools; use load_tool_configs",
+                )
+            ]
         )
     return configs[0]
 
@@ -47,23 +54,36 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
         raise ConfigError(faults)
     if not configs:
         raise ConfigError(
-            [ConfigFault(root, 0, "", f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml")]
+            [
+                ConfigFault(
+                    root,
+                    0,
+                    "",
+                    f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml",
+                )
+            ]
         )
     return {config.name: config for config in configs}
 
 
 def tool_files(folder: str) -> list[str]:
-    """Return the YAML files of *folder* that describe tools, without those that begin with `_` or a dot.
+    """Return the YAML files of *folder* that describe tools, without those that begin with `_` or a
+    dot.
 
-    Folders hold other YAML as well. A file is about a tool if it contains `use_guide`, belongs to a Python file, or has
-    lines that begin with `name:`, `description:` and what runs it, as keys of the file or of a list in it.
+    Folders hold other YAML as well. A file is about a tool if it contains `use_guide`, belongs to a
+    Python file, or has lines that begin with `name:`, `description:` and what runs it, as keys of
+    the file or of a list in it.
     """
-    names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_.")
+    names = sorted(
+        name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_."
+    )
     return [path for name in names if is_about_a_tool(path := os.path.join(folder, name))]
 
 
 def is_about_a_tool(path: str) -> bool:
-    """Return whether the YAML file at *path* describes tools, as far as its keys tell; it may have faults."""
+    """Return whether the YAML file at *path* describes tools, as far as its keys tell; it may have
+    faults.
+    """
     if not os.path.isfile(path):
         return False
     if os.path.splitext(path)[0].endswith(CONFIG) and os.path.isfile(implementation(path)):
@@ -73,7 +93,9 @@ def is_about_a_tool(path: str) -> bool:
             text = file.read()
     except OSError:  # loading the file reports it
         return True
-    return b"use_guide" in text or ({b"name", b"description"} < (keys := {*_KEY.findall(text)}) and bool(keys & _RUNS))
+    return b"use_guide" in text or (
+        {b"name", b"description"} < (keys := {*_KEY.findall(text)}) and bool(keys & _RUNS)
+    )
 
 
 _KEY = re.compile(rb"^(?:- |  )?(\w+):", re.MULTILINE)
@@ -81,7 +103,9 @@ _RUNS = {b"command", b"function", b"executor"}
 
 
 def load_file(path: str) -> list[ToolConfig]:
-    """Return the tools in the documents of a YAML file; raises a ConfigError with all errors, or without PyYAML."""
+    """Return the tools in the documents of a YAML file; raises a ConfigError with all errors, or
+    without PyYAML.
+    """
     try:
         from .reader import LEAST, config_of, documents
     except ModuleNotFoundError:
@@ -89,7 +113,11 @@ def load_file(path: str) -> list[ToolConfig]:
 
         missing = f"YAML needs PyYAML; run: {install_command('toolwire[yaml]')}"
         raise ConfigError([ConfigFault(path, 0, "", missing)]) from None
-    found = [document for document in documents(_text(path), path) if document.value is not None or document.faults]
+    found = [
+        document
+        for document in documents(_text(path), path)
+        if document.value is not None or document.faults
+    ]
     if not found:
         raise ConfigError([ConfigFault(path, 0, "", "it is empty; a tool has at least " + LEAST)])
     configs = [config for document in found if (config := config_of(document)) is not None]
@@ -109,9 +137,13 @@ def _text(path: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError([ConfigFault(path, line, "", "it is not UTF-8; save it in that encoding")]) from None
+        raise ConfigError(
+            [ConfigFault(path, line, "", "it is not UTF-8; save it in that encoding")]
+        ) from None
     except OSError as error:
-        raise ConfigError([ConfigFault(path, 0, "", f"it cannot be read: {error.strerror}")]) from None
+        raise ConfigError(
+            [ConfigFault(path, 0, "", f"it cannot be read: {error.strerror}")]
+        ) from None
 
 
 def _namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
@@ -120,7 +152,10 @@ def _namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
     for config in configs:
         first = known.setdefault(canonical(config.name), config)
         if first is not config:
-            problem = f"{config.name!r} is already described in {first.file}:{first.line}; rename or remove one"
+            problem = (
+                f"{config.name!r} is already described in {first.file}:{first.line}; rename or"
+                " remove one"
+            )
             faults.append(ConfigFault(config.file, config.line, "", problem))
     return faults
 

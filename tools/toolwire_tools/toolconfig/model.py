@@ -1,10 +1,11 @@
 """Tools described in YAML: how a model chooses and instructs them, and what runs them.
 
-A tool has a `name` and a `description`. `{TOOLNAME}_config.yaml` has two parts instead, as multi-agent systems with a
-tool library know them: `use_guide` with the name and the description by which a tool is chosen, and `use_prompt` with
-the prompt for the model that writes the tool's instruction.
-The other keys define what the tool takes (`parameters` or `input_schema`), what runs it (`command`, `function`,
-`executor`), and the options of `tool_api`. The published schema `tool-library` lists them all.
+A tool has a `name` and a `description`. `{TOOLNAME}_config.yaml` has two parts instead, as
+multi-agent systems with a tool library know them: `use_guide` with the name and the description by
+which a tool is chosen, and `use_prompt` with the prompt for the model that writes the tool's
+instruction. The other keys define what the tool takes (`parameters` or `input_schema`), what runs
+it (`command`, `function`, `executor`), and the options of `tool_api`. The published schema
+`tool-library` lists them all.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CONFIG = "_config"
 
 
 class ConfigFault(msgspec.Struct, frozen=True):
-    """One error in a file. *key* is a path such as `parameters.file`; line 0 means the whole file."""
+    """One error in a file. *key* is a path such as `parameters.file`; line 0 means the whole
+    file.
+    """
 
     file: str
     line: int
@@ -65,7 +68,8 @@ class ExecutorName(msgspec.Struct, frozen=True):
 class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as its YAML describes it.
 
-    *input_schema* is None without parameters; without *binding*, the executor registered under its name runs it.
+    *input_schema* is None without parameters; without *binding*, the executor registered under its
+    name runs it.
     """
 
     name: str
@@ -91,10 +95,14 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def canonical(name: str) -> str:
-    """Return what two spellings of one tool's name have in common: tags are written in capitals, files are not."""
+    """Return what two spellings of one tool's name have in common: tags are written in capitals,
+    files are not.
+    """
     return name.casefold()
 
 
 def implementation(path: str) -> str:
-    """Return the path of the Python file that belongs to the YAML file at *path* by its name, if there is one."""
+    """Return the path of the Python file that belongs to the YAML file at *path* by its name, if
+    there is one.
+    """
     return os.path.splitext(path)[0].removesuffix(CONFIG) + ".py"

@@ -1,9 +1,11 @@
-"""Reads the config of one tool from one YAML document, and reports everything that is wrong with it.
+"""Reads the config of one tool from one YAML document, and reports everything that is wrong with
+it.
 
-Strategy. PyYAML composes nodes, and this module makes plain data of them: so every value has a line, a key that occurs
-twice is a fault, and so is a date or a set, which JSON lacks. There are no aliases, which could grow without bound.
-The published schema `tool-library` decides whether the document has the right shape. If it has, the rest is checked
-here: names, types and places that refer to each other. So a call can fail only by its values.
+Strategy. PyYAML composes nodes, and this module makes plain data of them: so every value has a
+line, a key that occurs twice is a fault, and so is a date or a set, which JSON lacks. There are no
+aliases, which could grow without bound. The published schema `tool-library` decides whether the
+document has the right shape. If it has, the rest is checked here: names, types and places that
+refer to each other. So a call can fail only by its values.
 """
 
 from __future__ import annotations
@@ -24,7 +26,15 @@ from ..byte_sizes import size
 from ..decorator import checked
 from ..options import Options
 from ..schema.validator import ToolSchemaValidator
-from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Place, ToolCommand, WordTemplate, parse, unquoted
+from .command import (
+    DEFAULT_MAX_OUTPUT_BYTES,
+    EVERYTHING,
+    Place,
+    ToolCommand,
+    WordTemplate,
+    parse,
+    unquoted,
+)
 from .model import ConfigError, ConfigFault, ExecutorName, Function, ToolConfig, canonical
 
 if TYPE_CHECKING:
@@ -33,12 +43,25 @@ if TYPE_CHECKING:
 LEAST = "`name: ...` and `description: ...`"
 """The least that every tool needs."""
 
-_EXCLUSIVE = (("name", "use_guide"), ("parameters", "input_schema"), ("command", "function", "executor"))
+_EXCLUSIVE = (
+    ("name", "use_guide"),
+    ("parameters", "input_schema"),
+    ("command", "function", "executor"),
+)
 _VARIABLE = re.compile(r"[a-z_]\w*", re.ASCII)
-"""A parameter that can be a variable of a script: names in capitals have a meaning for the system, such as PATH."""
+"""A parameter that can be a variable of a script: names in capitals have a meaning for the system,
+such as PATH.
+"""
 
 _NAMES = ("string", "integer", "number", "boolean", "array", "object", "null")
-_OTHERS = {"float": "number", "list": "array", "dict": "object", "str": "string", "int": "integer", "bool": "boolean"}
+_OTHERS = {
+    "float": "number",
+    "list": "array",
+    "dict": "object",
+    "str": "string",
+    "int": "integer",
+    "bool": "boolean",
+}
 _TYPES: dict[str, str | None] = {**{name: name for name in _NAMES}, **_OTHERS, "any": None}
 """The names of types, in any case: those of JSON, Lagent and Python."""
 
@@ -48,7 +71,9 @@ _TAGS = "tag:yaml.org,2002:"
 
 
 class YamlDocument:
-    """One YAML document, or item of its list, as plain data: its value, the line of each key of it, and its faults."""
+    """One YAML document, or item of its list, as plain data: its value, the line of each key of it,
+    and its faults.
+    """
 
     def __init__(self, file: str, loader: _Loader, node: Any) -> None:
         self.file = file
@@ -59,8 +84,14 @@ class YamlDocument:
 
     def add(self, key: str, problem: str) -> None:
         """Add a fault at *key*; the line is that of the closest part that contains it."""
-        around = (known for known in self.lines if key.startswith(known) and key[len(known) :][:1] in ("", ".", "["))
-        self.faults.append(ConfigFault(self.file, self.lines[max(around, key=len, default="")], key, problem))
+        around = (
+            known
+            for known in self.lines
+            if key.startswith(known) and key[len(known) :][:1] in ("", ".", "[")
+        )
+        self.faults.append(
+            ConfigFault(self.file, self.lines[max(around, key=len, default="")], key, problem)
+        )
 
     def _read(self, node: Any, key: str) -> Any:
         self.lines.setdefault(key, node.start_mark.line + 1)
@@ -68,11 +99,17 @@ class YamlDocument:
             case "mapping", "map":
                 return self._mapping(node, key)
             case "sequence", "seq":
-                return [self._read(item, place(key, (index,))) for index, item in enumerate(node.value)]
+                return [
+                    self._read(item, place(key, (index,))) for index, item in enumerate(node.value)
+                ]
             case "scalar", "str" | "int" | "float" | "bool" | "null":
                 return self._scalar(node, key)
             case _, kind:
-                self._refuse(node, key, f"JSON has no values of the type {kind}; put it in quotes if text is meant")
+                self._refuse(
+                    node,
+                    key,
+                    f"JSON has no values of the type {kind}; put it in quotes if text is meant",
+                )
                 return None
 
     def _mapping(self, node: Any, key: str) -> dict[str, Any]:
@@ -83,7 +120,9 @@ class YamlDocument:
                 self._refuse(key_node, key, "a key is not text; put it in quotes if text is meant")
             elif name in made:
                 first = self.lines[at]
-                self._refuse(key_node, at, f"this key occurs twice, first in line {first}; keep one")
+                self._refuse(
+                    key_node, at, f"this key occurs twice, first in line {first}; keep one"
+                )
             else:
                 self.lines[at] = key_node.start_mark.line + 1
                 made[name] = self._read(value_node, at)
@@ -95,14 +134,24 @@ class YamlDocument:
             value = self._loader.construct_object(node)
         except (yaml.YAMLError, ValueError, KeyError) as error:
             kind = node.tag.removeprefix(_TAGS)
-            self._refuse(node, key, f"{shown(node.value)} cannot be read as {kind}: {_reason(error)}")
+            self._refuse(
+                node, key, f"{shown(node.value)} cannot be read as {kind}: {_reason(error)}"
+            )
             return None
         # YAML 1.1 reads `on` as true and 1:30 as 90.
         is_word = isinstance(value, bool) and node.value.lower() != str(value).lower()
         if is_word or (isinstance(value, int | float) and ":" in node.value):
-            self._refuse(node, key, f"{node.value} is read as {shown(value)}; write that, or put it in quotes")
+            self._refuse(
+                node,
+                key,
+                f"{node.value} is read as {shown(value)}; write that, or put it in quotes",
+            )
         elif isinstance(value, float) and not isfinite(value):
-            self._refuse(node, key, f"{node.value} is not a number in JSON; put it in quotes if text is meant")
+            self._refuse(
+                node,
+                key,
+                f"{node.value} is not a number in JSON; put it in quotes if text is meant",
+            )
         return value
 
     def _refuse(self, node: Any, key: str, problem: str) -> None:
@@ -110,10 +159,13 @@ class YamlDocument:
 
 
 def documents(text: str, file: str) -> list[YamlDocument]:
-    """Return the tools in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
+    """Return the tools in *text*, from *file*, with their faults; raises a ConfigError if it is not
+    YAML.
+    """
     found = []
     try:
-        # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end the process.
+        # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end
+        # the process.
         loader = _Loader(text)
         while loader.check_node():
             root = loader.get_node()
@@ -124,7 +176,9 @@ def documents(text: str, file: str) -> list[YamlDocument]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = 0 if mark is None else mark.line + 1
-        raise ConfigError([ConfigFault(file, line, "", f"this is not YAML: {_reason(error)}")]) from None
+        raise ConfigError(
+            [ConfigFault(file, line, "", f"this is not YAML: {_reason(error)}")]
+        ) from None
     return found
 
 
@@ -136,7 +190,9 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not supported; repeat the value", mark)
+            raise yaml.composer.ComposerError(
+                None, None, "aliases (*name) are not supported; repeat the value", mark
+            )
         return super().compose_node(parent, index)
 
     def fetch_flow_collection_start(self, token: Any) -> None:
@@ -147,7 +203,9 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def config_of(document: YamlDocument) -> ToolConfig | None:
-    """Return the config that *document* is; None if it is not one. Every fault is added to the document's."""
+    """Return the config that *document* is; None if it is not one. Every fault is added to the
+    document's.
+    """
     known = {fault.key for fault in document.faults}
     for key, problem in _shape_faults(document.value):
         if key.removeprefix(".") not in known:
@@ -170,21 +228,30 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
             yield key, f"it needs {needed[0]} as well"
     if not {"name", "use_guide"} & {*given} and "name" not in mistyped.values():
         yield "", f"name is missing; a tool has at least {LEAST}"
-    unknown = {place("", (key,)): f"is unknown; did you mean {close}?" for key, close in mistyped.items()}
+    unknown = {
+        place("", (key,)): f"is unknown; did you mean {close}?" for key, close in mistyped.items()
+    }
     unknown |= _unknown_words(given.get("parameters"), refused)
     yield from unknown.items()
     command, is_shell = given.get("command"), given.get("shell", False)
     if isinstance(command, str) and is_shell is False:
-        yield "command", f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}"
+        yield (
+            "command",
+            f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}",
+        )
     if isinstance(command, list) and is_shell is True:
         yield "command", "with shell: true it is one text"
     for key, problem in faults:
         if key in unknown:
             continue
         others = [*unknown, *(other for other, _ in faults)]
-        if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other in others):
+        if problem.startswith("Unevaluated ") and any(
+            other.startswith(f"{key}.") for other in others
+        ):
             continue  # a consequence of the other fault
-        problem = problem.replace("Unevaluated properties are not allowed", "there are unknown keys")
+        problem = problem.replace(
+            "Unevaluated properties are not allowed", "there are unknown keys"
+        )
         if problem.startswith("null is "):
             problem = "it is empty, which is " + problem.removeprefix("null is ")
         yield key, problem
@@ -204,13 +271,17 @@ def _mistyped_keys(given: dict[str, Any], refused: dict[str, str]) -> dict[str, 
 
 
 def _unknown_words(parameters: Any, refused: dict[str, str]) -> dict[str, str]:
-    """Return what is wrong with the unknown words about *parameters*, by their places; some may begin with `x-`."""
+    """Return what is wrong with the unknown words about *parameters*, by their places; some may
+    begin with `x-`.
+    """
     found: dict[str, str] = {}
     described: dict[str, Any] = {}
     if isinstance(parameters, dict):
         described = {place("", ("parameters", name)): words for name, words in parameters.items()}
     elif isinstance(parameters, list):
-        described = {place("", ("parameters", index)): words for index, words in enumerate(parameters)}
+        described = {
+            place("", ("parameters", index)): words for index, words in enumerate(parameters)
+        }
     known = ["name"] if isinstance(parameters, list) else []
     known += _schema()["$defs"]["parameter-words"]["properties"]
     for at, words in described.items():
@@ -218,7 +289,11 @@ def _unknown_words(parameters: Any, refused: dict[str, str]) -> dict[str, str]:
             if word in known or repr(word) not in refused.get(at, ""):
                 continue
             close = closest(word, known)
-            meant = f"did you mean {close[0]}?" if close else "write words of JSON Schema, such as type and description"
+            meant = (
+                f"did you mean {close[0]}?"
+                if close
+                else "write words of JSON Schema, such as type and description"
+            )
             found[place(at, (word,))] = f"is unknown; {meant}"
     return found
 
@@ -237,7 +312,9 @@ def _schema() -> dict[str, Any]:
 @cache
 def _validator() -> ToolSchemaValidator:
     worded = ("allOf", "dependentRequired")  # `_shape_faults` has better words for these
-    return ToolSchemaValidator({word: value for word, value in _schema().items() if word not in worded})
+    return ToolSchemaValidator(
+        {word: value for word, value in _schema().items() if word not in worded}
+    )
 
 
 class _Reader:
@@ -254,7 +331,9 @@ class _Reader:
         guide = self._given.get("use_guide") or {"tool_name": self._given["name"], **self._given}
         name, other = guide["tool_name"], prompt.get("tool_name", guide["tool_name"])
         if canonical(other) != canonical(name):
-            self._add("use_prompt.tool_name", f"{other!r} is not {name!r} as above; a tool has one name")
+            self._add(
+                "use_prompt.tool_name", f"{other!r} is not {name!r} as above; a tool has one name"
+            )
         config = ToolConfig(
             name=name,
             description=guide["description"].strip(),
@@ -280,7 +359,8 @@ class _Reader:
     def _input_schema(self) -> dict[str, Any] | None:
         given = self._given.get("parameters")
         if given is None and "command" in self._given and "input_schema" not in self._given:
-            # The one text that a tool takes by default is for executors; few commands have a place for it.
+            # The one text that a tool takes by default is for executors; few commands have a place
+            # for it.
             parts = [self._given[key] for key in ("command", "stdin", "env") if key in self._given]
             given = None if re.search(r"instruction|\{\*", str(parts)) else {}
         if given is None:
@@ -288,7 +368,9 @@ class _Reader:
         properties: dict[str, Any] = {}
         required = []
         if isinstance(given, list):
-            named = [(f"parameters[{index}]", words["name"], words) for index, words in enumerate(given)]
+            named = [
+                (f"parameters[{index}]", words["name"], words) for index, words in enumerate(given)
+            ]
         else:
             named = [(f"parameters.{name}", name, words) for name, words in given.items()]
         for key, name, words in named:
@@ -336,18 +418,26 @@ class _Reader:
     def _command(self, config: ToolConfig) -> ToolCommand:
         """Read the command line and what belongs to it."""
         given, folder = self._given, os.path.abspath(os.path.dirname(config.file))
-        schema = config.input_schema or {"properties": {"instruction": {}}, "required": ["instruction"]}
+        schema = config.input_schema or {
+            "properties": {"instruction": {}},
+            "required": ["instruction"],
+        }
         self._properties = schema.get("properties", {})
         self._certain = {*config.defaults, *schema.get("required", ()), EVERYTHING}
         stdin = self._template(given["stdin"], "stdin") if "stdin" in given else None
-        env = {name: self._template(value, f"env.{name}") for name, value in given.get("env", {}).items()}
+        env = {
+            name: self._template(value, f"env.{name}")
+            for name, value in given.get("env", {}).items()
+        }
         if is_script := given.get("shell", False):
             env = self._script(given["command"]) | env
         program, words = self._program(given["command"])
         for name in self._properties:
             if not {name, EVERYTHING} & self._used:
                 example = f'"${name}"' if is_script else f"{{{name}}}"
-                self._add("command", f"the parameter {name!r} is not used; write {example} where it goes")
+                self._add(
+                    "command", f"the parameter {name!r} is not used; write {example} where it goes"
+                )
         self._refuse_unknown("allow_leading_dash", self._properties)
         if "output_schema" in given and given.get("output") != "json":
             self._add("output_schema", "text has no schema; add output: json")
@@ -372,32 +462,48 @@ class _Reader:
         """Return the variable for each parameter that occurs in *script*."""
         unsafe, made = {*unquoted(script)}, {}
         for name, schema in self._properties.items():
-            is_number = isinstance(schema, dict) and schema.get("type") in ("integer", "number", "boolean")
+            is_number = isinstance(schema, dict) and schema.get("type") in (
+                "integer",
+                "number",
+                "boolean",
+            )
             occurs = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", script)
             if not _VARIABLE.fullmatch(name) or (os.name == "nt" and name in os.environ):
                 if {name, EVERYTHING} & self._used:
                     continue
-                problem = f"the parameter {name!r} cannot be a variable, whose name begins with a small letter"
+                problem = (
+                    f"the parameter {name!r} cannot be a variable, whose name begins with a small"
+                    " letter"
+                )
                 self._add("command", f"{problem}; rename it, or give it to a variable in env")
             elif not occurs:
                 continue
             elif f"{{{name}}}" in script.replace("${", ""):
                 self._add("command", f'{{{name}}} means nothing to the shell; write "${name}"')
             elif name in unsafe and not is_number:
-                self._add("command", f'the shell splits ${name} into words; write "${name}", in double quotes')
+                self._add(
+                    "command",
+                    f'the shell splits ${name} into words; write "${name}", in double quotes',
+                )
             self._used.add(name)
             made[name] = WordTemplate((Place(name),))
         return made
 
-    def _program(self, command: list[Any] | str) -> tuple[str, list[WordTemplate | tuple[WordTemplate, ...]]]:
+    def _program(
+        self, command: list[Any] | str
+    ) -> tuple[str, list[WordTemplate | tuple[WordTemplate, ...]]]:
         """Return the program that runs *command*, and its other words."""
         if isinstance(command, str):
             return "sh", [WordTemplate(("-c",)), WordTemplate((command,))]
         first = self._template(command[0], "command[0]")
         program = first.fill({}) or ""
         if first.places or not program:
-            self._add("command[0]", "the first word must be the name of a program, without placeholders")
-        return program, [self._word(word, f"command[{index}]") for index, word in enumerate(command[1:], 1)]
+            self._add(
+                "command[0]", "the first word must be the name of a program, without placeholders"
+            )
+        return program, [
+            self._word(word, f"command[{index}]") for index, word in enumerate(command[1:], 1)
+        ]
 
     def _word(self, word: Any, key: str) -> WordTemplate | tuple[WordTemplate, ...]:
         if isinstance(word, list):

@@ -1,13 +1,14 @@
 """Runs one command: reads its output within bounds, and ends every process that it started.
 
-Strategy. A command leads a process group of its own. The group is ended when the command is done (for processes in the
-background), when the call is cancelled, and when the server exits. A server that is killed cannot do that, so the
-command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, the system kills the
-group (on Linux). That is set up in the milliseconds after the start: earlier, only code between fork and exec could do
-it, which may hang in a process with threads.
+Strategy. A command leads a process group of its own. The group is ended when the command is done
+(for processes in the background), when the call is cancelled, and when the server exits. A server
+that is killed cannot do that, so the command also inherits a pipe on which nothing is ever written:
+as soon as its other end is closed, the system kills the group (on Linux). That is set up in the
+milliseconds after the start: earlier, only code between fork and exec could do it, which may hang
+in a process with threads.
 
-Processes that have left the group are found by a mark in their environment, when the group is ended. (That needs a
-server: those that have left the group of a server that was killed go on.)
+Processes that have left the group are found by a mark in their environment, when the group is
+ended. (That needs a server: those that have left the group of a server that was killed go on.)
 """
 
 from __future__ import annotations
@@ -33,25 +34,39 @@ from anyio import (
 from anyio.lowlevel import RunVar
 
 from ..errors import ToolError
-from ..processes.process_group import kill_group_when_pipe_closes, kill_marked, new_group, signal_group
+from ..processes.process_group import (
+    kill_group_when_pipe_closes,
+    kill_marked,
+    new_group,
+    signal_group,
+)
 from .command import MAX_ERROR_BYTES, CommandResult, Invocation
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 _DRAIN_SECONDS = 1.0
-"""How long to read on when the command has ended, but processes that it started hold its output open."""
+"""How long to read on when the command has ended, but processes that it started hold its output
+open.
+"""
 
 _TERMINATE_SECONDS = 0.1
 """The time to clean up after SIGTERM: half of what cancelled tools have when the server ends."""
 
 _AT_ONCE = 64
-"""How many commands run at a time. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
+"""How many commands run at a time. Each takes four descriptors, and many systems grant a process
+256 or 1,024.
+"""
 
 
 async def run(invocation: Invocation) -> CommandResult:
-    """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if it cannot start."""
-    output, errors = _Kept(invocation.max_output_bytes, is_end=False), _Kept(MAX_ERROR_BYTES, is_end=True)
+    """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if
+    it cannot start.
+    """
+    output, errors = (
+        _Kept(invocation.max_output_bytes, is_end=False),
+        _Kept(MAX_ERROR_BYTES, is_end=True),
+    )
     if (limiter := _limiters.get(None)) is None:  # each event loop has its own
         _limiters.set(limiter := CapacityLimiter(_AT_ONCE))
     async with limiter:
@@ -81,7 +96,9 @@ async def _feed(stream: ByteSendStream | None, data: bytes) -> None:
 
 
 class _Kept:
-    """The beginning or the end of a stream. The rest is read and dropped, so that the command can go on."""
+    """The beginning or the end of a stream. The rest is read and dropped, so that the command can
+    go on.
+    """
 
     def __init__(self, limit: int, *, is_end: bool) -> None:
         self.kept = bytearray()
@@ -105,7 +122,9 @@ async def _start(invocation: Invocation) -> _Group:
         changed = {**os.environ, **invocation.env, _MARK: number}
         env = {name: value for name, value in changed.items() if value is not None}
         with CancelScope(shield=True):  # so that no process starts whose group nothing ends
-            process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs))
+            process = await open_process(
+                invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs)
+            )
         kill_group_when_pipe_closes(theirs, group=process.pid)
     except BaseException as error:
         os.close(ours)
@@ -119,14 +138,22 @@ async def _start(invocation: Invocation) -> _Group:
 
 def _not_started(invocation: Invocation, error: OSError) -> str:
     program = invocation.argv[0]
-    if isinstance(error, FileNotFoundError) and error.filename == program and not os.path.dirname(program):
+    if (
+        isinstance(error, FileNotFoundError)
+        and error.filename == program
+        and not os.path.dirname(program)
+    ):
         return f"{program} is not installed, or not on the PATH of this server."
     reason = error.strerror or str(error)
-    return f"{program} cannot be started: {reason}{f': {error.filename}' if error.filename else ''}."
+    return (
+        f"{program} cannot be started: {reason}{f': {error.filename}' if error.filename else ''}."
+    )
 
 
 class _Group:
-    """A running command, with every process it starts that is in its group or has *mark* in its environment."""
+    """A running command, with every process it starts that is in its group or has *mark* in its
+    environment.
+    """
 
     def __init__(self, process: Process, lifeline: int, mark: str) -> None:
         self._mark = mark.encode()
@@ -158,7 +185,9 @@ class _Group:
 
 
 _RECENT_SECONDS = 10.0
-"""Within this time, processes do not use up all numbers: later ones have higher numbers, or have started again."""
+"""Within this time, processes do not use up all numbers: later ones have higher numbers, or have
+started again.
+"""
 
 _MARK = "TOOLWIRE_COMMAND"
 _numbers = count(1)

@@ -22,7 +22,9 @@ _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 _MAX_HEARD_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
 _MAX_NOISES = 10_000
-_MAX_EVENTS = 200_000  # beyond any of these limits the server floods its output, and the rest is ignored
+_MAX_EVENTS = (
+    200_000  # beyond any of these limits the server floods its output, and the rest is ignored
+)
 
 _KEPT_BYTES = 8 * 1024
 _MAX_LINES = 40
@@ -87,12 +89,16 @@ class CaseConversation:
     *on_message* receives each message of the server, and its size in bytes, when it is recorded.
     """
 
-    def __init__(self, framing: Framing = "lines", on_message: Callable[[Any, int], None] | None = None) -> None:
+    def __init__(
+        self, framing: Framing = "lines", on_message: Callable[[Any, int], None] | None = None
+    ) -> None:
         self._on_message = on_message
         self.framing: Framing = framing
         self.events: list[Event] = []
         self.ended: ProcessEnded | None = None
-        self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
+        self._frames = (
+            Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
+        )
         self._start = b""
         self._heard_bytes = self._noise_bytes = self._noises = 0
         self._is_echo = False
@@ -103,9 +109,15 @@ class CaseConversation:
         if self._is_echo:
             return f"it {ECHO}"
         if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
-            return f"{self._noises:,} lines on its standard output were not messages: the rest is ignored"
+            return (
+                f"{self._noises:,} lines on its standard output were not messages: the rest is"
+                " ignored"
+            )
         if self._heard_bytes > _MAX_HEARD_BYTES or len(self.events) > _MAX_EVENTS:
-            return f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things: the rest is ignored"
+            return (
+                f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things:"
+                " the rest is ignored"
+            )
         return ""
 
     def wrap(self, message: bytes) -> bytes:
@@ -165,13 +177,19 @@ def _read(frame: bytes) -> Received | Noise:
     except DecodingError as error:
         return Noise(_kept(frame), f"no JSON: {error}")
     members = value if isinstance(value, list) and value else [value]
-    if all(isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members):
+    if all(
+        isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members
+    ):
         return Received(frame, value)
     return Noise(_kept(frame), "JSON, but no JSON-RPC message")
 
 
 def _kept(data: bytes) -> bytes:
-    return data if len(data) <= 2 * _KEPT_BYTES else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
+    return (
+        data
+        if len(data) <= 2 * _KEPT_BYTES
+        else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
+    )
 
 
 def text_of(value: Any) -> str:
@@ -200,12 +218,19 @@ def same_id(left: Any, right: Any) -> bool:
 
 
 def answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
-    """Return the responses to the request with this id. An error without an id counts as one with `null`."""
-    return [message for message in messages(events) if is_answer(message) and same_id(message.get("id"), to)]
+    """Return the responses to the request with this id. An error without an id counts as one with
+    `null`.
+    """
+    return [
+        message
+        for message in messages(events)
+        if is_answer(message) and same_id(message.get("id"), to)
+    ]
 
 
 def exchange_lines(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
-    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before what happened.
+    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before
+    what happened.
 
     The middle of a long exchange is left out, unless it has to be *is_whole*.
     """
@@ -233,8 +258,11 @@ def _event_lines(event: Event) -> Iterator[str]:
 
 
 def _text(data: bytes, size: int) -> str:
-    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes of JSON."""
-    # A letter has at most four bytes; the rest of a message of megabytes is not shown, and not looked at.
+    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes
+    of JSON.
+    """
+    # A letter has at most four bytes; the rest of a message of megabytes is not shown, and not
+    # looked at.
     text = data.rstrip(b"\n")[: 4 * _MAX_LETTERS + 4].decode(errors="backslashreplace")
     text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"

@@ -1,4 +1,6 @@
-"""Measure what each tool costs: the tokens of its description, the time and size of its results. No I/O."""
+"""Measure what each tool costs: the tokens of its description, the time and size of its results. No
+I/O.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _MAX_CALLS = 100_000
 
 
 class TimedCall(msgspec.Struct, frozen=True):
-    """A successful call, sent to a running process without a pending request, and the size of its response."""
+    """A successful call, sent to a running process without a pending request, and the size of its
+    response.
+    """
 
     tool: str
     seconds: float
@@ -44,9 +48,15 @@ class CallTimer:
             value = decode(message)
         except DecodingError:
             return
-        self._open = dict.fromkeys(self._open, _UNTIMED)  # a call that overlaps another message waits for it too
+        self._open = dict.fromkeys(
+            self._open, _UNTIMED
+        )  # a call that overlaps another message waits for it too
         match value:
-            case {"method": "tools/call", "id": str() | int() as identity, "params": {"name": str(name)}}:
+            case {
+                "method": "tools/call",
+                "id": str() | int() as identity,
+                "params": {"name": str(name)},
+            }:
                 is_alone = self._has_started and not self._open and len(self._calls) < _MAX_CALLS
                 self._open[identity] = (name, time.perf_counter()) if is_alone else _UNTIMED
             case {"method": _, "id": str() | int() as identity}:
@@ -89,7 +99,10 @@ def _has_name(tool: Any) -> bool:
 
 def _cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
     described = {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool}
-    seconds, sizes = [call.seconds for call in calls] or [0.0], [call.bytes for call in calls] or [0]
+    seconds, sizes = (
+        [call.seconds for call in calls] or [0.0],
+        [call.bytes for call in calls] or [0],
+    )
     return ToolCost(
         name=tool["name"],
         tokens=_tokens(text_of(described)),

@@ -26,7 +26,9 @@ _MAX_NOISE = 3
 
 
 class Unmet(msgspec.Struct, frozen=True):
-    """An unmet expectation: what was expected and what came. *may_come* if later events could meet it."""
+    """An unmet expectation: what was expected and what came. *may_come* if later events could meet
+    it.
+    """
 
     expected: str
     came: str
@@ -38,7 +40,9 @@ class Unmet(msgspec.Struct, frozen=True):
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """The basis of a judgement: the events since the start of a case, and the tool lists it read."""
+    """The basis of a judgement: the events since the start of a case, and the tool lists it
+    read.
+    """
 
     events: Sequence[Event]
     lists: Mapping[str, list[Any]] = {}
@@ -67,11 +71,15 @@ def _expected(step: dict[str, Any]) -> str:
     if "error" in step:
         about = f" with data: {_words(step['data'])}" if "data" in step else ""
         ways.append(_error(step["error"]) + about)
-    return f"as the answer to {shown(step['answer'])} " + (", or ".join(ways) or "a result or an error")
+    return f"as the answer to {shown(step['answer'])} " + (
+        ", or ".join(ways) or "a result or an error"
+    )
 
 
 def _error(codes: Any) -> str:
-    return "a JSON-RPC error" if codes is True else f"a JSON-RPC error {' or '.join(map(str, codes))}"
+    return (
+        "a JSON-RPC error" if codes is True else f"a JSON-RPC error {' or '.join(map(str, codes))}"
+    )
 
 
 def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
@@ -102,9 +110,15 @@ def _misfit(schema: Any, value: Any, root: str) -> str | None:
 
 
 def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    """Expect an error with any id, since a server may be unable to read the id of a malformed request."""
+    """Expect an error with any id, since a server may be unable to read the id of a malformed
+    request.
+    """
     codes = step["refused"]
-    errors = [message["error"] for message in messages(scene.events) if isinstance(message.get("error"), dict)]
+    errors = [
+        message["error"]
+        for message in messages(scene.events)
+        if isinstance(message.get("error"), dict)
+    ]
     if any(codes is True or error.get("code") in codes for error in errors):
         return None
     return Unmet(_error(codes), _listed(errors) or "none", may_come=True)
@@ -117,7 +131,9 @@ def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:
 
 def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
     came = [message.get("id") for message in messages(scene.events) if is_answer(message)]
-    wanted = [identity for identity in came if any(same_id(identity, other) for other in step["order"])]
+    wanted = [
+        identity for identity in came if any(same_id(identity, other) for other in step["order"])
+    ]
     if len(wanted) == len(step["order"]) and all(map(same_id, wanted, step["order"])):
         return None
     in_words = ", then ".join(map(shown, step["order"]))
@@ -126,12 +142,17 @@ def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
 
 def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
     fits = validator_of(step["some"]).is_valid
-    batches = [event.value for event in scene.events if isinstance(event, Received) and isinstance(event.value, list)]
+    batches = [
+        event.value
+        for event in scene.events
+        if isinstance(event, Received) and isinstance(event.value, list)
+    ]
     things: list[Any] = [*messages(scene.events), *batches]
     if any(map(fits, things)):
         return None
     if "method" not in step["some"].get("required", ()):
-        # A response is expected: a notification that was due at this moment is not what came instead.
+        # A response is expected: a notification that was due at this moment is not what came
+        # instead.
         things = [thing for thing in things if isinstance(thing, list) or is_answer(thing)]
     return Unmet(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
 
@@ -145,7 +166,10 @@ def _none(step: dict[str, Any], scene: Scene) -> Unmet | None:
 def _every(step: dict[str, Any], scene: Scene) -> Unmet | None:
     among = validator_of(step.get("among", True))
     for message in messages(scene.events):
-        if among.is_valid(message) and (faults := _misfit(step["every"], message, "message")) is not None:
+        if (
+            among.is_valid(message)
+            and (faults := _misfit(step["every"], message, "message")) is not None
+        ):
             return Unmet(f"of every message: {_words(step['every'])}", shown(message) + faults)
     return None
 
@@ -154,9 +178,14 @@ def _quiet(_: dict[str, Any], scene: Scene) -> Unmet | None:
     noise = [event for event in scene.events if isinstance(event, Noise)]
     if not noise:
         return None
-    lines = [f"{event.data[:200].decode(errors='backslashreplace')!r} ({event.why})" for event in noise[:_MAX_NOISE]]
+    lines = [
+        f"{event.data[:200].decode(errors='backslashreplace')!r} ({event.why})"
+        for event in noise[:_MAX_NOISE]
+    ]
     more = f", and {len(noise) - _MAX_NOISE} more" if len(noise) > _MAX_NOISE else ""
-    return Unmet("nothing on standard output but messages", "noise on stdout: " + ", ".join(lines) + more)
+    return Unmet(
+        "nothing on standard output but messages", "noise on stdout: " + ", ".join(lines) + more
+    )
 
 
 def _rule(step: dict[str, Any], scene: Scene) -> Unmet | None:
@@ -209,11 +238,14 @@ def _made(text: bytes) -> Draft202012Validator:
     return validator("tool").evolve(schema=codec.decode(text))
 
 
-# Expectations on the whole run. Each case judges what it provokes: parts of the conversation in which a `should` case
-# failed are left out, and a breach that only `should` cases provoke is no `must`. So each fault is reported once.
+# Expectations on the whole run. Each case judges what it provokes: parts of the conversation in
+# which a `should` case failed are left out, and a breach that only `should` cases provoke is no
+# `must`. So each fault is reported once.
 
 _NAMED_BY_CASES = ("answers-asked",)
-"""Rules whose breach fails a case as well: a case that waits for an answer does not get it if its id is another."""
+"""Rules whose breach fails a case as well: a case that waits for an answer does not get it if its
+id is another.
+"""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -225,9 +257,13 @@ class Part(msgspec.Struct, frozen=True):
 
 
 def breach(
-    steps: Sequence[dict[str, Any]], events: Sequence[Event], parts: Sequence[Part], lists: Mapping[str, list[Any]]
+    steps: Sequence[dict[str, Any]],
+    events: Sequence[Event],
+    parts: Sequence[Part],
+    lists: Mapping[str, list[Any]],
 ) -> tuple[Unmet, Sequence[Event]] | None:
-    """Return the first expectation in *steps* that the *events* of a conversation with these *parts* do not meet.
+    """Return the first expectation in *steps* that the *events* of a conversation with these
+    *parts* do not meet.
 
     With it come the events up to the breach.
     """
@@ -235,7 +271,9 @@ def breach(
         for severity, left_out in _readings(step, parts):
             scene = Scene(_without(events, left_out), lists)
             if (unmet := judge(step, scene)) is not None:
-                milder = msgspec.structs.replace(unmet, severity=severity or step.get("severity", ""))
+                milder = msgspec.structs.replace(
+                    unmet, severity=severity or step.get("severity", "")
+                )
                 return milder, _shortest(step, scene)
     return None
 
@@ -251,11 +289,17 @@ def _readings(step: dict[str, Any], parts: Sequence[Part]) -> Iterator[tuple[str
 
 
 def _without(events: Sequence[Event], parts: Sequence[Part]) -> Sequence[Event]:
-    """*events* without the server's output in these *parts*; its input stays, as late answers may come."""
+    """*events* without the server's output in these *parts*; its input stays, as late answers may
+    come.
+    """
     if not parts:
         return events
     gone = {place for part in parts for place in range(part.start, part.end)}
-    return [event for place, event in enumerate(events) if place not in gone or not isinstance(event, Received | Noise)]
+    return [
+        event
+        for place, event in enumerate(events)
+        if place not in gone or not isinstance(event, Received | Noise)
+    ]
 
 
 def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:

@@ -1,4 +1,6 @@
-"""Requests of many conversations: the handshake, probes, and the list of tools with all its pages."""
+"""Requests of many conversations: the handshake, probes, and the list of tools with all its
+pages.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire import codec
-from toolwire_schemas.wire.messages import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
+from toolwire_schemas.wire.messages import (
+    LEGACY_VERSIONS,
+    META_CLIENT_CAPABILITIES,
+    META_CLIENT_INFO,
+    META_VERSION,
+)
 
 if TYPE_CHECKING:
     from .server_process import ServerUnderTest
@@ -29,7 +36,9 @@ def meta(revision: str) -> dict[str, Any]:
 
 
 def completed(message: Any, revision: str) -> Any:
-    """Return *message* with the members that every message, or every request of this *revision*, must have."""
+    """Return *message* with the members that every message, or every request of this *revision*,
+    must have.
+    """
     if not isinstance(message, dict):
         return message
     whole = {"jsonrpc": "2.0", **message}
@@ -55,7 +64,9 @@ INITIALIZED = codec.encode({"jsonrpc": "2.0", "method": "notifications/initializ
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """Why a conversation cannot start. *is_choice* if the server chose another revision, as MCP allows."""
+    """Why a conversation cannot start. *is_choice* if the server chose another revision, as MCP
+    allows.
+    """
 
     why: str
     is_choice: bool = False
@@ -85,13 +96,18 @@ def trouble(server: ServerUnderTest, subject: str = "it") -> str:
     return server.conversation.flooded or (f"{subject} {ended}" if ended else "")
 
 
-def walk(server: ServerUnderTest, revision: str, patience: float, label: str) -> tuple[list[Any], str]:
-    """Return the entries on all pages of `tools/list`, and what is wrong with the pages; empty if nothing."""
+def walk(
+    server: ServerUnderTest, revision: str, patience: float, label: str
+) -> tuple[list[Any], str]:
+    """Return the entries on all pages of `tools/list`, and what is wrong with the pages; empty if
+    nothing.
+    """
     entries: list[Any] = []
     seen: list[str] = []
     while True:
         params = {"cursor": seen[-1]} if seen else {}
-        identity = f"{label}-{len(server.conversation.events)}"  # which no other request of this conversation has
+        # which no other request of this conversation has
+        identity = f"{label}-{len(server.conversation.events)}"
         request = {"id": identity, "method": "tools/list", "params": params}
         answer = server.request(completed(request, revision), patience)
         result = (answer or {}).get("result")

@@ -1,4 +1,6 @@
-"""Named rules for expectations that JSON Schema cannot express; the README of the cases lists them."""
+"""Named rules for expectations that JSON Schema cannot express; the README of the cases lists
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     sent = _sent_data(events)
     for message in messages(events):
         identity = message.get("id")
-        if is_answer(message) and identity is not None and (text := text_of(identity)).encode() not in sent:
+        if (
+            is_answer(message)
+            and identity is not None
+            and (text := text_of(identity)).encode() not in sent
+        ):
             return f"an answer to {text}, and no message had that id"
     return None
 
@@ -99,14 +105,20 @@ def _unique_names(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
 
 
 def _same_list(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    first, second = ([tool.get("name") for tool in tools if isinstance(tool, dict)] for tools in lists)
+    first, second = (
+        [tool.get("name") for tool in tools if isinstance(tool, dict)] for tools in lists
+    )
     if first != second:
         return f"first {', '.join(map(str, first))}; then {', '.join(map(str, second))}"
     return None if lists[0] == lists[1] else "the same names, but other descriptions"
 
 
 def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    schemas = {text_of(tool.get("name")): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
+    schemas = {
+        text_of(tool.get("name")): tool.get("outputSchema")
+        for tool in lists[0]
+        if isinstance(tool, dict)
+    }
     for call in _calls(events):
         name = text_of(call["params"].get("name"))
         for answer in answers(events, call.get("id")):
@@ -116,7 +128,9 @@ def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str 
 
 
 def structure_fault(schema: Any, result: Any) -> str | None:
-    """Return why the *result* of a call is not as the `outputSchema` of its tool, *schema*, has it, if it is not."""
+    """Return why the *result* of a call is not as the `outputSchema` of its tool, *schema*, has it,
+    if it is not.
+    """
     if not isinstance(schema, dict) or result is None:
         return None
     if not isinstance(result, dict):
@@ -161,13 +175,25 @@ RULES: dict[str, tuple[str, Rule]] = {
     "answers-asked": ("answers to requests that were made, with their ids", _answers_asked),
     "progress-asked": ("progress only for the progressToken of a request", _progress_asked),
     "progress-increases": ("progress that increases with each notification", _progress_increases),
-    "progress-before-answer": ("no progress of a request after its answer", _progress_before_answer),
-    "output-schema": ("structuredContent that fits the outputSchema of its tool", _fits_output_schema),
-    "logging-declared": ("no notifications/message without the capability `logging`", _logging_declared),
+    "progress-before-answer": (
+        "no progress of a request after its answer",
+        _progress_before_answer,
+    ),
+    "output-schema": (
+        "structuredContent that fits the outputSchema of its tool",
+        _fits_output_schema,
+    ),
+    "logging-declared": (
+        "no notifications/message without the capability `logging`",
+        _logging_declared,
+    ),
     "unique-names": ("a name of its own for each tool", _unique_names),
     "same-list": ("the same tools in the same order again", _same_list),
     "portable": ("names and schemas that every client and model's API takes", _portable("error")),
-    "portable-everywhere": ("names and schemas that all known hosts read as they are meant", _portable("warning")),
+    "portable-everywhere": (
+        "names and schemas that all known hosts read as they are meant",
+        _portable("warning"),
+    ),
     "destructive-asks": ("destructive tools that ask the user before each call", _destructive_asks),
 }
 """The expectation of each rule in words, and the function that finds the first breach."""

@@ -1,4 +1,6 @@
-"""Which cases are played, in which revisions and framings, and why the others are not; and the verdicts. No I/O."""
+"""Which cases are played, in which revisions and framings, and why the others are not; and the
+verdicts. No I/O.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _LACKS = {
 
 
 class Play(msgspec.Struct, frozen=True):
-    """One case, to be played in one revision and framing; not at all if there is a *reason* against it."""
+    """One case, to be played in one revision and framing; not at all if there is a *reason* against
+    it.
+    """
 
     case: Case
     revision: str = ""
@@ -41,8 +45,8 @@ class Play(msgspec.Struct, frozen=True):
     def process(self) -> Process:
         """In which process it is played.
 
-        A server that speaks both eras may take a message that names no revision for the start of a legacy conversation,
-        and so be of no more use for cases of the modern one.
+        A server that speaks both eras may take a message that names no revision for the start of a
+        legacy conversation, and so be of no more use for cases of the modern one.
         """
         is_bare = is_modern(self.revision) and any(map(_names_no_revision, self.case.steps))
         return "opened" if is_bare and self.case.process == "shared" else self.case.process
@@ -53,7 +57,9 @@ def _names_no_revision(step: dict[str, Any]) -> bool:
 
 
 def chosen(cases: Iterable[Case], only: Sequence[str] = (), skip: Sequence[str] = ()) -> list[Case]:
-    """Return those of *cases* whose id one of the patterns in *only* matches, if there are any, and none in *skip*."""
+    """Return those of *cases* whose id one of the patterns in *only* matches, if there are any, and
+    none in *skip*.
+    """
     return [
         case
         for case in cases
@@ -89,11 +95,18 @@ def _revisions(case: Case, facts: Facts) -> tuple[list[str], str]:
     if case.revisions:
         eras = set(map(is_modern, facts.revisions))
         found = [revision for revision in case.revisions if is_modern(revision) in eras]
-        return found, "" if found else f"the server does not speak the era of {' or '.join(case.revisions)}"
+        return (
+            found,
+            "" if found else f"the server does not speak the era of {' or '.join(case.revisions)}",
+        )
     if case.era == "plain":
         return [""], ""
     if case.era in _LACKS:
-        found = [revision for revision in facts.revisions if is_modern(revision) == (case.era == "modern")]
+        found = [
+            revision
+            for revision in facts.revisions
+            if is_modern(revision) == (case.era == "modern")
+        ]
         return found, "" if found else _LACKS[case.era]
     return facts.revisions if case.era == "each" else facts.revisions[:1], ""
 
@@ -101,8 +114,20 @@ def _revisions(case: Case, facts: Facts) -> tuple[list[str], str]:
 def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
     """Return a verdict on *play*."""
     case = play.case
-    about = {"severity": case.severity, "revision": play.revision, "framing": play.framing or "", **about}
-    return Verdict(case=case.id, behaviour=case.behaviour, source=case.source, ours=case.ours, outcome=outcome, **about)
+    about = {
+        "severity": case.severity,
+        "revision": play.revision,
+        "framing": play.framing or "",
+        **about,
+    }
+    return Verdict(
+        case=case.id,
+        behaviour=case.behaviour,
+        source=case.source,
+        ours=case.ours,
+        outcome=outcome,
+        **about,
+    )
 
 
 def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
@@ -122,9 +147,13 @@ def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: fl
 
 
 def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
-    """Return the verdicts on a server that does not answer: one case fails, whichever were chosen."""
+    """Return the verdicts on a server that does not answer: one case fails, whichever were
+    chosen.
+    """
     first = next(case for case in cases() if case.id == _FIRST)
-    failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0)
+    failure = judged(
+        Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0
+    )
     others = [play for play in plays if play.case.id != _FIRST]
     return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
 
@@ -135,7 +164,13 @@ def is_as_bad(one: Verdict, other: Verdict) -> bool:
 
 
 def only_after(verdict: Verdict, others: list[str]) -> Verdict:
-    """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty, as a flaky one."""
-    when = f"only after {', '.join(others)} in the same process" if others else "not again after the same cases"
+    """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty,
+    as a flaky one.
+    """
+    when = (
+        f"only after {', '.join(others)} in the same process"
+        if others
+        else "not again after the same cases"
+    )
     came = f"{verdict.came}; {when}: alone the case passes"
     return msgspec.structs.replace(verdict, came=came, after=others)

@@ -26,7 +26,8 @@ _TIMES_ALONE = 3.0  # how much longer than usual each wait of a repeated case ma
 _IDLE_SECONDS_ALONE = 0.5
 _TIMES_A_CALL = 2.0  # how much longer than before a call may take
 
-# Which of two responses is first, and whether a call ends before its cancellation, also depends on the moment.
+# Which of two responses is first, and whether a call ends before its cancellation, also depends on
+# the moment.
 _DEPENDING_ON_TIME = ("order", "unanswered")
 
 Text = str | dict[str, Any] | list[Any]
@@ -35,8 +36,9 @@ Text = str | dict[str, Any] | list[Any]
 class Limits(msgspec.Struct, frozen=True):
     """How long a player waits.
 
-    Until the first message of the server, each wait is *start_seconds* longer, since it may be starting. Calls may take
-    as long as all of them together, since a server may run them one after the other.
+    Until the first message of the server, each wait is *start_seconds* longer, since it may be
+    starting. Calls may take as long as all of them together, since a server may run them one after
+    the other.
     """
 
     answer_seconds: float
@@ -51,12 +53,16 @@ class Limits(msgspec.Struct, frozen=True):
     """How many times as long as a case says an exit may take."""
 
     def for_repeating(self) -> Limits:
-        """Return the limits for a case that is repeated alone, after it failed and time may have been the reason."""
+        """Return the limits for a case that is repeated alone, after it failed and time may have
+        been the reason.
+        """
         return msgspec.structs.replace(
             self,
             answer_seconds=_TIMES_ALONE * self.answer_seconds,
             opening_seconds=_TIMES_ALONE * self.opening_seconds,
-            call_seconds={tool: _TIMES_ALONE * seconds for tool, seconds in self.call_seconds.items()},
+            call_seconds={
+                tool: _TIMES_ALONE * seconds for tool, seconds in self.call_seconds.items()
+            },
             idle_seconds=_IDLE_SECONDS_ALONE,
             exit_times=_TIMES_ALONE,
         )
@@ -82,7 +88,9 @@ class Player:
         """Play *steps* up to the first unmet expectation, and return that."""
         for step in steps:
             if (unmet := self._take(step)) is not None:
-                return msgspec.structs.replace(unmet, severity=unmet.severity or step.get("severity", ""))
+                return msgspec.structs.replace(
+                    unmet, severity=unmet.severity or step.get("severity", "")
+                )
         return None
 
     def _take(self, step: dict[str, Any]) -> Unmet | None:
@@ -130,7 +138,9 @@ class Player:
         return unmet
 
     def _list(self, label: str) -> Unmet | None:
-        self._lists[label], problem = walk(self.server, self.revision, self._patience(), f"list-{label}")
+        self._lists[label], problem = walk(
+            self.server, self.revision, self._patience(), f"list-{label}"
+        )
         if not problem:
             return None
         expected = "a list of tools, page by page up to the last"
@@ -169,7 +179,9 @@ class Player:
         left = self.server.left_behind()
         if not left:
             return None
-        return Unmet("no process is left of what the server started", ", ".join(left), depends_on_time=True)
+        return Unmet(
+            "no process is left of what the server started", ", ".join(left), depends_on_time=True
+        )
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
         # A slow start suggests a slow end.
@@ -206,7 +218,11 @@ class Player:
         return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
 
     def _is_of_probe(self, event: Event) -> bool:
-        identity = event.value.get("id") if isinstance(event, Received) and isinstance(event.value, dict) else None
+        identity = (
+            event.value.get("id")
+            if isinstance(event, Received) and isinstance(event.value, dict)
+            else None
+        )
         return isinstance(identity, str) and identity in self._probes
 
 
@@ -226,7 +242,9 @@ def data_of(text: Text, values: Mapping[str, Any]) -> bytes:
     """Return the bytes that *text* describes, with `${name}` replaced by the JSON of that value."""
     match text:
         case str():
-            return _VALUE.sub(lambda found: codec.encode(_named(found[1], values)).decode(), text).encode()
+            return _VALUE.sub(
+                lambda found: codec.encode(_named(found[1], values)).decode(), text
+            ).encode()
         case {"base64": encoded}:
             return base64.b64decode(encoded)
         case {"repeat": part, "times": times}:

@@ -1,6 +1,7 @@
 """Make simple arguments for any tool: some that its input schema accepts, and some that it rejects.
 
-Strategy. Arguments that fit are what shows that a schema which accepts nothing does not take all that this one takes.
+Strategy. Arguments that fit are what shows that a schema which accepts nothing does not take all
+that this one takes.
 """
 
 from __future__ import annotations
@@ -43,10 +44,14 @@ class Samples:
     def _plain(self) -> dict[str, Any] | None:
         found = takes_all(False, made := _with_examples(self._schema)).witness
         given = (made.get("default"), *made.get("examples", ()), found)
-        return next((value for value in given if isinstance(value, dict) and self._accepts(value)), None)
+        return next(
+            (value for value in given if isinstance(value, dict) and self._accepts(value)), None
+        )
 
     def of_wrong_type(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since one is of a wrong type; `None` if none were found."""
+        """Return arguments that it refuses since one is of a wrong type; `None` if none were
+        found.
+        """
         if self.plain is None:
             return None
         names = list(self._schema.get("properties", ()))[:_MAX_NAMES]
@@ -54,11 +59,19 @@ class Samples:
         return next((arguments for arguments in made if not self._accepts(arguments)), None)
 
     def incomplete(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since a required one is missing; `None` if none is required."""
-        return {} if self._is_schema and self._schema.get("required") and not self._accepts({}) else None
+        """Return arguments that it refuses since a required one is missing; `None` if none is
+        required.
+        """
+        return (
+            {}
+            if self._is_schema and self._schema.get("required") and not self._accepts({})
+            else None
+        )
 
     def with_more(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since one is unknown; `None` if it accepts unknown ones."""
+        """Return arguments that it refuses since one is unknown; `None` if it accepts unknown
+        ones.
+        """
         more = {**(self.plain or {}), "toolwire_contract_unknown": 1}
         return None if self.plain is None or self._accepts(more) else more
 

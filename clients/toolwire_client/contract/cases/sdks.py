@@ -1,8 +1,10 @@
-"""Recognize the SDK of a server, and the failures that it causes. The known SDKs are data, in `sdks.json`.
+"""Recognize the SDK of a server, and the failures that it causes. The known SDKs are data, in
+`sdks.json`.
 
-Strategy. `serverInfo` names the server, not its SDK, so an SDK is recognized by its responses to two requests that
-never reach the server's code: an unknown method, and a malformed call. A failure counts as the SDK's only if servers
-of that SDK share it: the same case, and the same start of `came`.
+Strategy. `serverInfo` names the server, not its SDK, so an SDK is recognized by its responses to
+two requests that never reach the server's code: an unknown method, and a malformed call. A failure
+counts as the SDK's only if servers of that SDK share it: the same case, and the same start of
+`came`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ _ANSWER_SECONDS = 2.0
 class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An SDK, and what servers made with these *versions* have in common.
 
-    `signs` are schemas of its responses. `findings` are failing cases, each with the start of `came`.
+    `signs` are schemas of its responses. `findings` are failing cases, each with the start of
+    `came`.
     """
 
     name: str
@@ -45,17 +48,26 @@ class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def has(self, verdict: Verdict) -> bool:
         """Whether *verdict* is a failure of this SDK."""
         start = self.findings.get(verdict.case)
-        return start is not None and is_bad(verdict) and not verdict.after and verdict.came.startswith(start)
+        return (
+            start is not None
+            and is_bad(verdict)
+            and not verdict.after
+            and verdict.came.startswith(start)
+        )
 
 
 @cache
 def sdks() -> tuple[Sdk, ...]:
     """Return all known SDKs."""
-    return tuple(msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk]))
+    return tuple(
+        msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk])
+    )
 
 
 def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
-    """Return the SDK of a server right after its handshake in this *revision*; `None` if it is unknown."""
+    """Return the SDK of a server right after its handshake in this *revision*; `None` if it is
+    unknown.
+    """
     if not is_modern(revision):
         server.send(INITIALIZED)
     answers: dict[str, Any] = {}

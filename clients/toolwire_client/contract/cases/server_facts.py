@@ -7,7 +7,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.wire.messages import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
+from toolwire_schemas.wire.messages import (
+    LATEST_LEGACY,
+    LEGACY_VERSIONS,
+    META_SERVER_INFO,
+    MODERN_VERSIONS,
+)
 
 from .conversation import answers, messages
 from .expectations import shown
@@ -34,7 +39,9 @@ _OPENINGS = {
 }
 _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
-_LEAST_SECONDS = 3.0  # the shortest wait for a first response, once the start time of the server is known
+_LEAST_SECONDS = (
+    3.0  # the shortest wait for a first response, once the start time of the server is known
+)
 
 _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
@@ -60,7 +67,9 @@ class UnknownTool(ValueError):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """The facts about a server. *values* are what cases put into messages; *lacks* says why some are missing."""
+    """The facts about a server. *values* are what cases put into messages; *lacks* says why some
+    are missing.
+    """
 
     revisions: list[str]
     """The newest revision of each era that the server speaks, the modern one first."""
@@ -82,7 +91,8 @@ class Facts(msgspec.Struct, frozen=True):
 class CheckSettings(msgspec.Struct, frozen=True):
     """How to probe a server.
 
-    *calls* are arguments for tools that may be called whatever their annotations; `None` generates simple ones.
+    *calls* are arguments for tools that may be called whatever their annotations; `None` generates
+    simple ones.
     """
 
     start_seconds: float = 20.0
@@ -111,15 +121,29 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
                 patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
                 sdk = sdk or identified(server, _revision(opening, era))
             elif not problem:
-                problem, events = trouble(server) or _misanswer(server, era), list(server.conversation.events)
+                problem, events = (
+                    trouble(server) or _misanswer(server, era),
+                    list(server.conversation.events),
+                )
                 last_words = server.last_words()
     if not openings:
-        return Facts([], [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
+        return Facts(
+            [],
+            [],
+            [],
+            {},
+            {},
+            trouble=problem or _SILENCE.format(patience) + last_words,
+            events=events,
+        )
     revisions = [_revision(openings[era], era) for era in ("modern", "legacy") if era in openings]
     framings = [first]
     for other in settings.framings[1:]:
         with closing(start(other)) as server:
-            if _opening(server, "modern" if "modern" in openings else "legacy", patience) is not None:
+            if (
+                _opening(server, "modern" if "modern" in openings else "legacy", patience)
+                is not None
+            ):
                 framings.append(other)
     with closing(start(first)) as server:  # it answers, so it gets the full time
         tools, tried = try_out(server, revisions[0], settings, settings.start_seconds)
@@ -130,10 +154,14 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     of_tools = {era: _capability(opening, "tools") for era, opening in openings.items()}
     if any(declared is not None for declared in of_tools.values()):
         tried["tools"] = tools  # cases judge an empty list
-    tried["legacy-only"] = "modern" not in openings or "it speaks 2026-07-28, so clients do not fall back"
+    tried["legacy-only"] = (
+        "modern" not in openings or "it speaks 2026-07-28, so clients do not fall back"
+    )
     declared = of_tools.get("modern", {"listChanged": True})  # otherwise the era is the reason
     changes = isinstance(declared, dict) and declared.get("listChanged") is True
-    tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
+    tried["list-changes"] = (
+        changes or "it does not say that its list of tools may change (tools.listChanged)"
+    )
     for name in ("logging", "completions", "resources", "prompts"):
         is_declared = any(_capability(opening, name) is not None for opening in openings.values())
         tried[name] = is_declared or f"it does not declare the capability {name}"
@@ -162,9 +190,14 @@ def _revision(opening: dict[str, Any], era: str) -> str:
 
 
 def _misanswer(server: ServerUnderTest, era: str) -> str:
-    """The response of the server instead of a handshake of this *era*; empty if there was no response."""
+    """The response of the server instead of a handshake of this *era*; empty if there was no
+    response.
+    """
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
-    found = [*answers(server.conversation.events, identity), *answers(server.conversation.events, None)]
+    found = [
+        *answers(server.conversation.events, identity),
+        *answers(server.conversation.events, None),
+    ]
     return f"it answers {method} with {shown(found[0])}" if found else ""
 
 
@@ -176,22 +209,35 @@ def _capability(opening: dict[str, Any], name: str) -> Any:
 
 def _name(opening: dict[str, Any]) -> str:
     about = opening.get("_meta")
-    info = opening.get("serverInfo") or (about.get(META_SERVER_INFO) if isinstance(about, dict) else None)
+    info = opening.get("serverInfo") or (
+        about.get(META_SERVER_INFO) if isinstance(about, dict) else None
+    )
     return f"{info.get('name')} {info.get('version', '')}".strip() if isinstance(info, dict) else ""
 
 
 def try_out(
     server: ServerUnderTest, revision: str, settings: CheckSettings, patience: float
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the tools, and the values that cases need; a missing value is a string that says why."""
-    tools = [] if open_session(server, revision, patience) else walk(server, revision, patience, "facts")[0]
+    """Return the tools, and the values that cases need; a missing value is a string that says
+    why.
+    """
+    tools = (
+        []
+        if open_session(server, revision, patience)
+        else walk(server, revision, patience, "facts")[0]
+    )
     found: dict[str, Any] = {"tools": tools or "it has no tools"}
     allowed = _allowed(tools, settings)
     callable_ = list(_with_arguments(allowed, settings))
     if callable_:
-        return tools, found | _LACKS | _bad_arguments(callable_) | _calls(server, revision, callable_)
+        return tools, found | _LACKS | _bad_arguments(callable_) | _calls(
+            server, revision, callable_
+        )
     names = " or ".join(tool["name"] for tool in allowed[:3])
-    reason = "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"
+    reason = (
+        "no tool says that it is read-only (annotations.readOnlyHint), and none was named with"
+        " --call"
+    )
     if allowed:
         reason = f"no arguments were found that {names} would take; name some with --call"
     return tools, found | dict.fromkeys(_LACKS, reason)
@@ -221,7 +267,11 @@ def _with_arguments(tools: Sequence[dict[str, Any]], settings: CheckSettings) ->
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
-    makers = {"wrong": Samples.of_wrong_type, "missing": Samples.incomplete, "extra": Samples.with_more}
+    makers = {
+        "wrong": Samples.of_wrong_type,
+        "missing": Samples.incomplete,
+        "extra": Samples.with_more,
+    }
     found: dict[str, Any] = {}
     for need, make in makers.items():
         made = ({"name": name, "arguments": make(samples)} for name, samples, _ in tools)
@@ -238,11 +288,17 @@ def _probe_seconds(server: ServerUnderTest, revision: str, identity: str) -> flo
 
 
 def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[str, dict[str, Any]]:
-    """Call each tool once, a slow one twice, and note success, duration and progress notifications."""
+    """Call each tool once, a slow one twice, and note success, duration and progress
+    notifications.
+    """
     found: dict[str, dict[str, Any]] = {}
 
     def tried(call: dict[str, Any], token: str) -> tuple[Any, float]:
-        request = {"id": token, "method": "tools/call", "params": {**call, "_meta": {"progressToken": token}}}
+        request = {
+            "id": token,
+            "method": "tools/call",
+            "params": {**call, "_meta": {"progressToken": token}},
+        }
         began = time.monotonic()
         answer = server.request(completed(request, revision), _TRY_SECONDS)
         seconds = time.monotonic() - began
@@ -254,13 +310,18 @@ def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[s
         call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
         result, seconds = tried(call, token)
         if isinstance(result, dict):
-            # The first call may have loaded what further ones need, or the machine was busy just then.
+            # The first call may have loaded what further ones need, or the machine was busy just
+            # then.
             is_slow = "slow" not in found and seconds >= _SLOW_SECONDS
             if is_slow and tried(call, f"{token}-again")[1] >= _SLOW_SECONDS:
                 found["slow"] = call
             if not result.get("isError"):
                 found.setdefault("call", call)
-            params = [message.get("params") for message in messages(server.conversation.events) if "method" in message]
+            params = [
+                message.get("params")
+                for message in messages(server.conversation.events)
+                if "method" in message
+            ]
             if any(isinstance(one, dict) and one.get("progressToken") == token for one in params):
                 found.setdefault("progress", call)
         if server.conversation.ended or {"slow", "call", "progress"} <= set(found):

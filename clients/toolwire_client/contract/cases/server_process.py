@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .costs import TimedCall
 
 _MARK = "TOOLWIRE_CONTRACT"
-"""The environment variable that marks all descendants of a server, even outside its process group."""
+"""The environment variable that marks all descendants of a server, even outside its process group.
+"""
 
 _LAST_SECONDS = 2.0  # how long a descendant may outlive the server before it counts as orphaned
 
@@ -37,7 +38,8 @@ _PATIENCE_SECONDS = 0.5
 
 
 class ServerUnderTest:
-    """Starts *command* and exchanges messages with it. Waits end when the server ends or floods its output.
+    """Starts *command* and exchanges messages with it. Waits end when the server ends or floods its
+    output.
 
     Its calls are added to *calls*.
 
@@ -120,10 +122,15 @@ class ServerUnderTest:
         return status
 
     def left_behind(self) -> list[str] | None:
-        """Return the orphaned descendants of the server, in words; `None` where they cannot be found."""
+        """Return the orphaned descendants of the server, in words; `None` where they cannot be
+        found.
+        """
         if not os.path.isdir("/proc/self"):
             return None
-        commands = {pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace") for pid in self._orphans()}
+        commands = {
+            pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
+            for pid in self._orphans()
+        }
         return [f"{command.strip()[:200]} ({pid})" for pid, command in commands.items()]
 
     def last_words(self) -> str:
@@ -149,8 +156,16 @@ class ServerUnderTest:
     def _descendants(self) -> list[int]:
         """The running processes, except the server itself, whose environment has the mark."""
         wanted = f"{_MARK}={self._mark}".encode()
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc/self") else []
-        return [pid for pid in pids if pid != self._process.pid and wanted in _read(pid, "environ").split(b"\0")]
+        pids = (
+            [int(name) for name in os.listdir("/proc") if name.isdigit()]
+            if os.path.isdir("/proc/self")
+            else []
+        )
+        return [
+            pid
+            for pid in pids
+            if pid != self._process.pid and wanted in _read(pid, "environ").split(b"\0")
+        ]
 
     def _on_data(self, data: bytes) -> None:
         with self._changed:

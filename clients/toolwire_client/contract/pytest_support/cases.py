@@ -1,4 +1,6 @@
-"""The contract cases as tests of pytest, one for each case, with its id. pytest is imported when they are asked for."""
+"""The contract cases as tests of pytest, one for each case, with its id. pytest is imported when
+they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +52,17 @@ def contract_cases(
     cwd: str | os.PathLike[str] | None = None,
     timeout_seconds: float = 10.0,
 ) -> Callable[..., None]:
-    """Return a test function, to be bound to a name in a module, that tests the server which *command* starts:
+    """Return a test function, to be bound to a name in a module, that tests the server which
+    *command* starts:
 
         test_contract = contract_cases(["toolwire", "serve", "my_tools.py"])
 
-    It is as many tests as there are cases whose ids match a pattern in *only* (by default all) and none in *skip*, and
-    two more with *fuzzing*. Those that are selected are played together when the first of them runs. A test fails if a
-    case of this *severity* or a graver one does; others warn (`ContractWarning`), and what is not applicable is
-    skipped. Gaps in the file *baseline* are expected failures. If Hypothesis is not installed, one test fails in place
-    of the two with *fuzzing*, and says how to install it. For all else see `check`.
+    It is as many tests as there are cases whose ids match a pattern in *only* (by default all) and
+    none in *skip*, and two more with *fuzzing*. Those that are selected are played together when
+    the first of them runs. A test fails if a case of this *severity* or a graver one does; others
+    warn (`ContractWarning`), and what is not applicable is skipped. Gaps in the file *baseline* are
+    expected failures. If Hypothesis is not installed, one test fails in place of the two with
+    *fuzzing*, and says how to install it. For all else see `check`.
 
     Raises:
         ValueError: if a pattern matches no case, so that less would be tested than was meant.
@@ -67,9 +71,13 @@ def contract_cases(
     import pytest
 
     for pattern in (*only, *skip):
-        if not any(fnmatchcase(name, pattern) for name in (*(case.id for case in cases()), *FUZZ_IDS)):
+        if not any(
+            fnmatchcase(name, pattern) for name in (*(case.id for case in cases()), *FUZZ_IDS)
+        ):
             raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
-    known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
+    known = (
+        baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
+    )
     wanted = {case.id: case for case in chosen(cases(), only, skip)}
     no_fuzzing = "" if fuzzing is None else _reason_against_fuzzing()
     fuzz_ids: tuple[str, ...] = ()
@@ -96,12 +104,18 @@ def contract_cases(
     def test(contract_case: str, request: pytest.FixtureRequest) -> None:
         if contract_case == _NO_FUZZING:
             pytest.fail(no_fuzzing, pytrace=False)
-        items: list[Any] = [item for item in request.session.items if getattr(item, "function", None) is test]
+        items: list[Any] = [
+            item for item in request.session.items if getattr(item, "function", None) is test
+        ]
         selected = frozenset(item.callspec.params["contract_case"] for item in items)
         report = played(selected)
         if isinstance(report, Exception):
             pytest.fail(str(report), pytrace=False)
-        _settle([verdict for verdict in report.verdicts if _is_on(verdict, contract_case, selected)], report, severity)
+        _settle(
+            [verdict for verdict in report.verdicts if _is_on(verdict, contract_case, selected)],
+            report,
+            severity,
+        )
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
@@ -119,7 +133,9 @@ def _reason_against_fuzzing() -> str:
 
 
 def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
-    """Whether *verdict* is on this *case*, or fails although it was not selected: the server does not answer."""
+    """Whether *verdict* is on this *case*, or fails although it was not selected: the server does
+    not answer.
+    """
     if verdict.case.startswith("fuzz/"):
         return verdict.case.startswith(f"{case}/")
     return verdict.case == case or (verdict.case not in selected and is_bad(verdict))
@@ -139,7 +155,10 @@ def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
     if gaps:
         pytest.xfail(gaps[0])
     if all(verdict.outcome == "not applicable" for verdict in verdicts):
-        pytest.skip("; ".join(dict.fromkeys(verdict.reason for verdict in verdicts)) or "there is nothing to try it on")
+        pytest.skip(
+            "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts))
+            or "there is nothing to try it on"
+        )
 
 
 def _text(verdict: Verdict) -> str:

@@ -1,4 +1,6 @@
-"""Compare a server's tools with a snapshot in its repository, so that a breaking change fails a test."""
+"""Compare a server's tools with a snapshot in its repository, so that a breaking change fails a
+test.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _SEMVER = {
 
 
 class SnapshotMismatch(AssertionError):
-    """The tools of a server are not those of its snapshot. `changes` has what is different, the worst first."""
+    """The tools of a server are not those of its snapshot. `changes` has what is different, the
+    worst first.
+    """
 
     def __init__(self, sentence: str, changes: Sequence[Change] = ()) -> None:
         super().__init__(sentence)
@@ -44,11 +48,12 @@ def assert_tools_unchanged(
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Do nothing if the tools of *server* are those that the file at *path* holds; with *update* write them there.
+    """Do nothing if the tools of *server* are those that the file at *path* holds; with *update*
+    write them there.
 
-    *server* is the command that starts it, or one in this process such as `toolwire.Server`. *env* is the whole
-    environment of what is started, by default ours. The file is what `toolwire list --json` prints, so `toolwire diff`
-    reads it.
+    *server* is the command that starts it, or one in this process such as `toolwire.Server`. *env*
+    is the whole environment of what is started, by default ours. The file is what
+    `toolwire list --json` prints, so `toolwire diff` reads it.
 
     Raises:
         SnapshotMismatch: if something changed, or there is no such file.
@@ -61,13 +66,17 @@ def assert_tools_unchanged(
         text = json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
         file.write_text(text, encoding="utf-8")
     elif not file.exists():
-        raise SnapshotMismatch(f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools")
+        raise SnapshotMismatch(
+            f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools"
+        )
     else:
         _compare(_read(file), tools, file)
 
 
 def _tools(
-    server: Sequence[str] | InProcess, env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None
+    server: Sequence[str] | InProcess,
+    env: Mapping[str, str] | None,
+    cwd: str | os.PathLike[str] | None,
 ) -> list[Any]:
     __tracebackhide__ = True
     try:
@@ -83,7 +92,9 @@ def _read(file: Path) -> list[Any]:
         tools = json.loads(file.read_text(encoding="utf-8"))["tools"]
         if isinstance(tools, list):
             return tools
-    raise SnapshotMismatch(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
+    raise SnapshotMismatch(
+        f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew'
+    )
 
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
@@ -93,10 +104,17 @@ def _compare(old: list[Any], new: list[Any], file: Path) -> None:
     try:
         changes = between(old, new)
     except BadList as error:
-        raise SnapshotMismatch(f"the tools cannot be compared with those in {file}: {error}") from None
+        raise SnapshotMismatch(
+            f"the tools cannot be compared with those in {file}: {error}"
+        ) from None
     if changes:
-        lines = [f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}", *map(_line, changes)]
-        raise SnapshotMismatch("\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes)
+        lines = [
+            f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}",
+            *map(_line, changes),
+        ]
+        raise SnapshotMismatch(
+            "\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes
+        )
 
 
 def _line(change: Change) -> str:

@@ -6,9 +6,10 @@
     @given(valid_values({"type": "array", "items": {"type": "integer"}}))
     def test_sorting(items): ...
 
-The schemas are JSON Schema 2020-12 and draft-07, as tools use them. Where the schema allows it, values are nasty: huge
-integers, -0.0, text from right to left, a member named `__proto__`. Words such as `not` and `if` only filter what is
-made: Hypothesis raises `Unsatisfiable` for a schema that accepts hardly any of it.
+The schemas are JSON Schema 2020-12 and draft-07, as tools use them. Where the schema allows it,
+values are nasty: huge integers, -0.0, text from right to left, a member named `__proto__`. Words
+such as `not` and `if` only filter what is made: Hypothesis raises `Unsatisfiable` for a schema that
+accepts hardly any of it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def valid_values(schema: Schema) -> SearchStrategy[Any]:
     """Return a strategy for values that fit *schema*, including common formats.
 
     Raises:
-        NoValues: if it has something that values are not made for, such as a pattern that Python and JavaScript read
-            differently, or only accepts values that are nested very deeply.
+        NoValues: if it has something that values are not made for, such as a pattern that Python
+            and JavaScript read differently, or only accepts values that are nested very deeply.
     """
     return Maker(ValueJudge(schema)).values()
 

@@ -1,4 +1,6 @@
-"""A whole schema: where its references lead, which dialect it is written in, and what in it is not supported."""
+"""A whole schema: where its references lead, which dialect it is written in, and what in it is not
+supported.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,17 @@ class NoValues(CannotJudge):
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
 _MAX_LENGTH = 1_000_000
 _MAX_PARTS = 500  # values of 1,000 optional members or alternatives take more than a minute
-_MAX_STEPS = 100 * MAX_STEPS  # all that is done with a schema's values together. Ordinary ones take a hundredth of it
+_MAX_STEPS = (
+    100 * MAX_STEPS
+)  # all that is done with a schema's values together. Ordinary ones take a hundredth of it
 _LONG_TEXT = 500  # Hypothesis searches texts of this length for a pattern
 
 
 class ValueJudge:
     """Judges values by *schema* and its parts, within one budget of steps for all of them.
 
-    Without `$schema` it is read as 2020-12, as MCP has it, or as draft-07 if its words are only known there.
+    Without `$schema` it is read as 2020-12, as MCP has it, or as draft-07 if its words are only
+    known there.
 
     Raises:
         NoValues: if it is no valid schema, or has a word that values are not made for.
@@ -60,7 +65,9 @@ class ValueJudge:
                 raise NoValues(where, why)
             # A multiple for validators that divide exactly and for those that divide in binary.
             self._judges = [
-                SchemaValidator(schema, dialect=self._dialect, checks=False, exact_multiples=is_exact)
+                SchemaValidator(
+                    schema, dialect=self._dialect, checks=False, exact_multiples=is_exact
+                )
                 for is_exact in (True, False)
             ]
             self.errors(None)
@@ -68,7 +75,10 @@ class ValueJudge:
             raise
         except CannotJudge as error:
             raise NoValues("schema", str(error)) from None
-        except (RecursionError, TypeError):  # a word that its draft does not know may have any value
+        except (
+            RecursionError,
+            TypeError,
+        ):  # a word that its draft does not know may have any value
             raise NoValues("", "it is nested too deeply, or malformed") from None
 
     def is_valid(self, schema: Schema, value: Any) -> bool:
@@ -92,9 +102,15 @@ class ValueJudge:
         if len(json.dumps(self.root)) > _MAX_LENGTH:
             yield "", f"no values are made of more than {_MAX_LENGTH:,} characters of schema"
         for fault in faults_of_schema(self.root, dialect=self._dialect):
-            yield ".".join(map(str, fault.absolute_path)), f"this is not a valid schema: {fault.message[:200]}"
+            yield (
+                ".".join(map(str, fault.absolute_path)),
+                f"this is not a valid schema: {fault.message[:200]}",
+            )
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
-            if any(len(schema.get(word, ())) > _MAX_PARTS for word in ("properties", "anyOf", "oneOf", "allOf")):
+            if any(
+                len(schema.get(word, ())) > _MAX_PARTS
+                for word in ("properties", "anyOf", "oneOf", "allOf")
+            ):
                 yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"
             if "$id" in schema and schema is not self.root:
                 yield f"{where}.$id", "references from here on lead elsewhere"
@@ -105,7 +121,10 @@ class ValueJudge:
                 if found := problem(pattern):
                     yield f"{where}: the pattern {pattern}", found
                 elif not is_cheap(pattern, _LONG_TEXT):
-                    yield f"{where}: the pattern {pattern}", "it takes too long to search a text for it"
+                    yield (
+                        f"{where}: the pattern {pattern}",
+                        "it takes too long to search a text for it",
+                    )
             try:
                 is_schema = isinstance(target(self.root, schema.get("$ref", "#")), dict | bool)
             except (LookupError, ValueError):
@@ -113,7 +132,10 @@ class ValueJudge:
             if not is_schema:
                 yield (
                     f"{where}.$ref",
-                    f"{schema['$ref']} leads out of the schema, or to no schema; only #/… is followed",
+                    (
+                        f"{schema['$ref']} leads out of the schema, or to no schema; only #/… is"
+                        " followed"
+                    ),
                 )
 
 

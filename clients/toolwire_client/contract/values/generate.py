@@ -1,9 +1,10 @@
 """Values that fit a schema: made from its structural words, and kept if the validator accepts them.
 
-Strategy. At each place, references, `allOf` and one branch of each choice are collected into a list of plain schemas.
-A value is made within their bounds for types, sizes, members and items. All other words (`not`, `if`, a second branch
-of `oneOf`, …) only filter: a value that does not fit is made again, a few times. `has_value` follows required members
-and items, so that an optional part of a recursive schema is made only where the depth left is enough for it.
+Strategy. At each place, references, `allOf` and one branch of each choice are collected into a list
+of plain schemas. A value is made within their bounds for types, sizes, members and items. All other
+words (`not`, `if`, a second branch of `oneOf`, …) only filter: a value that does not fit is made
+again, a few times. `has_value` follows required members and items, so that an optional part of a
+recursive schema is made only where the depth left is enough for it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 _KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 _MAX_DEPTH = 16
-_MORE_LEVELS = 3  # than the smallest value has: enough to reach what is optional, and trees stay small
+_MORE_LEVELS = (
+    3  # than the smallest value has: enough to reach what is optional, and trees stay small
+)
 _MORE_ITEMS = 3
 _MORE_MEMBERS = 2
 _TRIES = 8
@@ -50,7 +53,9 @@ class Maker:
         self.document = document
         self._known: dict[tuple[int, int], bool] = {}
         try:
-            least = next((depth for depth in range(_MAX_DEPTH) if self.has_value(document.root, depth)), None)
+            least = next(
+                (depth for depth in range(_MAX_DEPTH) if self.has_value(document.root, depth)), None
+            )
         except RecursionError:
             raise NoValues("", "it is nested too deeply") from None
         if least is None:
@@ -72,13 +77,17 @@ class Maker:
         return reject()
 
     def has_value(self, schema: Schema, depth: int) -> bool:
-        """Whether a value nested at most *depth* levels deep may fit *schema*, as far as its structural words say."""
+        """Whether a value nested at most *depth* levels deep may fit *schema*, as far as its
+        structural words say.
+        """
         if isinstance(schema, bool):
             return schema and depth >= 0
         key = (id(schema), depth)
         if key not in self._known:
             self.document.steps.spend()
-            self._known[key] = False  # while it is looked for: a schema that refers to itself alone has no value
+            self._known[key] = (
+                False  # while it is looked for: a schema that refers to itself alone has no value
+            )
             self._known[key] = depth >= 0 and self._has_value(schema, depth)
         return self._known[key]
 
@@ -89,7 +98,10 @@ class Maker:
                 return fits
         return (
             all(self.has_value(each, depth) for each in schema.get("allOf", ()))
-            and all(any(self.has_value(each, depth) for each in branches) for branches in choices(schema))
+            and all(
+                any(self.has_value(each, depth) for each in branches)
+                for branches in choices(schema)
+            )
             and ("enum" in schema or "const" in schema or bool(self._kinds([schema], depth)))
         )
 
@@ -99,12 +111,20 @@ class Maker:
             kind
             for kind in _KINDS
             if all(kind in _types(part) for part in parts)
-            and (kind != "array" or _bound(max, parts, "minItems", 0) <= self._capacity(parts, depth))
-            and (kind != "object" or all(self._can_have(name, parts, depth) for name in names_in(parts, "required")))
+            and (
+                kind != "array" or _bound(max, parts, "minItems", 0) <= self._capacity(parts, depth)
+            )
+            and (
+                kind != "object"
+                or all(self._can_have(name, parts, depth) for name in names_in(parts, "required"))
+            )
         ]
 
-    def parts(self, schemas: Iterable[Schema], chosen: Callable[[dict[str, Any]], Iterable[Schema]]) -> Parts | None:
-        """Return the plain schemas that apply to a value to which *schemas* apply; `None` if one is `false`.
+    def parts(
+        self, schemas: Iterable[Schema], chosen: Callable[[dict[str, Any]], Iterable[Schema]]
+    ) -> Parts | None:
+        """Return the plain schemas that apply to a value to which *schemas* apply; `None` if one is
+        `false`.
 
         *chosen* returns the branches of a schema that apply.
         """
@@ -129,10 +149,16 @@ class Maker:
             possible = [branch for branch in branches if self.has_value(branch, depth)]
             yield draw(st.sampled_from(possible or [False]))
         if "if" in schema:
-            yield from draw(st.sampled_from(((schema["if"], schema.get("then", True)), (schema.get("else", True),))))
+            yield from draw(
+                st.sampled_from(
+                    ((schema["if"], schema.get("then", True)), (schema.get("else", True),))
+                )
+            )
 
     def _made(self, draw: DrawFn, parts: Parts, kinds: list[str], depth: int) -> Any:
-        listed = [[part["const"]] for part in parts if "const" in part] + [p["enum"] for p in parts if "enum" in p]
+        listed = [[part["const"]] for part in parts if "const" in part] + [
+            p["enum"] for p in parts if "enum" in p
+        ]
         if listed:
             return deepcopy(draw(st.sampled_from(min(listed, key=len))))  # it is the schema's own
         match draw(st.sampled_from(kinds)):
@@ -157,34 +183,61 @@ class Maker:
         return math.inf
 
     def _array(self, draw: DrawFn, parts: Parts, depth: int) -> list[Any]:
-        counts = [(part["contains"], int(part.get("minContains", 1))) for part in parts if "contains" in part]
+        counts = [
+            (part["contains"], int(part.get("minContains", 1)))
+            for part in parts
+            if "contains" in part
+        ]
         wanted = [schema for schema, count in counts for _ in range(count)]
         least = max(int(_bound(max, parts, "minItems", 0)), len(wanted))
-        most = min(_bound(min, parts, "maxItems", math.inf), self._capacity(parts, depth), least + _MORE_ITEMS)
+        most = min(
+            _bound(min, parts, "maxItems", math.inf),
+            self._capacity(parts, depth),
+            least + _MORE_ITEMS,
+        )
         if least > most:
             return reject()
         size = draw(st.integers(least, int(most)))
-        items = [self.value(draw, item(n, parts) + tuple(wanted[n : n + 1]), depth - 1) for n in range(size)]
+        items = [
+            self.value(draw, item(n, parts) + tuple(wanted[n : n + 1]), depth - 1)
+            for n in range(size)
+        ]
         if any(part.get("uniqueItems") for part in parts):
             items = list({identity(item): item for item in items}.values())
         return items
 
     def _can_have(self, name: str, parts: Parts, depth: int) -> bool:
         return all(self.has_value(schema, depth - 1) for schema in member(name, parts)) and all(
-            self.document.is_valid(part["propertyNames"], name) for part in parts if "propertyNames" in part
+            self.document.is_valid(part["propertyNames"], name)
+            for part in parts
+            if "propertyNames" in part
         )
 
     def _object(self, draw: DrawFn, parts: Parts, depth: int) -> dict[str, Any]:
         least = int(_bound(max, parts, "minProperties", 0))
         most = _bound(min, parts, "maxProperties", math.inf)
         names = names_in(parts, "required")
-        optional = [name for name in known_names(parts) if name not in names and self._can_have(name, parts, depth)]
-        some = st.lists(st.sampled_from(optional), unique=True, max_size=_MAX_OPTIONAL) if optional else st.just([])
+        optional = [
+            name
+            for name in known_names(parts)
+            if name not in names and self._can_have(name, parts, depth)
+        ]
+        some = (
+            st.lists(st.sampled_from(optional), unique=True, max_size=_MAX_OPTIONAL)
+            if optional
+            else st.just([])
+        )
         more = draw(some)
-        if any("patternProperties" in part for part in parts) or self._can_have(_UNDECLARED, parts, depth):
+        if any("patternProperties" in part for part in parts) or self._can_have(
+            _UNDECLARED, parts, depth
+        ):
             missing = max(least - len(names) - len(more), 0)
             count = missing * 2 + draw(st.sampled_from((0, 0, 0, 1, _MORE_MEMBERS)))
-            more += [name for _ in range(count) if self._can_have(name := self._name(draw, parts), parts, depth)]
+            more += [
+                name
+                for _ in range(count)
+                if self._can_have(name := self._name(draw, parts), parts, depth)
+            ]
         for name in more:
             if name not in names and len(names) < most:
                 names.append(name)
@@ -193,7 +246,9 @@ class Maker:
 
     def _name(self, draw: DrawFn, parts: Parts) -> str:
         patterns = [pattern for part in parts for pattern in part.get("patternProperties", ())]
-        some = st.one_of(st.sampled_from(scalars.NAMES), st.text(max_size=6), *map(scalars.matching, patterns))
+        some = st.one_of(
+            st.sampled_from(scalars.NAMES), st.text(max_size=6), *map(scalars.matching, patterns)
+        )
         return str(draw(some))
 
 
@@ -215,12 +270,19 @@ def choices(schema: dict[str, Any]) -> list[list[Schema]]:
 
 def names_in(parts: Iterable[dict[str, Any]], *words: str) -> list[str]:
     """Return the names that *parts* list by these *words*, or have as their keys."""
-    return list(dict.fromkeys(name for word in words for part in parts for name in part.get(word, ())))
+    return list(
+        dict.fromkeys(name for word in words for part in parts for name in part.get(word, ()))
+    )
 
 
 def known_names(parts: Parts) -> list[str]:
     """Return the names of members that *parts* name, apart from required ones."""
-    needed = [name for part in parts for names in part.get("dependentRequired", {}).values() for name in names]
+    needed = [
+        name
+        for part in parts
+        for names in part.get("dependentRequired", {}).values()
+        for name in names
+    ]
     named = names_in(parts, "properties", "dependentRequired", "dependentSchemas", "dependencies")
     return list(dict.fromkeys([*named, *needed]))
 
@@ -233,13 +295,18 @@ def member(name: str, parts: Iterable[dict[str, Any]]) -> Schemas:
 def _member(name: str, part: dict[str, Any]) -> list[Schema]:
     properties, patterns = part.get("properties", {}), part.get("patternProperties", {})
     found = [properties[name]] if name in properties else []
-    found += [schema for pattern, schema in patterns.items() if search(pattern, name, Budget().spend)]
+    found += [
+        schema for pattern, schema in patterns.items() if search(pattern, name, Budget().spend)
+    ]
     return found or [part.get("additionalProperties", True)]
 
 
 def item(index: int, parts: Iterable[dict[str, Any]]) -> Schemas:
     """Return the schemas that the item at *index* must fit."""
-    return tuple(prefix[index] if index < len(prefix) else rest for prefix, rest in map(prefix_and_rest, parts))
+    return tuple(
+        prefix[index] if index < len(prefix) else rest
+        for prefix, rest in map(prefix_and_rest, parts)
+    )
 
 
 def prefix_and_rest(part: dict[str, Any]) -> tuple[list[Schema], Schema]:

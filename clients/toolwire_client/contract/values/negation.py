@@ -1,8 +1,8 @@
 """Values that break a schema: a valid value with one change, if the validator refuses it then.
 
-Strategy. A place in the value is drawn, and a change of what is there: a value of another type, one item or member
-more or less, or a value just outside a bound of the schemas for that place. The validator decides whether the changed
-value is invalid.
+Strategy. A place in the value is drawn, and a change of what is there: a value of another type, one
+item or member more or less, or a value just outside a bound of the schemas for that place. The
+validator decides whether the changed value is invalid.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _MAX_PLACES = 100
 _MAX_LEVELS = 4
 _TRIES = 8
-_MAX_COUNT = 1000  # values with more items or members than this are not made, only to have one too many
+_MAX_COUNT = (
+    1000  # values with more items or members than this are not made, only to have one too many
+)
 _UNKNOWN = ("unknown", "__proto__", "", "x" * 300, "1", "A", "a-b", "é")
 
 
@@ -62,7 +64,9 @@ def _broken(draw: DrawFn, maker: Maker, within: Schema) -> Any:
             inner = inner[step]
             schemas = member(step, parts) if isinstance(step, str) else item(step, parts)
             parts = maker.parts(schemas, _every_branch) or []
-        changed = _changed(value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts))))))
+        changed = _changed(
+            value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts)))))
+        )
         if maker.document.is_valid(within, changed) and _is_broken(maker.document.errors(changed)):
             return deepcopy(changed)  # parts of it are the schema's own
     return reject()
@@ -70,14 +74,36 @@ def _broken(draw: DrawFn, maker: Maker, within: Schema) -> Any:
 
 def _is_broken(errors: list[Any]) -> bool:
     return any(
-        error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance) for error in errors
+        error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance)
+        for error in errors
     )
 
 
 _ACCEPTING = frozenset(
     (
-        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "format"),
-        *("$schema", "$id", "$ref", "$defs", "definitions", "properties", "items", "prefixItems", "allOf", "anyOf"),
+        *(
+            "title",
+            "description",
+            "default",
+            "examples",
+            "deprecated",
+            "readOnly",
+            "writeOnly",
+            "$comment",
+            "format",
+        ),
+        *(
+            "$schema",
+            "$id",
+            "$ref",
+            "$defs",
+            "definitions",
+            "properties",
+            "items",
+            "prefixItems",
+            "allOf",
+            "anyOf",
+        ),
     )
 )
 """Words that refuse no value themselves."""
@@ -85,11 +111,16 @@ _ACCEPTING = frozenset(
 
 def _refuses(part: dict[str, Any]) -> bool:
     values = [part[word] for word in part if word not in _ACCEPTING]
-    return any(value is not True and value not in ({}, []) for value in values) or "uniqueItems" in part
+    return (
+        any(value is not True and value not in ({}, []) for value in values)
+        or "uniqueItems" in part
+    )
 
 
 def _every_branch(schema: dict[str, Any]) -> Iterator[Schema]:
-    """What *schema* applies to the same value, under any condition; also what it forbids, for its bounds."""
+    """What *schema* applies to the same value, under any condition; also what it forbids, for its
+    bounds.
+    """
     yield from (schema[word] for word in ("not", "if", "then", "else") if word in schema)
     yield from (branch for word in ("anyOf", "oneOf") for branch in schema.get(word, ()))
     yield from schema.get("dependentSchemas", {}).values()
@@ -97,7 +128,13 @@ def _every_branch(schema: dict[str, Any]) -> Iterator[Schema]:
 
 def _places(value: Any, levels: int) -> Iterator[Place]:
     yield ()
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, inner in inside if levels else ():
         yield from ((step, *place) for place in _places(inner, levels - 1))
 
@@ -112,8 +149,16 @@ def _changed(value: Any, place: Place, new: Any) -> Any:
 
 
 def _changes(value: Any, parts: Parts) -> list[list[Any]]:
-    """What can take the place of *value*, to which *parts* apply, in groups that are equally likely."""
-    near = [new for part in parts for word, bound in part.items() if word in _NEAR for new in _NEAR[word](bound)]
+    """What can take the place of *value*, to which *parts* apply, in groups that are equally
+    likely.
+    """
+    near = [
+        new
+        for part in parts
+        for word, bound in part.items()
+        if word in _NEAR
+        for new in _NEAR[word](bound)
+    ]
     containers = [*_similar({}, parts), *_similar([], parts)]
     return [group for group in (LOOKALIKES, _similar(value, parts), near, containers) if group]
 
@@ -126,11 +171,18 @@ def _similar(value: Any, parts: Parts) -> list[Any]:
         case int() | float() if abs(value) < 2**53:
             found = [value + 0.5]
         case list():
-            found = [value[:index] + value[index + 1 :] for index in range(len(value[:_MAX_PLACES]))]
+            found = [
+                value[:index] + value[index + 1 :] for index in range(len(value[:_MAX_PLACES]))
+            ]
             found += [[*value, item] for item in (*value[:_MAX_PLACES], None, "0")]
-            found += [(value + [None] * size)[:size] for size in _sizes(parts, "minItems", "maxItems")]
+            found += [
+                (value + [None] * size)[:size] for size in _sizes(parts, "minItems", "maxItems")
+            ]
         case dict():
-            found = [{name: value[name] for name in value if name != gone} for gone in list(value)[:_MAX_PLACES]]
+            found = [
+                {name: value[name] for name in value if name != gone}
+                for gone in list(value)[:_MAX_PLACES]
+            ]
             new = [name for name in (*_UNKNOWN, *known_names(parts)) if name not in value]
             found += [{**value, name: inner} for name in new for inner in (None, "0")]
             for size in _sizes(parts, "minProperties", "maxProperties"):
@@ -142,7 +194,9 @@ def _similar(value: Any, parts: Parts) -> list[Any]:
 def _sizes(parts: Parts, least: str, most: str) -> list[int]:
     """The sizes that are just outside the bounds of *parts*."""
     too_small = [int(part[least]) - 1 for part in parts if part.get(least)]
-    return too_small + [int(part[most]) + 1 for part in parts if part.get(most, _MAX_COUNT) < _MAX_COUNT]
+    return too_small + [
+        int(part[most]) + 1 for part in parts if part.get(most, _MAX_COUNT) < _MAX_COUNT
+    ]
 
 
 def _beyond(bound: float, sign: int) -> list[float]:

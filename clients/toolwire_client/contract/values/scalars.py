@@ -1,4 +1,5 @@
-"""Nasty values, and strategies for numbers within bounds and for strings of a length, a pattern and a format.
+"""Nasty values, and strategies for numbers within bounds and for strings of a length, a pattern and
+a format.
 
 Bounds of numbers are exact fractions; the validator checks what floats make of them.
 """
@@ -23,9 +24,16 @@ if TYPE_CHECKING:
 
 # Values that programs stumble over, for wherever a schema allows them; the simplest first.
 
-# The edges of 32 and 64 bits, of what a double holds exactly (2^53), and what only exact arithmetic holds.
+# The edges of 32 and 64 bits, of what a double holds exactly (2^53), and what only exact arithmetic
+# holds.
 _EDGES = (2**31, 2**32, 2**53, 2**63, 2**64, 10**30)
-INTEGERS = (0, 1, -1, *(edge + more for edge in _EDGES for more in (-1, 0, 1)), *(-edge for edge in _EDGES))
+INTEGERS = (
+    0,
+    1,
+    -1,
+    *(edge + more for edge in _EDGES for more in (-1, 0, 1)),
+    *(-edge for edge in _EDGES),
+)
 INTEGRAL_FLOATS = (0.0, -0.0, 1.0, 1e16, 1e23, 1e308, -1e308)
 FRACTIONS = (0.5, -0.5, 0.1, 0.1 + 0.2, 3.141592653589793, 1e-7, 5e-324, -2.2250738585072014e-308)
 
@@ -33,16 +41,53 @@ STRINGS = (
     *("", " ", "0", "1.0", "true", "null", "[]", '"', "\\", "-h", "x" * 10_000),
     *("'; DROP TABLE tools; --", "$(true) `true` %s {0} ${x} {{x}}", "../../etc/passwd"),
     *("a\nb\r\nc", "a\tb\x00c\x1b[31md\x7f", "\u2028\u2029\u0085", "\ufeffa"),
-    *("é", "e\u0301", "a" + "\u0301" * 40),  # the first two are the same, in one and in two code points
+    *(
+        "é",
+        "e\u0301",
+        "a" + "\u0301" * 40,
+    ),  # the first two are the same, in one and in two code points
     *("𝒳", "𝒳" * 3_000, "👩‍👩‍👧‍👦", "\U0010ffff\ufffe", "\u05e9\u05dc\u05d5\u05dd \u202eabc"),
     "İıſß",  # these change length or meaning with their case
 )
 
 # Taken for a value of another type where types are lax.
-LOOKALIKES = [None, False, True, 0, 1, 1.5, "", "0", "1", "-1", "1.5", "1e3", " 1", "true", "false", "null", "[]", "{}"]
+LOOKALIKES = [
+    None,
+    False,
+    True,
+    0,
+    1,
+    1.5,
+    "",
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "1e3",
+    " 1",
+    "true",
+    "false",
+    "null",
+    "[]",
+    "{}",
+]
 
 NAMES = (
-    *("x", "", "__proto__", "constructor", "toString", "__class__", "self", "a b", "a.b", "$ref", "/", "1", "é"),
+    *(
+        "x",
+        "",
+        "__proto__",
+        "constructor",
+        "toString",
+        "__class__",
+        "self",
+        "a b",
+        "a.b",
+        "$ref",
+        "/",
+        "1",
+        "é",
+    ),
     *("e\u0301", "𝒳", "a\nb", "n" * 300),
 )
 
@@ -52,7 +97,9 @@ _MANY_STEPS = 10**6  # validators that divide in binary recognize this many mult
 
 
 def numbers(parts: Parts, *, is_integer: bool) -> st.SearchStrategy[int | float]:
-    """Return a strategy for numbers within the bounds of *parts*; most that need not be integers are fractions."""
+    """Return a strategy for numbers within the bounds of *parts*; most that need not be integers
+    are fractions.
+    """
     low = max(_bounds(parts, "minimum", "exclusiveMinimum"), default=None)
     high = min(_bounds(parts, "maximum", "exclusiveMaximum"), default=None)
     steps = [_exact(part["multipleOf"]) for part in parts if "multipleOf" in part]
@@ -81,18 +128,25 @@ def _fractions(low: Fraction | None, high: Fraction | None) -> st.SearchStrategy
         most = largest if high is None else float(high)
     except OverflowError:  # only integers are so large
         return st.nothing()
-    return _with_edges(st.floats(least, most), FRACTIONS, low, high) if least <= most else st.nothing()
+    return (
+        _with_edges(st.floats(least, most), FRACTIONS, low, high) if least <= most else st.nothing()
+    )
 
 
 def _with_edges(
-    plain: st.SearchStrategy[Any], edges: Sequence[float], low: Fraction | None, high: Fraction | None
+    plain: st.SearchStrategy[Any],
+    edges: Sequence[float],
+    low: Fraction | None,
+    high: Fraction | None,
 ) -> st.SearchStrategy[int | float]:
     found = [n for n in edges if (low is None or low <= n) and (high is None or n <= high)]
     return st.one_of(plain, st.sampled_from(found)) if found else plain
 
 
 def _bounds(parts: Parts, *words: str) -> list[Fraction]:
-    """The bounds both as written and as floats, since readers differ. Whether one is excluded is left to a filter."""
+    """The bounds both as written and as floats, since readers differ. Whether one is excluded is
+    left to a filter.
+    """
     found = [part[word] for part in parts for word in words if word in part]
     return [*map(_exact, found), *map(Fraction, found)]
 
@@ -104,7 +158,8 @@ def _exact(number: float) -> Fraction:
 
 # --- strings ---
 
-# All hosts are of the domain that is reserved for examples: a tool that connects to one of them reaches no host.
+# All hosts are of the domain that is reserved for examples: a tool that connects to one of them
+# reaches no host.
 _LABEL = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 _HOST = st.lists(_LABEL, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
 _PATH = st.lists(st.text("abcXYZ019-._~", max_size=5), max_size=3).map("/".join)
@@ -127,7 +182,8 @@ FORMATS: dict[str, st.SearchStrategy[str]] = {
 }
 _LONG = 100  # a longer string is made by repeating a shorter one
 
-# One piece repeated any number of times, as in most patterns of tools: it is repeated as the lengths demand.
+# One piece repeated any number of times, as in most patterns of tools: it is repeated as the
+# lengths demand.
 _REPEATED = re.compile(r"\^(\[(?:\\.|[^\]\\])+\]|\\[dws])([*+])\$")
 _ENDS_OF_LINES = re.compile("[\n\r\u2028\u2029]")
 _MENTIONS_THEM = re.compile(r"\\[nr]|\\u202[89]|[\n\r\u2028\u2029]")
@@ -136,7 +192,9 @@ _CHARACTERS = st.characters(exclude_categories=["Cs"])  # half a character is no
 
 
 def strings(parts: Parts) -> st.SearchStrategy[str]:
-    """Return a strategy for strings with the lengths, the pattern and the format that *parts* demand."""
+    """Return a strategy for strings with the lengths, the pattern and the format that *parts*
+    demand.
+    """
     least = int(max((part["minLength"] for part in parts if "minLength" in part), default=0))
     bounds = [int(part["maxLength"]) for part in parts if "maxLength" in part]
     most = min(bounds, default=None)
@@ -162,26 +220,36 @@ def strings(parts: Parts) -> st.SearchStrategy[str]:
 
 @lru_cache(maxsize=1024)
 def matching(pattern: str, least: int = 0, most: int | None = None) -> st.SearchStrategy[str]:
-    """Return a strategy for strings that match *pattern*, most of them of a length from *least* to *most*."""
+    """Return a strategy for strings that match *pattern*, most of them of a length from *least* to
+    *most*.
+    """
     if found := _REPEATED.fullmatch(pattern):
         piece, sign = found.groups()
         least = max(least, 1 if sign == "+" else 0)
         if most is not None and least > most:
             return st.nothing()
         pattern = f"^{piece}{{{least},{'' if most is None else most}}}$"
-    return st.from_regex(re.compile(pattern, re.ASCII)).map(lambda text: text.removesuffix("\n").ljust(least, "a"))
+    return st.from_regex(re.compile(pattern, re.ASCII)).map(
+        lambda text: text.removesuffix("\n").ljust(least, "a")
+    )
 
 
 def matches_everywhere(pattern: str, text: str) -> bool:
-    """Whether *text* matches *pattern* both in Python and in JavaScript, which also differ on ends of lines."""
+    """Whether *text* matches *pattern* both in Python and in JavaScript, which also differ on ends
+    of lines.
+    """
     if _ENDS_OF_LINES.search(text) and not _MENTIONS_THEM.search(pattern):
         return False
     return all(search(pattern, text, Budget().spend, flags) for flags in _READINGS)
 
 
 def matches_somewhere(pattern: str, text: str) -> bool:
-    """Whether *text* may match *pattern*, in Python or in JavaScript, to which a byte order mark is a space."""
-    return "\ufeff" in text or any(search(pattern, text, Budget().spend, flags) for flags in _READINGS)
+    """Whether *text* may match *pattern*, in Python or in JavaScript, to which a byte order mark is
+    a space.
+    """
+    return "\ufeff" in text or any(
+        search(pattern, text, Budget().spend, flags) for flags in _READINGS
+    )
 
 
 def _texts(least: int, most: int | None) -> st.SearchStrategy[str]:

@@ -1,7 +1,8 @@
 """Anthropic's messages API. No I/O.
 
-It differs from OpenAI's: the system prompt is separate, turns alternate, results of tools are the user's, and every
-request limits the tokens. Thoughts are signed blocks; a reply with tool calls is sent back with them.
+It differs from OpenAI's: the system prompt is separate, turns alternate, results of tools are the
+user's, and every request limits the tokens. Thoughts are signed blocks; a reply with tool calls is
+sent back with them.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _TEXTS = ("text", "thinking", "signature")
 Block = dict[str, Any]
 
 
-# --- what is sent -----------------------------------------------------------------------------------------------------
+# --- what is sent ---------------------------------------------------------------------------------
 
 
 def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
@@ -55,7 +56,9 @@ def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
         if role == "system" and not turns:
             content = content_of(message)
             system.append(
-                content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+                content
+                if isinstance(content, str)
+                else "\n".join(str(part.get("text", "")) for part in content)
             )
             continue
         speaker = "assistant" if role == "assistant" else "user"
@@ -96,11 +99,12 @@ def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block
     }
 
 
-# --- what comes -------------------------------------------------------------------------------------------------------
+# --- what comes -----------------------------------------------------------------------------------
 
 
 class Messages:
-    """The wire format of Anthropic's messages API. An object assembles one reply, from events or one value.
+    """The wire format of Anthropic's messages API. An object assembles one reply, from events or
+    one value.
 
     Raises `StreamFailed` for errors in place of a reply, `ValueError` for violations of the API.
     """
@@ -118,7 +122,10 @@ class Messages:
 
     @staticmethod
     def headers(key: Key | None) -> dict[str, str]:
-        return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
+        return {
+            "anthropic-version": VERSION,
+            **({} if key is None else {"x-api-key": key.reveal()}),
+        }
 
     @staticmethod
     def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
@@ -130,7 +137,9 @@ class Messages:
         }
         if system:
             # Every turn repeats the system prompt and tools; the API caches only what is marked.
-            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+            body["system"] = [
+                {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+            ]
         if request.tools:
             body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
         if request.temperature is not None:
@@ -176,9 +185,14 @@ class Messages:
             raise CutOff
         blocks = [self._finished(index) for index in sorted(self._blocks)]
         # The API refuses arguments that were cut off.
-        blocks_to_echo = [block | {"input": {}} if isinstance(block.get("input"), str) else block for block in blocks]
+        blocks_to_echo = [
+            block | {"input": {}} if isinstance(block.get("input"), str) else block
+            for block in blocks
+        ]
         calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
-        thoughts = [block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")]
+        thoughts = [
+            block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")
+        ]
         return ModelReply(
             text="".join(block.get("text", "") for block in blocks if block.get("type") == "text"),
             tool_calls=calls,

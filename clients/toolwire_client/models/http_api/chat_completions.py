@@ -1,8 +1,8 @@
 """OpenAI's chat completions, and the variants of its imitators. No I/O.
 
-Strategy. Requests are the plainest that all servers take. Replies are read as liberally as servers are known to write:
-a missing index or id, arguments as an object, content in parts, thoughts under three names, an error during a stream,
-usage in the last piece or in every one.
+Strategy. Requests are the plainest that all servers take. Replies are read as liberally as servers
+are known to write: a missing index or id, arguments as an object, content in parts, thoughts under
+three names, an error during a stream, usage in the last piece or in every one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FINISHED = {"function_call": "tool_calls", "max_tokens": "length", "error": "er
 _THOUGHTS = ("reasoning_content", "reasoning")
 
 
-# --- what is sent -----------------------------------------------------------------------------------------------------
+# --- what is sent ---------------------------------------------------------------------------------
 
 
 def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
@@ -45,11 +45,15 @@ def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
     if role == "tool":
         made["tool_call_id"] = message["tool_call_id"]
     if role == "assistant" and (calls := calls_of(message)):
-        made["tool_calls"] = [_call_entry(id, request.names.theirs.get(name, name), text) for id, name, text in calls]
+        made["tool_calls"] = [
+            _call_entry(id, request.names.theirs.get(name, name), text) for id, name, text in calls
+        ]
     return made | (message.get("echo") or {}) if role == "assistant" else made
 
 
-def _response_format(schema: dict[str, Any], form: Preset, messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _response_format(
+    schema: dict[str, Any], form: Preset, messages: list[dict[str, Any]]
+) -> dict[str, Any]:
     if form.formats[0] == "json_schema":
         wanted = {"name": "reply", "schema": schema, "strict": _is_strict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
@@ -65,7 +69,7 @@ def _is_strict(schema: dict[str, Any]) -> bool:
     return not list(about_strict(schema))
 
 
-# --- what comes -------------------------------------------------------------------------------------------------------
+# --- what comes -----------------------------------------------------------------------------------
 
 
 class _Call(msgspec.Struct):
@@ -77,7 +81,9 @@ class _Call(msgspec.Struct):
     more: dict[str, Any] = {}
 
     def goes_on(self, delta: dict[str, Any]) -> bool:
-        """Whether *delta*, at the same index, belongs to this call. Gemini gives all calls 0, others have no ids."""
+        """Whether *delta*, at the same index, belongs to this call. Gemini gives all calls 0,
+        others have no ids.
+        """
         function = _object(delta.get("function"))
         id, name = text_or_empty(delta.get("id")), text_or_empty(function.get("name"))
         if (id and self.id and id != self.id) or (name and self.name and name != self.name):
@@ -93,15 +99,24 @@ class _Call(msgspec.Struct):
             self.arguments = arguments
         elif isinstance(self.arguments, str):
             self.arguments += text_or_empty(arguments)
-        self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
+        self.more |= {
+            name: value
+            for name, value in delta.items()
+            if name not in ("id", "index", "type", "function")
+        }
 
     def as_sent(self) -> dict[str, Any]:
-        written = self.arguments if isinstance(self.arguments, str) else codec.encode(self.arguments).decode()
+        written = (
+            self.arguments
+            if isinstance(self.arguments, str)
+            else codec.encode(self.arguments).decode()
+        )
         return _call_entry(self.id, self.name, written) | self.more
 
 
 class ChatCompletions:
-    """The wire format of OpenAI's chat completions. An object assembles one reply, from events or one value.
+    """The wire format of OpenAI's chat completions. An object assembles one reply, from events or
+    one value.
 
     Raises `StreamFailed` for errors in place of a reply, `ValueError` for violations of the API.
     """
@@ -142,7 +157,10 @@ class ChatCompletions:
         if request.schema is not None:
             body |= _response_format(request.schema, form, body["messages"])
         if request.stream:
-            body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
+            body |= {
+                "stream": True,
+                **({"stream_options": {"include_usage": True}} if form.tells_usage else {}),
+            }
         return body | request.body
 
     def event(self, data: bytes) -> str:
@@ -164,7 +182,9 @@ class ChatCompletions:
         finish_reason = self._finish_reason
         if self._refusal and not text:
             text, finish_reason = "".join(self._refusal), "content_filter"
-        calls = tuple(self._finished(number, call) for number, call in enumerate(self._calls, start=1))
+        calls = tuple(
+            self._finished(number, call) for number, call in enumerate(self._calls, start=1)
+        )
         return ModelReply(
             text=text,
             tool_calls=calls,
@@ -180,7 +200,8 @@ class ChatCompletions:
         if error := value.get("error"):
             raise StreamFailed(error)
         self._count(value.get("usage"))
-        # The last piece may have no choice, or only usage. No request asks for more than one choice.
+        # The last piece may have no choice, or only usage. No request asks for more than one
+        # choice.
         choice = next(map(_object, _list(value.get("choices"))), {})
         if error := choice.get("error"):
             raise StreamFailed(error)
@@ -190,7 +211,9 @@ class ChatCompletions:
         return self._add(_object(choice.get(member)), is_whole=member == "message")
 
     def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
-        self._reasoning.append(next((text_or_empty(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
+        self._reasoning.append(
+            next((text_or_empty(delta[name]) for name in _THOUGHTS if delta.get(name)), "")
+        )
         self._refusal += [refusal] if (refusal := text_or_empty(delta.get("refusal"))) else []
         for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
             self._call(call, place if is_whole else call.get("index", 0))
@@ -230,14 +253,17 @@ class ChatCompletions:
             )
 
     def _finished(self, number: int, call: _Call) -> ToolCall:
-        # Mistral wants nine letters and digits for an id; servers that give none, or one twice, take any.
+        # Mistral wants nine letters and digits for an id; servers that give none, or one twice,
+        # take any.
         is_used = any(call.id == other.id for other in self._calls[: number - 1])
         call.id = f"call{number:05}" if is_used or not call.id else call.id
         name = self._request.names.ours.get(call.name, call.name)
         return ToolCall(id=call.id, name=name, arguments=call.arguments)
 
     def _to_echo(self) -> dict[str, Any]:
-        """Return what the vendor expects back, including unknown members of calls (Gemini: signatures)."""
+        """Return what the vendor expects back, including unknown members of calls (Gemini:
+        signatures).
+        """
         if not any(call.more for call in self._calls):
             return self._echo
         return {**self._echo, "tool_calls": [call.as_sent() for call in self._calls]}

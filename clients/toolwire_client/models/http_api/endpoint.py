@@ -1,7 +1,8 @@
 """One request to one address: bytes out, pieces of a reply in, every failure as a `ModelError`.
 
-Strategy. Failures become `ModelError`s that are raised outside of the `except` block. Exceptions of the HTTP library
-hold the request, and that holds the key: none may be the context of a public error.
+Strategy. Failures become `ModelError`s that are raised outside of the `except` block. Exceptions of
+the HTTP library hold the request, and that holds the key: none may be the context of a public
+error.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers send no c
 class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Time limits in seconds.
 
-    `silence` is the longest wait for the next piece of a reply; the model may think before the first one. `total`
-    limits a whole reply including retries.
+    `silence` is the longest wait for the next piece of a reply; the model may think before the
+    first one. `total` limits a whole reply including retries.
     """
 
     connect: float = 10.0
@@ -61,20 +62,33 @@ class Endpoint:
     """An address that takes requests. *own_headers* may hold *key*, which appears nowhere else."""
 
     def __init__(
-        self, url: str, own_headers: Mapping[str, str], key: Key | None, limits: TimeLimits, proxy: str | None
+        self,
+        url: str,
+        own_headers: Mapping[str, str],
+        key: Key | None,
+        limits: TimeLimits,
+        proxy: str | None,
     ) -> None:
         self._url = url
         self.shown = _shown(url)
-        self._headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
-        self._headers |= {name.lower(): _sendable(name, value) for name, value in own_headers.items()}
+        self._headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream, application/json",
+        }
+        self._headers |= {
+            name.lower(): _sendable(name, value) for name, value in own_headers.items()
+        }
         self._key = key
         self._limits = limits
         self._proxy = proxy
-        # A client and the number of its users. Connections belong to the event loop they are made on.
+        # A client and the number of its users. Connections belong to the event loop they are made
+        # on.
         self._kept: RunVar[tuple[httpx2.AsyncClient, int] | None] = RunVar("kept", None)
 
     async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
-        """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no reply."""
+        """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no
+        reply.
+        """
         import httpx2
 
         failure: ModelError
@@ -86,13 +100,21 @@ class Endpoint:
                 await self._read(response, reader, on_text)
             return self._taken(reader.reply)
         except httpx2.ConnectTimeout:
-            failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._limits.connect:g} seconds")
+            failure = ReplyTimedOut(
+                f"{self.shown} could not be reached within {self._limits.connect:g} seconds"
+            )
         except httpx2.TimeoutException:
-            failure = ReplyTimedOut(f"{self.shown} sent nothing for {self._limits.silence:g} seconds")
+            failure = ReplyTimedOut(
+                f"{self.shown} sent nothing for {self._limits.silence:g} seconds"
+            )
         except httpx2.ConnectError as error:
-            failure = Unreachable(f"{self.shown} cannot be reached (is it running?): {self._about(error)}")
+            failure = Unreachable(
+                f"{self.shown} cannot be reached (is it running?): {self._about(error)}"
+            )
         except httpx2.DecodingError as error:
-            failure = UnreadableReply(f"{self.shown} sent undecodable content: {self._about(error)}")
+            failure = UnreadableReply(
+                f"{self.shown} sent undecodable content: {self._about(error)}"
+            )
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
             failure = NotReady(f"{self.shown} cannot be used: {self._about(error)}")
         except httpx2.TransportError as error:
@@ -100,7 +122,9 @@ class Endpoint:
         raise failure
 
     async def fetched(self, path: str, seconds: float) -> bytes | None:
-        """Return what the server has at *path*, next to the API; `None` if that is not there within *seconds*."""
+        """Return what the server has at *path*, next to the API; `None` if that is not there within
+        *seconds*.
+        """
         import httpx2
 
         parts, body = urlsplit(self._url), bytearray()
@@ -110,14 +134,22 @@ class Endpoint:
             body.extend(piece)
             return len(body) > _MAX_FETCHED_BYTES
 
-        with anyio.move_on_after(seconds), suppress(httpx2.HTTPError, httpx2.InvalidURL, ModelError):
-            async with self._connected() as client, client.stream("GET", url, headers=self._headers) as response:
+        with (
+            anyio.move_on_after(seconds),
+            suppress(httpx2.HTTPError, httpx2.InvalidURL, ModelError),
+        ):
+            async with (
+                self._connected() as client,
+                client.stream("GET", url, headers=self._headers) as response,
+            ):
                 await _each(response.aiter_bytes(), take)
             return bytes(body) if response.is_success and len(body) <= _MAX_FETCHED_BYTES else None
         return None
 
     def open(self) -> None:
-        """Keep connections open for requests from this event loop, until as many calls of `close`."""
+        """Keep connections open for requests from this event loop, until as many calls of
+        `close`.
+        """
         client, users = self._kept.get() or (self._new_client(), 0)
         self._kept.set((client, users + 1))
 
@@ -129,12 +161,18 @@ class Endpoint:
             with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
                 await client.aclose()
 
-    async def _read(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
-        """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by event."""
+    async def _read(
+        self, response: httpx2.Response, reader: Reader, on_text: OnText | None
+    ) -> None:
+        """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by
+        event.
+        """
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         is_refused = not response.is_success
         if not is_refused and kind not in ("application/json", *_OF_STREAMS):
-            raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
+            raise UnreadableReply(
+                f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?"
+            )
         is_whole = is_refused or kind == "application/json"
         events, whole, size = Events(), bytearray(), 0
 
@@ -145,10 +183,14 @@ class Endpoint:
 
         async def take(piece: bytes) -> bool:
             nonlocal is_whole, size
-            is_whole = is_whole or (not size and piece.lstrip().startswith(b"{"))  # no event starts so
+            is_whole = is_whole or (
+                not size and piece.lstrip().startswith(b"{")
+            )  # no event starts so
             size += len(piece)
             if size > _MAX_REPLY_BYTES:
-                raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
+                raise UnreadableReply(
+                    f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB"
+                )
             if not is_whole:
                 return await read_events(events.feed(piece))
             whole.extend(piece)
@@ -157,7 +199,9 @@ class Endpoint:
         await _each(response.aiter_bytes(), take)
         if is_refused:
             body = bytes(whole[:_MAX_ERROR_BYTES])
-            raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
+            raise refusal(
+                response.status_code, body, response.headers, where=self.shown, key=self._key
+            )
         if is_whole:
             await emit_text(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
         else:
@@ -171,7 +215,9 @@ class Endpoint:
         except StreamFailed as failed:
             failure = refusal(None, failed.error, {}, where=self.shown, key=self._key)
         except CutOff:
-            failure = UnreadableReply(f"{self.shown} ended in the middle of its reply", is_passing=True)
+            failure = UnreadableReply(
+                f"{self.shown} ended in the middle of its reply", is_passing=True
+            )
         except codec.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent invalid JSON: {error}", is_passing=True)
         except ValueError as error:
@@ -191,7 +237,9 @@ class Endpoint:
 
         limits = httpx2.Timeout(self._limits.silence, connect=self._limits.connect)
         try:
-            return httpx2.AsyncClient(timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trusted())
+            return httpx2.AsyncClient(
+                timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trusted()
+            )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             failure = NotReady(f"the proxy cannot be used: {self._about(error)}")
         raise failure
@@ -205,7 +253,8 @@ def address(base_url: str, path: str) -> str:
     """Return the URL to post to. *base_url* may already end with *path*, and may have a query.
 
     Raises:
-        NotReady: if it is not an address, or holds a password, which would be sent instead of the key.
+        NotReady: if it is not an address, or holds a password, which would be sent instead of the
+            key.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -214,12 +263,13 @@ def address(base_url: str, path: str) -> str:
         raise NotReady(f"the base_url is not an address: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise NotReady(
-            f"the base_url {_shown(base_url)!r} is not an address: it must start with http:// or https:// and a host"
+            f"the base_url {_shown(base_url)!r} is not an address: it must start with http:// or"
+            " https:// and a host"
         )
     if parts.username or parts.password:
         raise NotReady(
-            "the base_url holds a password; take it out, and set the provider's environment variable for a key "
-            "(or, in Python, pass key=… or headers=…)"
+            "the base_url holds a password; take it out, and set the provider's environment"
+            " variable for a key (or, in Python, pass key=… or headers=…)"
         )
     whole = parts.path.rstrip("/").removesuffix(path) + path
     return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
@@ -227,7 +277,10 @@ def address(base_url: str, path: str) -> str:
 
 def _sendable(name: str, value: object) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isprintable():
-        raise NotReady(f"the header {name} cannot be sent: it is not text, or has characters not allowed in HTTP")
+        raise NotReady(
+            f"the header {name} cannot be sent: it is not text, or has characters not allowed in"
+            " HTTP"
+        )
     return value
 
 
@@ -249,8 +302,9 @@ def _trusted() -> ssl.SSLContext:
 async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
     """Pass the *pieces* to *take* one by one, until it returns true or raises.
 
-    Leaving the loop early would leave generators within httpx2's generators open, which trio reports. So the loop
-    continues to their end, usually already reached, or is cancelled from within after a second.
+    Leaving the loop early would leave generators within httpx2's generators open, which trio
+    reports. So the loop continues to their end, usually already reached, or is cancelled from
+    within after a second.
     """
     failure: Exception | None = None
     is_over = False
@@ -272,8 +326,9 @@ async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) 
 class Events:
     """Takes bytes in any pieces and returns the data of the server-sent events in them.
 
-    httpx2's own reader cannot be left during a stream, as for an oversized event, without leaving generators open; and
-    it loses a last event without a blank line. A lone CR, which the standard allows as a line's end, is not one here.
+    httpx2's own reader cannot be left during a stream, as for an oversized event, without leaving
+    generators open; and it loses a last event without a blank line. A lone CR, which the standard
+    allows as a line's end, is not one here.
     """
 
     def __init__(self) -> None:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from .vendors import Key
 
 
-# Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI and Anthropic ask
-# again after, and 425 (Too Early), which RFC 8470 says may be repeated. Anthropic's 529 is "overloaded".
+# Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI
+# and Anthropic ask again after, and 425 (Too Early), which RFC 8470 says may be repeated.
+# Anthropic's 529 is "overloaded".
 _PASSING = frozenset({408, 409, 425, 429})
 _FINAL = frozenset({501, 505})  # waiting does not change them
 
@@ -31,9 +32,10 @@ _FINAL = frozenset({501, 505})  # waiting does not change them
 class Retries(msgspec.Struct, frozen=True, kw_only=True):
     """How often a request is repeated after a passing error, and the waits between.
 
-    The n-th wait is random between 0 and *first_seconds* doubled n times, at most *max_seconds* ("full jitter", which
-    keeps many clients from returning at the same moment). A server's own wait is obeyed, unless it is longer than
-    *max_asked_seconds*; OpenAI's SDK has the same limit of two minutes.
+    The n-th wait is random between 0 and *first_seconds* doubled n times, at most *max_seconds*
+    ("full jitter", which keeps many clients from returning at the same moment). A server's own wait
+    is obeyed, unless it is longer than *max_asked_seconds*; OpenAI's SDK has the same limit of two
+    minutes.
     """
 
     attempts: int = 5
@@ -44,7 +46,9 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     random: Callable[[], float] = random.random
 
     def seconds_before(self, attempt: int, error: ModelError) -> float | None:
-        """Return the wait after *error* before the *attempt*-th request, counted from 1; `None` to give up."""
+        """Return the wait after *error* before the *attempt*-th request, counted from 1; `None` to
+        give up.
+        """
         if attempt > self.attempts or not error.is_passing:
             return None
         if error.asked_wait_seconds is None:
@@ -64,7 +68,9 @@ def is_passing(status: int, code: str) -> bool:
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since 1970."""
+    """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since
+    1970.
+    """
     given = headers.get("retry-after", "")
     try:
         seconds = float(given)
@@ -78,7 +84,8 @@ def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
 
 _LONGEST = 1_000
 
-# An error in the midst of a reply has no HTTP status. These are the types of Anthropic's and OpenAI's errors.
+# An error in the midst of a reply has no HTTP status. These are the types of Anthropic's and
+# OpenAI's errors.
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -92,15 +99,16 @@ _STATUSES = {
 }
 _UNKNOWN = 500
 
-# As servers say it: OpenAI and Groq (the code), llama.cpp (the type; once a 500), vLLM and OpenAI ("This model's
-# maximum context length is 4097 tokens"), SGLang ("is longer than the model's context length"), TGI ("`inputs` tokens +
-# `max_new_tokens` must be <= 2048"), LM Studio ("Trying to keep the first 15857 tokens when context the overflows",
-# "Context size has been exceeded"), Ollama ("the input length exceeds the context length"), Anthropic ("prompt is
-# too long", "exceed context limit"), Gemini ("The input token count (…) exceeds the maximum"), Qwen ("Range of input
+# As servers say it: OpenAI and Groq (the code), llama.cpp (the type; once a 500), vLLM and OpenAI
+# ("This model's maximum context length is 4097 tokens"), SGLang ("is longer than the model's
+# context length"), TGI ("`inputs` tokens + `max_new_tokens` must be <= 2048"), LM Studio ("Trying
+# to keep the first 15857 tokens when context the overflows", "Context size has been exceeded"),
+# Ollama ("the input length exceeds the context length"), Anthropic ("prompt is too long", "exceed
+# context limit"), Gemini ("The input token count (…) exceeds the maximum"), Qwen ("Range of input
 # length").
 _TOO_LONG = re.compile(
-    "context_length_exceeded|exceed_context_size|maximum context length|exceeds? (?:the )?(?:available )?context|"
-    "model's context length|`?inputs`? tokens [+]|context the overflows|context size has been exceeded|"
+    "context_length_exceeded|exceed_context_size|maximum context length|exceeds? (?:the )?(?:available )?context|"  # noqa: E501
+    "model's context length|`?inputs`? tokens [+]|context the overflows|context size has been exceeded|"  # noqa: E501
     "prompt is too long|input token count .{0,40}exceeds|range of input length",
     re.IGNORECASE,
 )
@@ -110,19 +118,26 @@ _OF_LENGTH = (400, 413, 422, 500)
 def refusal(
     status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None
 ) -> EndpointRefused:
-    """Return the error for a response, whose body is *error*; without a *status*, for one in the midst of a reply."""
+    """Return the error for a response, whose body is *error*; without a *status*, for one in the
+    midst of a reply.
+    """
     clean = (lambda text: text) if key is None else key.hidden_in
     message, code = _message_and_code(_decoded(error) if isinstance(error, bytes) else error)
     what = "aborted its reply" if status is None else "refused the request"
     if status is None:
         known = error.get("code") if isinstance(error, dict) else None
-        status = known if isinstance(known, int) and 400 <= known <= 599 else _STATUSES.get(code, _UNKNOWN)
+        status = (
+            known
+            if isinstance(known, int) and 400 <= known <= 599
+            else _STATUSES.get(code, _UNKNOWN)
+        )
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
     advice = clean(_advice(status, headers, key))
     is_too_long = status in _OF_LENGTH and _TOO_LONG.search(f"{message} {code}")
     return (ContextExceeded if is_too_long else EndpointRefused)(
-        f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
+        f"{where} {what} ({status}): {message or 'without a message'}"
+        + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
         code=clean(code),
@@ -140,11 +155,17 @@ def _decoded(body: bytes) -> Any:
 
 def _message_and_code(value: Any) -> tuple[str, str]:
     match value:
-        case {"error": dict() | str() as error} | [{"error": dict() | str() as error}]:  # the list is Gemini's
+        case {"error": dict() | str() as error} | [
+            {"error": dict() | str() as error}
+        ]:  # the list is Gemini's
             value = error
     match value:
         # FastAPI's, Mistral's, and everybody else's.
-        case {"detail": detail} | {"message": {"detail": detail}} | {"message": (list() | str()) as detail}:
+        case (
+            {"detail": detail}
+            | {"message": {"detail": detail}}
+            | {"message": (list() | str()) as detail}
+        ):
             return _written(detail), _code(value)
         case dict():
             return _written(value), _code(value)
@@ -166,7 +187,7 @@ def _code(error: dict[str, Any]) -> str:
 
 def _advice(status: int, headers: Mapping[str, str], key: Key | None) -> str:
     if 300 <= status < 400:
-        return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; redirects are not followed"
+        return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; redirects are not followed"  # noqa: E501
     if status in (401, 403):
         return "no key was sent" if key is None else f"the key is from {key.origin}"
     if status in (404, 405):

@@ -5,8 +5,8 @@ Only the start counts: the same tags later may be part of the answer, for instan
 
 from __future__ import annotations
 
-# DeepSeek, Qwen and most others; some imitators; Doubao's Seed-OSS; Kimi (as the parsers of SGLang and vLLM list them);
-# Mistral's Magistral.
+# DeepSeek, Qwen and most others; some imitators; Doubao's Seed-OSS; Kimi (as the parsers of SGLang
+# and vLLM list them); Mistral's Magistral.
 _TAGS = {
     "<think>": "</think>",
     "<thinking>": "</thinking>",
@@ -65,7 +65,9 @@ class ReasoningSplitter:
 
 
 def _without_opening(answer: str) -> tuple[str, str]:
-    """Split an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be, into thoughts and rest."""
+    """Split an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be, into
+    thoughts and rest.
+    """
     if not answer.lstrip().startswith(("{", "[", "`")):
         for opening, closing in _TAGS.items():
             thought, found, rest = answer.partition(closing)

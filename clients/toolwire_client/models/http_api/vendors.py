@@ -1,4 +1,6 @@
-"""The endpoints of vendors and local servers, their differences (the table is `vendors.toml`), and their keys."""
+"""The endpoints of vendors and local servers, their differences (the table is `vendors.toml`), and
+their keys.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,11 @@ Format = Literal["json_schema", "json_object", "text"]
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """One endpoint.
 
-    `formats` are its JSON formats, the strictest first; `limit` its name for the maximum of output tokens. With
-    `tells_usage` streams report usage only if `stream_options` ask for it. `strict_schemas` requests schemas in the
-    form of OpenAI's strict mode. `echoes` are members of an answer with tool calls that must be sent back. The server
-    of one that `tells_props` is llama.cpp's, which has a page `/props`. One that `takes_parallel` takes OpenAI's
+    `formats` are its JSON formats, the strictest first; `limit` its name for the maximum of output
+    tokens. With `tells_usage` streams report usage only if `stream_options` ask for it.
+    `strict_schemas` requests schemas in the form of OpenAI's strict mode. `echoes` are members of
+    an answer with tool calls that must be sent back. The server of one that `tells_props` is
+    llama.cpp's, which has a page `/props`. One that `takes_parallel` takes OpenAI's
     `parallel_tool_calls`.
     """
 
@@ -41,7 +44,9 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     takes_parallel: bool = False
 
 
-PRESETS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Preset])
+PRESETS = msgspec.toml.decode(
+    Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Preset]
+)
 """Presets by the names that `model_from_name` takes."""
 
 
@@ -57,7 +62,9 @@ class Key:
     def __init__(self, value: str, origin: str = "the argument `key`") -> None:
         value = value.strip()
         if not value or not value.isascii() or not value.isprintable():
-            raise NotReady(f"{origin} holds no key: it is empty, or has letters that no HTTP header can hold")
+            raise NotReady(
+                f"{origin} holds no key: it is empty, or has letters that no HTTP header can hold"
+            )
         self._value = value
         self.origin = origin
 
@@ -81,5 +88,6 @@ def key_from(given: str | None, variables: Sequence[str], *, needed: bool) -> Ke
     if not needed:
         return None
     raise NotReady(
-        f"there is no key: set the environment variable {' or '.join(variables)} (or, in Python, pass key=…)"
+        f"there is no key: set the environment variable {' or '.join(variables)} (or, in Python,"
+        " pass key=…)"
     )

@@ -63,32 +63,46 @@ def content_of(message: Message) -> Any:
     content = message.get("content")
     if content is None or isinstance(content, str):
         return content or ""
-    if content and isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
+    if (
+        content
+        and isinstance(content, list)
+        and all(isinstance(part, dict) and "type" in part for part in content)
+    ):
         return content
     try:
         return codec.encode(content).decode()
     except codec.EncodingError as error:
-        raise NotAModel(f"the content of a {message.get('role')} message cannot be sent: {error}") from None
+        raise NotAModel(
+            f"the content of a {message.get('role')} message cannot be sent: {error}"
+        ) from None
 
 
 def role_of(message: Message) -> str:
-    """Return the role: system, user, assistant or tool. A tool's message without a call is the user's."""
+    """Return the role: system, user, assistant or tool. A tool's message without a call is the
+    user's.
+    """
     role = message.get("role") if isinstance(message, dict) else None
     if role == "developer":
         return "system"
     if role == "tool" and not message.get("tool_call_id"):
         return "user"
     if role not in ("system", "user", "assistant", "tool"):
-        raise NotAModel(f"a message has the role {role!r}; there are system, user, assistant and tool")
+        raise NotAModel(
+            f"a message has the role {role!r}; there are system, user, assistant and tool"
+        )
     return str(role)
 
 
 def calls_of(message: Message) -> list[tuple[str, str, str]]:
-    """Return the id, name and arguments (as JSON text) of each tool call in an assistant's message."""
+    """Return the id, name and arguments (as JSON text) of each tool call in an assistant's
+    message.
+    """
     calls = []
     for call in message.get("tool_calls") or ():
         if not isinstance(call, dict) or not isinstance(function := call.get("function"), dict):
-            raise NotAModel(f"an assistant's message has the call {call!r}; a call has an id and a function")
+            raise NotAModel(
+                f"an assistant's message has the call {call!r}; a call has an id and a function"
+            )
         arguments = function.get("arguments", {})
         text = arguments if isinstance(arguments, str) else codec.encode(arguments).decode()
         calls.append((str(call.get("id", "")), str(function.get("name", "")), text))

@@ -1,7 +1,9 @@
-"""Texts for models in each language, from `en.toml` and `zh.toml`: the prompts, and the sentences of errors and notes.
+"""Texts for models in each language, from `en.toml` and `zh.toml`: the prompts, and the sentences
+of errors and notes.
 
-A text has named slots, such as `{{tools}}`. They are filled in one pass over the text, never over the values: braces in
-a tool's description stay text. So do other braces of the text, such as TypeScript's.
+A text has named slots, such as `{{tools}}`. They are filled in one pass over the text, never over
+the values: braces in a tool's description stay text. So do other braces of the text, such as
+TypeScript's.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ Detail = str | int
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A sentence for the model, independent of its language: `Language.say` fills sentence `kind` with `details`."""
+    """A sentence for the model, independent of its language: `Language.say` fills sentence `kind`
+    with `details`.
+    """
 
     kind: str
     details: dict[str, Detail] = {}
@@ -41,10 +45,13 @@ class Template:
     """A text with slots.
 
     Raises:
-        TemplateError: if one of the *required* slots is not in it, or a slot that is neither required nor *optional*.
+        TemplateError: if one of the *required* slots is not in it, or a slot that is neither
+            required nor *optional*.
     """
 
-    def __init__(self, text: str, *, required: Iterable[str] = (), optional: Iterable[str] = ()) -> None:
+    def __init__(
+        self, text: str, *, required: Iterable[str] = (), optional: Iterable[str] = ()
+    ) -> None:
         self.text = text
         required = set(required)
         known = required.union(optional)
@@ -52,15 +59,21 @@ class Template:
         if required - slots:
             raise TemplateError(f"the template lacks {_listed(required - slots)}")
         if slots - known:
-            raise TemplateError(f"nothing fills {_listed(slots - known)}; there are {_listed(known) or 'no slots'}")
+            raise TemplateError(
+                f"nothing fills {_listed(slots - known)}; there are {_listed(known) or 'no slots'}"
+            )
 
     def filled(self, **values: Detail) -> str:
-        """Return the text with *values* in its slots. An empty value also removes the blank lines below its slot."""
+        """Return the text with *values* in its slots. An empty value also removes the blank lines
+        below its slot.
+        """
         return _filled(self.text, values)
 
 
 def _filled(text: str, values: dict[str, Detail]) -> str:
-    return _SLOT.sub(lambda slot: f"{value}{slot[2]}" if (value := str(values[slot[1]])) else "", text)
+    return _SLOT.sub(
+        lambda slot: f"{value}{slot[2]}" if (value := str(values[slot[1]])) else "", text
+    )
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -68,7 +81,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class Language(msgspec.Struct, frozen=True):
-    """One language: its prompts as templates, its sentences by kind, and the `gap` between sentences."""
+    """One language: its prompts as templates, its sentences by kind, and the `gap` between
+    sentences.
+    """
 
     name: str
     gap: str
@@ -105,7 +120,9 @@ def language(name: str | None = None) -> Language:
     """
     name = spoken() if name is None else name
     if name not in LANGUAGES:
-        raise ValueError(f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}")
+        raise ValueError(
+            f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}"
+        )
     return LANGUAGES[name]
 
 

@@ -1,7 +1,8 @@
 """Finds the files and packages that targets need on another machine.
 
-Strategy. Imports are read from the source, since functions import as well as files. Modules next to a file are packed;
-packages are asked for: those that a `# /// script` block names, or else the installed ones that are imported.
+Strategy. Imports are read from the source, since functions import as well as files. Modules next to
+a file are packed; packages are asked for: those that a `# /// script` block names, or else the
+installed ones that are imported.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
     from ...loading.targets import Target
 
 FOLDER = "server"
-"""The folder of the author's files in a bundle, without the entry point: they cannot shadow what that imports."""
+"""The folder of the author's files in a bundle, without the entry point: they cannot shadow what
+that imports.
+"""
 
 _OURS = {"toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools"}
 
 
 class Contents:
-    """The parts of a bundle: *files* by their place in it, the words for `serve` there, and packages to install."""
+    """The parts of a bundle: *files* by their place in it, the words for `serve` there, and
+    packages to install.
+    """
 
     def __init__(self, packages: Sequence[str] = ()) -> None:
         self.files: dict[str, str] = {}
@@ -73,7 +78,11 @@ class Contents:
         if not os.path.lexists(path):
             raise LoadError(missing(path))
         check_kind(path, os.path.dirname(os.path.abspath(path)))
-        root = near if not os.path.relpath(path, near).startswith("..") else os.path.dirname(os.path.abspath(path))
+        root = (
+            near
+            if not os.path.relpath(path, near).startswith("..")
+            else os.path.dirname(os.path.abspath(path))
+        )
         self._add(path, root)
 
     def _add_path(self, target: Target) -> None:
@@ -81,7 +90,9 @@ class Contents:
         if not os.path.exists(place):
             raise LoadError(missing(target.place))
         if os.path.isfile(place) and not place.endswith((".py", *YAML)):
-            raise LoadError(f"{target.place} cannot be packed: its name must end in .py, {' or '.join(YAML)}")
+            raise LoadError(
+                f"{target.place} cannot be packed: its name must end in .py, {' or '.join(YAML)}"
+            )
         root = os.path.dirname(place)
         while place.endswith(".py") and os.path.isfile(os.path.join(root, "__init__.py")):
             root = os.path.dirname(root)
@@ -110,7 +121,10 @@ class Contents:
             sys.path.remove(os.getcwd())
         head = target.place.partition(".")[0]
         if spec is None:
-            raise LoadError(f"no module {target.place!r} to pack; a file is named with its ending, as in tools.py")
+            raise LoadError(
+                f"no module {target.place!r} to pack; a file is named with its ending, as in"
+                " tools.py"
+            )
         if found := metadata.packages_distributions().get(head):
             self._depend_on(found[0])
             self.targets.append(str(target))
@@ -138,8 +152,13 @@ class Contents:
 
     def _follow_imports(self, file: str, root: str) -> None:
         for name, is_optional in _imports(file):
-            places = [os.path.join(folder, name) for folder in dict.fromkeys((os.path.dirname(file), root))]
-            local = [path for path in places if os.path.isdir(path)] or [f"{path}.py" for path in places]
+            places = [
+                os.path.join(folder, name)
+                for folder in dict.fromkeys((os.path.dirname(file), root))
+            ]
+            local = [path for path in places if os.path.isdir(path)] or [
+                f"{path}.py" for path in places
+            ]
             found = next(filter(os.path.exists, local), None)
             if found is None:
                 self._imported.setdefault(name, "" if is_optional else file)
@@ -147,12 +166,16 @@ class Contents:
                 self._add(found, os.path.dirname(found))
 
     def _follow_names(self, file: str, root: str) -> None:
-        """Add the files that the tools of a YAML file run, and note the folders that they run in."""
+        """Add the files that the tools of a YAML file run, and note the folders that they run
+        in.
+        """
         files, folders = find_run_files(file)
         folder = os.path.dirname(os.path.abspath(file))
         for path in files:
             if os.path.relpath(path, folder).startswith(".."):
-                raise LoadError(f"{file} runs {path}, which is not in its folder and cannot be packed with it")
+                raise LoadError(
+                    f"{file} runs {path}, which is not in its folder and cannot be packed with it"
+                )
             if is_private(path):
                 self._private[path] = file
             elif path not in self.files.values():
@@ -164,20 +187,24 @@ class Contents:
         packed = {os.path.realpath(file) for file in self.files.values()}
         for path, file in self._private.items():
             if os.path.realpath(path) not in packed:
-                raise LoadError(f"{file} runs {path}, which is hidden or may be a key: pack it by --add {path}")
+                raise LoadError(
+                    f"{file} runs {path}, which is hidden or may be a key: pack it by --add {path}"
+                )
         for folder, file in self._run_in.items():
             inside = os.path.join(os.path.realpath(folder), "")
             if not any(path.startswith(inside) for path in packed):
                 raise LoadError(
-                    f"{file} runs a command in {folder}, which the bundle would lack: add it by --add {folder}"
+                    f"{file} runs a command in {folder}, which the bundle would lack: add it by"
+                    f" --add {folder}"
                 )
 
     def settle(self) -> None:
         """Add the installed packages that are imported, unless the author has named packages.
 
         Raises:
-            LoadError: if something that the tools need would be missing: an imported module that is neither packed nor
-                installed, a private file that a command runs, a folder in which one runs.
+            LoadError: if something that the tools need would be missing: an imported module that is
+                neither packed nor installed, a private file that a command runs, a folder in which
+                one runs.
         """
         self._check_commands()
         if self.dependencies:

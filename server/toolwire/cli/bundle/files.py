@@ -1,4 +1,6 @@
-"""The files of a folder that may be packed into a bundle: what is private stays at home unless it is named itself."""
+"""The files of a folder that may be packed into a bundle: what is private stays at home unless it
+is named itself.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ _NOT_SOURCES = ("__pycache__", "node_modules")
 
 
 def is_private(path: str) -> bool:
-    """Return whether the file or folder at *path* is packed only if it is named itself: it is hidden, or may be a key.
+    """Return whether the file or folder at *path* is packed only if it is named itself: it is
+    hidden, or may be a key.
 
     Modules of Python are no keys, whatever they are called.
     """
@@ -48,7 +51,8 @@ def is_private(path: str) -> bool:
 
 
 def find_files(path: str, left_out: list[str]) -> Iterator[str]:
-    """Yield the file at *path*, or the files in the folder there, without compiled ones, bundles and environments.
+    """Yield the file at *path*, or the files in the folder there, without compiled ones, bundles
+    and environments.
 
     Private files of a folder are added to *left_out* instead.
 
@@ -66,7 +70,9 @@ def find_files(path: str, left_out: list[str]) -> Iterator[str]:
         for name in [*folders, *names]:
             check_kind(os.path.join(folder, name), path)
         left_out += _private_in(folder, [*folders, *names])
-        folders[:] = sorted(name for name in folders if name not in _NOT_SOURCES and not is_private(name))
+        folders[:] = sorted(
+            name for name in folders if name not in _NOT_SOURCES and not is_private(name)
+        )
         for name in sorted(names):
             if not name.endswith(".mcpb") and not is_private(name):
                 yield os.path.join(folder, name)
@@ -81,13 +87,18 @@ def check_kind(path: str, folder: str) -> None:
     if os.path.islink(path):
         target = os.path.realpath(path)
         if not target.startswith(os.path.join(os.path.realpath(folder), "")):
-            raise LoadError(f"{path} is a link to {target}, which is outside of its folder: pack that file itself")
+            raise LoadError(
+                f"{path} is a link to {target}, which is outside of its folder: pack that file"
+                " itself"
+            )
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
         raise LoadError(f"{path} cannot be packed: {error.strerror}") from None
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise LoadError(f"{path} cannot be packed: it is {_KINDS.get(stat.S_IFMT(mode), 'no file')}")
+        raise LoadError(
+            f"{path} cannot be packed: it is {_KINDS.get(stat.S_IFMT(mode), 'no file')}"
+        )
 
 
 _KINDS = {

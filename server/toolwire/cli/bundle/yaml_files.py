@@ -1,4 +1,6 @@
-"""The files that the tools of a YAML file run: programs, scripts, and modules of their functions and executors."""
+"""The files that the tools of a YAML file run: programs, scripts, and modules of their functions
+and executors.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 def find_run_files(file: str) -> tuple[list[str], list[str]]:
     """Return the files that the tools of the YAML *file* run, and the folders that they run in.
 
-    Comments, descriptions and values of arguments name nothing: only what a command consists of does.
+    Comments, descriptions and values of arguments name nothing: only what a command consists of
+    does.
 
     Raises:
         LoadError: if the file describes no tools.
@@ -59,7 +62,9 @@ def _find_module(module: str, folder: str) -> Iterator[str]:
 
 
 def _find_in_command(command: ToolCommand, folder: str) -> Iterator[str]:
-    """Yield each file that is a word of *command*: in the folder where it runs, or in that of the YAML file."""
+    """Yield each file that is a word of *command*: in the folder where it runs, or in that of the
+    YAML file.
+    """
     for word in (command.program, *_fixed_words(command)):
         for start in (command.cwd, folder):
             path = os.path.normpath(os.path.join(start, word))
@@ -71,7 +76,9 @@ def _find_in_command(command: ToolCommand, folder: str) -> Iterator[str]:
 
 
 def _fixed_words(command: ToolCommand) -> Iterator[str]:
-    """Yield the words that are the same in every call; those of a script for the shell, as the shell splits it."""
+    """Yield the words that are the same in every call; those of a script for the shell, as the
+    shell splits it.
+    """
     for word in command.words:
         for template in word if isinstance(word, tuple) else (word,):
             if template.places:

@@ -1,6 +1,8 @@
-"""The commands of `toolwire`: one file per command, in a folder with its relatives or here, imported only when it runs.
+"""The commands of `toolwire`: one file per command, in a folder with its relatives or here,
+imported only when it runs.
 
-`COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the exit status.
+`COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the
+exit status.
 """
 
 from __future__ import annotations
@@ -46,5 +48,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    room = {"client": "languages.", "schema": "languages.", "inspect": "pages.", "transcript": "pages."}.get(name, "")
+    room = {
+        "client": "languages.",
+        "schema": "languages.",
+        "inspect": "pages.",
+        "transcript": "pages.",
+    }.get(name, "")
     return import_module(f".{room}{name}", __name__)

@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),
-    details="A QUESTION of - is read from standard input. The answer goes to standard output; everything else goes to "
-    "standard error unless both are a terminal. Ctrl-C cancels the running call, and again the run. The exit "
-    "status is 0 if the question was answered, 130 if Ctrl-C ended the run, and else 1.",
+    details=(
+        "A QUESTION of - is read from standard input. The answer goes to standard output;"
+        " everything else goes to standard error unless both are a terminal. Ctrl-C cancels the"
+        " running call, and again the run. The exit status is 0 if the question was answered, 130"
+        " if Ctrl-C ended the run, and else 1."
+    ),
     options=OPTIONS,
     examples=(
         'toolwire ask "How much is 12 * (3 + 4)?" --tools tools.py --model arithmetic',
-        'toolwire ask "What is new in this folder?" --server "npx -y some-mcp-server ." --model openai:gpt-5',
+        (
+            'toolwire ask "What is new in this folder?" --server "npx -y some-mcp-server ." --model'
+            " openai:gpt-5"
+        ),
         "toolwire ask --resume run.jsonl --tools tools.py --model ollama:llama3.2",
         "toolwire ask --fork run.jsonl --at 7 --tools tools.py --model openai:gpt-5",
     ),
@@ -45,7 +51,9 @@ def _question(words: Words) -> str | None:
     if len(given) > 1:
         raise UsageError(_meant(given))
     if not given and words.options.keys().isdisjoint(("resume", "fork")):
-        raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
+        raise UsageError(
+            'say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input'
+        )
     question = given[0] if given else None
     if question == "-":
         question = sys.stdin.read() if sys.stdin is not None else ""
@@ -73,8 +81,14 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
     outcome = await running.show(session.go_on() if question is None else session.run(question))
     if outcome.status == "needs_input":
         file = options.get("resume", options.get("transcript"))
-        resume = f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"
-        reason = "" if running.is_attended else _why_no_user_was_asked(outcome, is_json="json" in options)
+        resume = (
+            f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"
+        )
+        reason = (
+            ""
+            if running.is_attended
+            else _why_no_user_was_asked(outcome, is_json="json" in options)
+        )
         running.tell(reason + resume)
     return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
 
@@ -82,10 +96,15 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
 def _why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
     from toolwire_client.agent.events import ApprovalAsked
 
-    reason = "--json asks no user" if is_json else "no user can be asked, since this is not a terminal"
+    reason = (
+        "--json asks no user" if is_json else "no user can be asked, since this is not a terminal"
+    )
     match outcome.pending:
         case ApprovalAsked(tool=tool, interrupted=True):
-            reason = f"the call may have taken effect: decide at a terminal, or --deny {quote(tool)} goes on without it"
+            reason = (
+                f"the call may have taken effect: decide at a terminal, or --deny {quote(tool)}"
+                " goes on without it"
+            )
         case ApprovalAsked(tool=tool):
             reason += f": --allow {quote(tool)}, or --approve all, says yes beforehand"
         case _:

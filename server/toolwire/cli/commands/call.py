@@ -28,16 +28,21 @@ COMMAND = Command(
         "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
         "toolwire call NAME [KEY=VALUE... | JSON] --mount [NAME=]COMMAND",
     ),
-    details="Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes "
-    "what a file holds (in Base64 if the tool takes data) and KEY=@- standard input (KEY=@@x is the text @x), "
-    "A.B=VALUE reaches into an "
-    "object, a repeated KEY adds to a list. NAME is optional if there is one tool. On a terminal, elicitations of the "
-    "tool are put to you. The exit status is 1 if the tool fails.",
+    details=(
+        "Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes"
+        " what a file holds (in Base64 if the tool takes data) and KEY=@- standard input (KEY=@@x"
+        " is the text @x), A.B=VALUE reaches into an object, a repeated KEY adds to a list. NAME is"
+        " optional if there is one tool. On a terminal, elicitations of the tool are put to you."
+        " The exit status is 1 if the tool fails."
+    ),
     options=(
         JSON,
         *LOADING,
         Option("-o, --output FILE", "save images and other data to FILE"),
-        Option("--timeout SECONDS", "time limit, including the start of the server; then the call is cancelled"),
+        Option(
+            "--timeout SECONDS",
+            "time limit, including the start of the server; then the call is cancelled",
+        ),
     ),
     examples=(
         "toolwire call tools.py add a=2 b=3",
@@ -52,10 +57,14 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Print the result, and return 1 if the tool failed."""
     rest = list(words.words)
-    target = rest.pop(0) if rest and words.command is None and not is_mounting(words.options) else None
+    target = (
+        rest.pop(0) if rest and words.command is None and not is_mounting(words.options) else None
+    )
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
-    with client_of(words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)) as client:
+    with client_of(
+        words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)
+    ) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
         is_argument = not rest or "=" in rest[0] or rest[0].startswith("{")
         is_named = len(tools) != 1 or not is_argument or tools[0].name in rest[:1]
@@ -64,7 +73,9 @@ def run(words: Words) -> int:
         tool = _tool(rest.pop(0), tools, target) if is_named else tools[0]
         arguments = values.read(rest, tool.input_schema)
         try:
-            answer = client.call_tool(tool.name, arguments, on_progress=line, timeout_seconds=limit.left())
+            answer = client.call_tool(
+                tool.name, arguments, on_progress=line, timeout_seconds=limit.left()
+            )
         finally:
             line.clear()
         _print(answer, words.options)
@@ -77,7 +88,10 @@ def run(words: Words) -> int:
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
     spellings = [name]
     if target is not None:
-        spellings += [name.replace(".", "_", 1), f"{target}_{name}"]  # of a toolkit's method, of a bundled one's
+        spellings += [
+            name.replace(".", "_", 1),
+            f"{target}_{name}",
+        ]  # of a toolkit's method, of a bundled one's
     for spelling in spellings:
         for tool in tools:
             if tool.name == spelling:
@@ -88,7 +102,11 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
     )  # only a mistake needs it, and all that comes with it
 
     problem = unknown_name("tool", name, [tool.name for tool in tools])
-    if target is not None and load.parse(target).is_bundled and (why := bundled.why_not(target, name)):
+    if (
+        target is not None
+        and load.parse(target).is_bundled
+        and (why := bundled.why_not(target, name))
+    ):
         problem = why
     elif len(tools) == 1 and not closest(name, [tools[0].name]):
         argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")

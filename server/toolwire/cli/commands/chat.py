@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire chat --model NAME [OPTIONS] [-- COMMAND]",),
-    details="Each line is a question; the model remembers the earlier ones. /help lists the commands.",
+    details=(
+        "Each line is a question; the model remembers the earlier ones. /help lists the commands."
+    ),
     options=OPTIONS,
     examples=("toolwire chat --tools tools.py --model anthropic:claude-sonnet-4-5",),
 )
@@ -44,7 +46,9 @@ async def _chat(running: AgentRun) -> int:
     if running.session.can_go_on:
         running.tell("the last question is not answered yet; /continue resumes it")
     prompt = "\n> " if running.is_attended else ""
-    while (line := await running.line(prompt, "Ctrl-D or /quit ends the chat")) is not None and line.strip() != "/quit":
+    while (
+        line := await running.line(prompt, "Ctrl-D or /quit ends the chat")
+    ) is not None and line.strip() != "/quit":
         if line.strip():
             await _do(line.strip(), running)
     return 0
@@ -70,5 +74,9 @@ async def _do(line: str, running: AgentRun) -> None:
 async def _tools(running: AgentRun) -> str:
     from toolwire_client import AsyncToolbox
 
-    tools = [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()] if running.tools else []
+    tools = (
+        [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()]
+        if running.tools
+        else []
+    )
     return unmarked(tools_listing(tools, width() - 2)) if tools else "no tools"

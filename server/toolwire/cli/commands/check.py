@@ -1,4 +1,6 @@
-"""`toolwire check`: tests a server against the contract, and reports as text, JSON, JUnit XML, HTML or Markdown."""
+"""`toolwire check`: tests a server against the contract, and reports as text, JSON, JUnit XML, HTML
+or Markdown.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,17 @@ from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 from ...errors import Failed, UsageError
 from ..open_client import client_of, command_of, loading_words
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
-from ..output import ProgressLine, as_json, counted, need_folders, say, show, table, width, write_pages
+from ..output import (
+    ProgressLine,
+    as_json,
+    counted,
+    need_folders,
+    say,
+    show,
+    table,
+    width,
+    write_pages,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -51,19 +63,41 @@ COMMAND = Command(
         "toolwire check --list",
         "toolwire check --rule CASE",
     ),
-    details="Starts the server many times and sends it valid and invalid messages. Calls only tools that declare "
-    "themselves read-only, and those named by --call. Each verdict quotes the rule of MCP, JSON-RPC or LSP. The exit "
-    "status is 1 if a rule is violated: fail = a MUST is violated; warn = a SHOULD.",
+    details=(
+        "Starts the server many times and sends it valid and invalid messages. Calls only tools"
+        " that declare themselves read-only, and those named by --call. Each verdict quotes the"
+        " rule of MCP, JSON-RPC or LSP. The exit status is 1 if a rule is violated: fail = a MUST"
+        " is violated; warn = a SHOULD."
+    ),
     options=(
         Option("--only PATTERN", "run only cases whose id matches; repeatable", many=True),
         Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
         Option("--list", "list the cases and exit"),
-        Option("--rule CASE", "explain this case: why it matters, exchanges, how to fix it; repeatable", many=True),
-        Option("--replay CASE", "run this case and show all messages; repeatable: in order, in one process", many=True),
+        Option(
+            "--rule CASE",
+            "explain this case: why it matters, exchanges, how to fix it; repeatable",
+            many=True,
+        ),
+        Option(
+            "--replay CASE",
+            "run this case and show all messages; repeatable: in order, in one process",
+            many=True,
+        ),
         *LOADING,
-        Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
-        Option("--framing lines|headers|both", "use only lines or only headers (default: all supported)"),
-        Option("--call NAME[=JSON]", "a tool that may be called, and with what; may be given again", _call, many=True),
+        Option(
+            "--era legacy|modern|both",
+            "use only legacy (initialize) or only modern (2026-07-28) MCP",
+        ),
+        Option(
+            "--framing lines|headers|both",
+            "use only lines or only headers (default: all supported)",
+        ),
+        Option(
+            "--call NAME[=JSON]",
+            "a tool that may be called, and with what; may be given again",
+            _call,
+            many=True,
+        ),
         Option("--destructive", "call tools that do not say they are read-only as well"),
         Option("--verbose", "show the messages of warnings, not only of failures"),
         Option("--fuzz NUMBER", "number of valid and of invalid arguments to call each tool with"),
@@ -71,14 +105,24 @@ COMMAND = Command(
         Option("--timeout SECONDS", "time limit for each response (default: 10)"),
         Option("--start-timeout SECONDS", "time limit for the first response (default: 20)"),
         Option("--jobs NUMBER", "number of concurrent servers (default: one per core, up to 4)"),
-        Option("--fail-on must|should|advice", "exit with 1 if a rule of this severity fails (default: must)"),
-        Option("--sdk", "count findings that come from the server's SDK (default: they are folded)"),
+        Option(
+            "--fail-on must|should|advice",
+            "exit with 1 if a rule of this severity fails (default: must)",
+        ),
+        Option(
+            "--sdk", "count findings that come from the server's SDK (default: they are folded)"
+        ),
         Option("--baseline FILE", "known gaps with reasons; they do not count"),
         Option(
-            "--write-baseline FILE", "write all gaps to FILE, with places for the reasons; reasons that it has are kept"
+            "--write-baseline FILE",
+            "write all gaps to FILE, with places for the reasons; reasons that it has are kept",
         ),
         JSON,
-        Option("--events", "print each verdict as a line of JSON, with HTML, when it is decided, and then the report"),
+        Option(
+            "--events",
+            "print each verdict as a line of JSON, with HTML, when it is decided, and then the"
+            " report",
+        ),
         Option("--badge FILE", "also write an SVG picture of the verdict, for a README, to FILE"),
         Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
         HTML,
@@ -87,7 +131,7 @@ COMMAND = Command(
     examples=(
         "toolwire check tools.py",
         "toolwire check -- npx -y some-mcp-server",
-        """toolwire check --call 'search={"query": "tea"}' --junit report.xml -- my-server --stdio""",
+        """toolwire check --call 'search={"query": "tea"}' --junit report.xml -- my-server --stdio""",  # noqa: E501
     ),
 )
 
@@ -150,13 +194,17 @@ def _wrapped(page: str) -> str:
     lines, is_code = [], False
     for line in page.splitlines():
         is_code ^= line.startswith("```")
-        prose = line if is_code else fill(line, width(), break_long_words=False, break_on_hyphens=False)
+        prose = (
+            line if is_code else fill(line, width(), break_long_words=False, break_on_hyphens=False)
+        )
         lines.append(marked(BOLD, prose) if line.startswith("#") and not is_code else prose)
     return "\n".join(lines)
 
 
 def _need_target(words: Words) -> None:
-    """Report a target that cannot be loaded as a mistake on the command line, not as a broken contract."""
+    """Report a target that cannot be loaded as a mistake on the command line, not as a broken
+    contract.
+    """
     try:
         with client_of(words, words.words):
             pass
@@ -165,7 +213,9 @@ def _need_target(words: Words) -> None:
             raise  # the cases report everything else
 
 
-def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
+def _checked(
+    command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]
+) -> Report:
     from toolwire_client import NotStarted
     from toolwire_client.contract import MissingHypothesis, UnknownTool, check
 
@@ -203,20 +253,34 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
 
 
 def _again(verdict: Verdict, words: Words) -> str:
-    """Return the options and target that play the case of *verdict* again, after the others that it takes."""
+    """Return the options and target that play the case of *verdict* again, after the others that it
+    takes.
+    """
     from toolwire_client.contract.cases.handshake import is_modern
 
     options = words.options
     again = [word for case in (*verdict.after, verdict.case) for word in ("--replay", case)]
     if verdict.revision:
         again += ["--era", "modern" if is_modern(verdict.revision) else "legacy"]
-    again += ["--framing", verdict.framing, *(["--destructive"] if "destructive" in options else [])]
+    again += [
+        "--framing",
+        verdict.framing,
+        *(["--destructive"] if "destructive" in options else []),
+    ]
     for name, arguments in options.get("call", ()):
-        again += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
+        again += [
+            "--call",
+            name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}",
+        ]
     for key in ("timeout", "start_timeout"):
         again += [f"--{key.replace('_', '-')}", f"{options[key]:g}"] if key in options else []
     return shlex.join(
-        [*again, *loading_words(options), *words.words, *(("--", *words.command) if words.command is not None else ())]
+        [
+            *again,
+            *loading_words(options),
+            *words.words,
+            *(("--", *words.command) if words.command is not None else ()),
+        ]
     )
 
 
@@ -290,7 +354,9 @@ def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) 
 
 
 def _written(report: Report, words: Words) -> bool:
-    """Write the report as `--html`, `--markdown` and `--badge` ask; return whether that was to standard output."""
+    """Write the report as `--html`, `--markdown` and `--badge` ask; return whether that was to
+    standard output.
+    """
     if words.options.keys().isdisjoint(("html", "markdown", "badge")):
         return False
     from toolwire_client.pages.badge import badge
@@ -311,7 +377,13 @@ def _written(report: Report, words: Words) -> bool:
 
 _SHOWN = 300
 
-_MARKS = {"pass": "pass", "fail": "FAIL", "warn": "warn", "known gap": "gap", "not applicable": "n/a"}
+_MARKS = {
+    "pass": "pass",
+    "fail": "FAIL",
+    "warn": "warn",
+    "known gap": "gap",
+    "not applicable": "n/a",
+}
 
 
 def _as_text(report: Report, words: Words) -> str:
@@ -325,12 +397,22 @@ def _as_text(report: Report, words: Words) -> str:
 
 
 def _without_handshake(report: Report) -> str:
-    """Three lines about a server that cannot be tested: what it did, its last line of stderr, what to try."""
+    """Three lines about a server that cannot be tested: what it did, its last line of stderr, what
+    to try.
+    """
     failed = report.failed()[0]
     what, _, stderr = failed.came.partition("; the end of its stderr: ")
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["nothing was written to stderr"]
-    last = next((line for line in reversed(lines) if "error" in line.lower()), lines[-1])  # Node ends with its version
-    more_time = "--start-timeout SECONDS if it only takes long to start; else " if "--start-timeout" in what else ""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or [
+        "nothing was written to stderr"
+    ]
+    last = next(
+        (line for line in reversed(lines) if "error" in line.lower()), lines[-1]
+    )  # Node ends with its version
+    more_time = (
+        "--start-timeout SECONDS if it only takes long to start; else "
+        if "--start-timeout" in what
+        else ""
+    )
     return "\n".join(
         (
             marked(RED, f"FAIL  {failed.case}: {printable(what)}"),
@@ -341,14 +423,22 @@ def _without_handshake(report: Report) -> str:
 
 
 def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
-    """One failure, with all revisions and framings in which it occurred, or one case of a replay."""
+    """One failure, with all revisions and framings in which it occurred, or one case of a
+    replay.
+    """
     from toolwire_schemas.cases.rules import rule_id
 
     verdict, replays = alike[0], "replay" in words.options
     where = "; ".join(one.where for one in alike)
-    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {verdict.before_source}{verdict.source}"]
+    lines = [
+        f"  {verdict.behaviour}",
+        f"  {verdict.severity}, {verdict.before_source}{verdict.source}",
+    ]
     if verdict.expected:
-        lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
+        lines += [
+            f"  expected  {verdict.expected}",
+            f"  came      {indent(verdict.came, ' ' * 12).lstrip()}",
+        ]
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
     is_shown = replays or "verbose" in words.options or verdict.outcome == "fail"
@@ -369,7 +459,8 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
 def _areas(report: Report) -> str:
     """One row for each area of cases: how many of each verdict."""
     rows = [
-        (area, *(str(counts[outcome] or "") for outcome in report.counts())) for area, counts in report.areas().items()
+        (area, *(str(counts[outcome] or "") for outcome in report.counts()))
+        for area, counts in report.areas().items()
     ]
     return table(("area", *_MARKS), rows)
 
@@ -381,20 +472,35 @@ def _reasons(report: Report) -> str:
         for (outcome, reason), cases in report.reasons().items()
     ]
     of_sdk = report.of_sdk().items()
-    lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in of_sdk]
-    return "\n".join(fill(line, width(), subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines)
+    lines += [
+        f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all"
+        for reason, number in of_sdk
+    ]
+    return "\n".join(
+        fill(line, width(), subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines
+    )
 
 
 def _summary(report: Report) -> str:
     counts = report.counts()
     outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
-    spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else "nothing"
+    spoken = (
+        f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
+        if report.revisions
+        else "nothing"
+    )
     name = printable(report.server) or "The server"
-    lines = [f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {outcomes}, in {report.seconds:.1f} s."]
+    lines = [
+        f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {outcomes}, in"
+        f" {report.seconds:.1f} s."
+    ]
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
     if report.costs:
         tokens = sum(cost.tokens for cost in report.costs)
-        lines.append(f"The descriptions of its tools are about {tokens:,} tokens; --html has each, and times of calls.")
+        lines.append(
+            f"The descriptions of its tools are about {tokens:,} tokens; --html has each, and times"
+            " of calls."
+        )
     lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return "\n".join(marked(BOLD, line) for line in lines)

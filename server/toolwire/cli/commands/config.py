@@ -1,4 +1,6 @@
-"""`toolwire config`: configures a host to start a server, by text to paste or by editing its file."""
+"""`toolwire config`: configures a host to start a server, by text to paste or by editing its
+file.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +44,30 @@ _ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
-    details="A HOST is claude-desktop, claude-code, codex, gemini, vscode, cursor, windsurf, zed, cline, goose, "
-    "lmstudio, neovim, emacs, or json for any that reads mcpServers. All options of `serve` can be given too, and are "
-    "passed on. --write keeps everything else in the file, including comments, and makes a backup next to it. Without "
-    "FILE, writes the host's own config; `--user` picks the global one. With --with, or for a file with `# /// script` "
-    "metadata, uv starts the server. The server is started once; a failure to start is reported.",
+    details=(
+        "A HOST is claude-desktop, claude-code, codex, gemini, vscode, cursor, windsurf, zed,"
+        " cline, goose, lmstudio, neovim, emacs, or json for any that reads mcpServers. All options"
+        " of `serve` can be given too, and are passed on. --write keeps everything else in the"
+        " file, including comments, and makes a backup next to it. Without FILE, writes the host's"
+        " own config; `--user` picks the global one. With --with, or for a file with `# /// script`"
+        " metadata, uv starts the server. The server is started once; a failure to start is"
+        " reported."
+    ),
     options=(
-        Option("--write [FILE]", "write to FILE (default: the host's own config)", endings=_ENDINGS),
+        Option(
+            "--write [FILE]", "write to FILE (default: the host's own config)", endings=_ENDINGS
+        ),
         Option("--user", "use the config for all projects, if the host also has one per project"),
         Option("--force", "replace a different server of the same name"),
-        Option("--server-name NAME", "name of the server in the host (default: that of the target)"),
-        Option("--env KEY=VALUE", "environment variable for the server; repeatable", _variable, many=True),
+        Option(
+            "--server-name NAME", "name of the server in the host (default: that of the target)"
+        ),
+        Option(
+            "--env KEY=VALUE",
+            "environment variable for the server; repeatable",
+            _variable,
+            many=True,
+        ),
     ),
     examples=(
         "toolwire config claude-desktop tools.py --write",
@@ -66,7 +81,9 @@ def run(words: Words) -> int:
     """Print what to paste, or change the host's file; return 1 if the user has to do it."""
     named = [*words.words, *(words.command or [])]
     if len(named) < 2:
-        raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
+        raise UsageError(
+            "name a host and a target, as in `config vscode tools.py`; --help lists the hosts"
+        )
     host = hosts.host(named[0])
     given_options = dict(words.options)
     if named[0] in DIALECTS_OF:  # of the others, no rules are known
@@ -91,7 +108,8 @@ def run(words: Words) -> int:
 def _provide_folder(path: str) -> None:
     """Create the folder of *path*, which the user has typed, if it is missing and the user agrees.
 
-    A host's own file needs no question: its place is known, and hosts create that folder only when they need it.
+    A host's own file needs no question: its place is known, and hosts create that folder only when
+    they need it.
 
     Raises:
         UsageError: if the folder is missing, and the user does not agree or cannot be asked.
@@ -105,7 +123,9 @@ def _provide_folder(path: str) -> None:
         answer = Keyboard(nullcontext).read(f"There is no folder {folder}. Create it? [y/N] ") or ""
         if answer.strip().lower() in ("y", "yes"):
             return
-    raise UsageError(f"{path} was not written: there is no folder {folder}; create it, or name another file")
+    raise UsageError(
+        f"{path} was not written: there is no folder {folder}; create it, or name another file"
+    )
 
 
 def _print(text: str, advice: str = "", status: int = 0) -> int:
@@ -118,7 +138,9 @@ def _print(text: str, advice: str = "", status: int = 0) -> int:
 
 
 def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
-    """Return a warning if the server does not start; the host's environment may have what is missing here."""
+    """Return a warning if the server does not start; the host's environment may have what is
+    missing here.
+    """
     quietly = [server.command, *server.args, "--log-level", "warning"]
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -127,12 +149,16 @@ def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
             return ""
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""
-        return f"started from here, this server fails{reason}: {host.title} will not show its tools until this is fixed"
+        return (
+            f"started from here, this server fails{reason}: {host.title} will not show its tools"
+            " until this is fixed"
+        )
 
 
 def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     env = dict(given.get("env", ()))
-    # Hosts start servers in folders of their own choice, where a module of this folder would not be found.
+    # Hosts start servers in folders of their own choice, where a module of this folder would not be
+    # found.
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
     served = [*map(_absolute, targets)]
@@ -147,7 +173,9 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     try:
         "\0".join([name, *words, *env, *env.values()]).encode()
     except UnicodeEncodeError:
-        raise UsageError("a path or value is not text in UTF-8, and so no file of a host can name it") from None
+        raise UsageError(
+            "a path or value is not text in UTF-8, and so no file of a host can name it"
+        ) from None
     return server
 
 
@@ -159,12 +187,18 @@ def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
     wanted += [word for file in scripts for word in ("--with-requirements", file)]
     uv = dependencies.uv()
     if packages and uv is None:
-        raise UsageError("--with needs uv (https://docs.astral.sh/uv), which a host would start the server with")
+        raise UsageError(
+            "--with needs uv (https://docs.astral.sh/uv), which a host would start the server with"
+        )
     if uv is not None and is_ephemeral():  # our own environment may be deleted
         return [uv, "tool", "run", *wanted, "toolwire"]
     # -P: files in the folder where the host starts the server must not shadow our imports.
     ours = ["-P", "-m", "toolwire"]
-    return [*dependencies.uv_run(wanted), "python", *ours] if wanted and uv else [sys.executable, *ours]
+    return (
+        [*dependencies.uv_run(wanted), "python", *ours]
+        if wanted and uv
+        else [sys.executable, *ours]
+    )
 
 
 def _absolute(target: str) -> str:
@@ -181,7 +215,11 @@ def _absolute(target: str) -> str:
 def _is_module_here(target: str) -> bool:
     taken = load.parse(target)
     head = taken.place.partition(".")[0]
-    return not taken.is_path and not taken.is_bundled and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
+    return (
+        not taken.is_path
+        and not taken.is_bundled
+        and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
+    )
 
 
 def passed_on(given: Mapping[str, Any]) -> list[str]:
@@ -206,7 +244,9 @@ def _where(host: hosts.Host, server: hosts.HostServer, *, is_for_user: bool) -> 
     if not host.places:
         return ""
     link = f" This link does it too:\n{hosts.link(host, server)}" if host.link else ""
-    paths = " or ".join(f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user))
+    paths = " or ".join(
+        f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user)
+    )
     how = ", a program, which Toolwire does not edit" if host.is_lisp else ". --write puts it there"
     return f"{host.title} reads this from {paths}{how}. Then {host.then}.{link}"
 

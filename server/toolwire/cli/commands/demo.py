@@ -87,7 +87,9 @@ def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
 
 
 def _cancel(client: Client) -> None:
-    """Cancel a search at its second report of progress, and show that the server responds at once."""
+    """Cancel a search at its second report of progress, and show that the server responds at
+    once.
+    """
     from toolwire_client import CallCancelled
 
     reports: list[float] = []
@@ -113,15 +115,22 @@ def _solve(client: Client) -> None:
     from toolwire_client.models import ArithmeticModel
     from toolwire_client.terminal import PlainRenderer
 
-    show("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
+    show(
+        "The model is an offline planner for arithmetic, no language model; `toolwire ask` takes"
+        " real ones."
+    )
     show(f"\n? {marked(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
-    for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(_QUESTION):
+    for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(
+        _QUESTION
+    ):
         renderer.show(event)
 
 
 def _started(name: str, arguments: dict[str, Any]) -> float:
-    show(f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})")
+    show(
+        f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"  # noqa: E501
+    )
     return time.perf_counter()
 
 

@@ -31,14 +31,19 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire diff OLD NEW [OPTIONS]",),
-    details="OLD and NEW are each a saved list (FILE.json as `list --json` writes it, or - for standard input), a "
-    "target (FILE.py, FILE.yaml, a folder or a module) or the command of any MCP server, in one argument: a "
-    "program, or several words. The output says how each was read. The verdict is that of SemVer: major, "
-    "minor or patch. Whether one schema accepts all that another accepts is proved, or refuted by an "
-    "example; if neither is possible it is unknown, which counts as major. The exit status is 1 if a change reaches "
-    "--fail-on, and 2 if a list cannot be read.",
+    details=(
+        "OLD and NEW are each a saved list (FILE.json as `list --json` writes it, or - for standard"
+        " input), a target (FILE.py, FILE.yaml, a folder or a module) or the command of any MCP"
+        " server, in one argument: a program, or several words. The output says how each was read."
+        " The verdict is that of SemVer: major, minor or patch. Whether one schema accepts all that"
+        " another accepts is proved, or refuted by an example; if neither is possible it is"
+        " unknown, which counts as major. The exit status is 1 if a change reaches --fail-on, and 2"
+        " if a list cannot be read."
+    ),
     options=(
-        Option("--fail-on major|minor|patch|never", "exit with 1 from this verdict on (default: major)"),
+        Option(
+            "--fail-on major|minor|patch|never", "exit with 1 from this verdict on (default: major)"
+        ),
         Option("--allow-unknown", "do not count changes as major whose effect is unknown"),
         Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
         HTML,
@@ -87,7 +92,10 @@ def run(words: Words) -> int:
         changes = between(*lists)
     except BadList as error:
         raise Failed(f"{error} (old: {names[0]}, new: {names[1]})", 2) from None
-    old, new = (Listed(name, kind, len(tools)) for name, kind, tools in zip(names, kinds, lists, strict=True))
+    old, new = (
+        Listed(name, kind, len(tools))
+        for name, kind, tools in zip(names, kinds, lists, strict=True)
+    )
     report = DiffReport(verdict(changes), old, new, changes)
     if _written(report, words.options):
         pass
@@ -142,14 +150,20 @@ def _saved(name: str) -> list[Any]:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         value = decode(text.removeprefix(b"\xef\xbb\xbf"))
     except DecodingError as error:
-        raise UsageError(f"{name} is not JSON: {error}; `toolwire list --json` writes a list to save") from None
+        raise UsageError(
+            f"{name} is not JSON: {error}; `toolwire list --json` writes a list to save"
+        ) from None
     page = value.get("result", value) if isinstance(value, dict) else value
     tools = page.get("tools") if isinstance(page, dict) else page
     if not isinstance(tools, list):
         lists = "a result of tools/list, a message with one, or a list of tools"
-        raise UsageError(f"{name} holds no tools: it has to be {lists}, as `toolwire list --json` prints")
+        raise UsageError(
+            f"{name} holds no tools: it has to be {lists}, as `toolwire list --json` prints"
+        )
     if isinstance(page, dict) and page.get("nextCursor"):
-        raise UsageError(f"{name} is only the first page of a list: it has a nextCursor; save all of it")
+        raise UsageError(
+            f"{name} is only the first page of a list: it has a nextCursor; save all of it"
+        )
     return tools
 
 
@@ -163,7 +177,9 @@ def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
 
 
 def _written(report: DiffReport, options: dict[str, Any]) -> bool:
-    """Write the report as `--html` and `--markdown` ask; return whether that was to standard output."""
+    """Write the report as `--html` and `--markdown` ask; return whether that was to standard
+    output.
+    """
     if options.keys().isdisjoint(("html", "markdown")):
         return False
     from toolwire_client.pages.diff_page import diff_markdown, diff_page
@@ -178,7 +194,10 @@ def _written(report: DiffReport, options: dict[str, Any]) -> bool:
 def _as_text(report: DiffReport) -> str:
     lines = [f"old: {_source(report.old)}", f"new: {_source(report.new)}"]
     if report.changes:
-        rows = [(change.level, change.where, str(change), WHOM[change.concerns]) for change in report.changes]
+        rows = [
+            (change.level, change.where, str(change), WHOM[change.concerns])
+            for change in report.changes
+        ]
         lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
     return "\n".join([*lines, "", sentence(report.changes)])
 

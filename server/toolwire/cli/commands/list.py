@@ -1,4 +1,6 @@
-"""`toolwire list`: prints the tools of a server as a table, JSON or another format, or lints them."""
+"""`toolwire list`: prints the tools of a server as a table, JSON or another format, or lints
+them.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,11 @@ COMMAND = Command(
         "toolwire list [OPTIONS] -- COMMAND",
         "toolwire list --bundled [--json]",
     ),
-    details="Types of arguments and results are in the notation of Python; arguments with `?` or a default are "
-    "optional. With --lint, the exit status is 1 if some client or model's API refuses a tool.",
+    details=(
+        "Types of arguments and results are in the notation of Python; arguments with `?` or a"
+        " default are optional. With --lint, the exit status is 1 if some client or model's API"
+        " refuses a tool."
+    ),
     options=(
         Option("--resources", "list the resources and their templates instead"),
         Option("--prompts", "list the prompts instead"),
@@ -42,7 +47,8 @@ COMMAND = Command(
         Option("--notes", "with --lint: also list minor findings"),
         Option(
             "--as DIALECT",
-            "print the tools in another format: lagent, openai, anthropic, python, typescript or markdown",
+            "print the tools in another format: lagent, openai, anthropic, python, typescript or"
+            " markdown",
             one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
@@ -71,7 +77,11 @@ def run(words: Words) -> int:
 
 
 def _check_forms(options: dict[str, Any]) -> None:
-    forms = [form for form in ("bundled", "resources", "prompts", "as", "lint", "json") if form in options]
+    forms = [
+        form
+        for form in ("bundled", "resources", "prompts", "as", "lint", "json")
+        if form in options
+    ]
     # JSON is a form of all but --as, too.
     if len(forms) > 1 and (len(forms) > 2 or forms[1] != "json" or forms[0] == "as"):
         raise UsageError(f"--{forms[0]} and --{forms[1]} contradict each other: leave one out")
@@ -109,7 +119,9 @@ def _show_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:
     found = {what: entries for what, entries in others.items() if entries}
     if tools:
         show(tools_listing(tools))
-        counts = [f"{counted(len(entries), what[:-1])} (--{what})" for what, entries in found.items()]
+        counts = [
+            f"{counted(len(entries), what[:-1])} (--{what})" for what, entries in found.items()
+        ]
         if counts:
             show("\n" + ", ".join(counts))
     elif found:
@@ -124,7 +136,9 @@ def _table_of(what: str, entries: Sequence[Entry]) -> str:
 
 
 def _others_or_none(client: Client, what: str, limit: Deadline) -> list[Entry]:
-    """Return the resources or the prompts; none, with a remark, if the server refuses to list what it declares."""
+    """Return the resources or the prompts; none, with a remark, if the server refuses to list what
+    it declares.
+    """
     from toolwire_client import RequestFailed
 
     try:
@@ -153,11 +167,16 @@ def _others(words: Words, limit: Deadline) -> int:
         show(_table_of(what, entries))
     else:
         is_chosen = words.options.keys() & {"include", "exclude"}
-        show(f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}.")
+        show(
+            f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}."
+        )
     return 0
 
 
-_HEADINGS = {"resources": ("URI", "type", "what it is"), "prompts": ("prompt", "arguments", "what it is for")}
+_HEADINGS = {
+    "resources": ("URI", "type", "what it is"),
+    "prompts": ("prompt", "arguments", "what it is for"),
+}
 
 
 def _keys(entry: Entry) -> tuple[str, str]:
@@ -165,10 +184,14 @@ def _keys(entry: Entry) -> tuple[str, str]:
     if uri is not None:
         return uri, entry.get("mimeType") or ""
     arguments = entry.get("arguments") or ()
-    return entry["name"], ", ".join(f"{each['name']}{'' if each.get('required') else '?'}" for each in arguments)
+    return entry["name"], ", ".join(
+        f"{each['name']}{'' if each.get('required') else '?'}" for each in arguments
+    )
 
 
-def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> tuple[Any, list[str]]:
+def in_dialect(
+    entries: Sequence[Entry], dialect: str, *, strict: bool = False
+) -> tuple[Any, list[str]]:
     """Return *entries* in a dialect, as a text or a list of JSON values, and notes for its reader.
 
     With *strict*, OpenAI functions are strict where they can be.
@@ -198,7 +221,10 @@ def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
             return lagent.from_entry(entry), []
         case "anthropic":
             tool = anthropic.from_entry(entry)
-            called = (schema.get("properties", ()) for schema in (entry["inputSchema"], tool["input_schema"]))
+            called = (
+                schema.get("properties", ())
+                for schema in (entry["inputSchema"], tool["input_schema"])
+            )
             return tool, _differences(zip(*called, strict=True))
     if strict:
         from toolwire_schemas.dialects.openai_strict import NotStrict
@@ -242,7 +268,9 @@ def _show_findings(findings: Sequence[Finding], tools: int, *, notes: bool) -> N
     if rows:
         show(table(("", "where", "what is wrong; what to do", "whom it concerns"), rows) + "\n")
     counts = Counter(finding.severity for finding in findings)
-    summary = ", ".join(counted(counts[severity], severity) for severity in ("error", "warning", "note"))
+    summary = ", ".join(
+        counted(counts[severity], severity) for severity in ("error", "warning", "note")
+    )
     hint = "; --notes shows the notes" if len(rows) < len(findings) else ""
     show(f"{counted(tools, 'tool')}: {summary}{hint}.")
 
@@ -254,7 +282,12 @@ def _bundled(words: Words) -> int:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
     found = readiness()
     rows = [
-        (tool.name, tool.summary, ", ".join(tool.needs), "; ".join([*(tool.missing or ["ready"]), *tool.advice]))
+        (
+            tool.name,
+            tool.summary,
+            ", ".join(tool.needs),
+            "; ".join([*(tool.missing or ["ready"]), *tool.advice]),
+        )
         for tool in found
     ]
     if words.options.get("json"):

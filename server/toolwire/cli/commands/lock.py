@@ -1,4 +1,6 @@
-"""`toolwire lock`: keeps what a model reads of a server, so that what changes later has no effect or is refused."""
+"""`toolwire lock`: keeps what a model reads of a server, so that what changes later has no effect
+or is refused.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,13 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire lock FILE TARGET... [OPTIONS]", "toolwire lock FILE [OPTIONS] -- COMMAND"),
-    details="Writes what a model reads of a target, or of any MCP server, to FILE: the entries of its tools, prompts "
-    "and resources, and its instructions. `wrap --lock FILE` shows these texts whatever the server says later. It "
-    "refuses an entry whose schema, hints or other members have changed, and every new one. If FILE exists, old and "
-    "new are printed side by side, and the exit status is 1 if they differ; --update accepts the changes.",
+    details=(
+        "Writes what a model reads of a target, or of any MCP server, to FILE: the entries of its"
+        " tools, prompts and resources, and its instructions. `wrap --lock FILE` shows these texts"
+        " whatever the server says later. It refuses an entry whose schema, hints or other members"
+        " have changed, and every new one. If FILE exists, old and new are printed side by side,"
+        " and the exit status is 1 if they differ; --update accepts the changes."
+    ),
     options=(
         Option("--update", "accept the changes: write FILE anew"),
         INCLUDE,
@@ -46,7 +51,10 @@ def run(words: Words) -> int:
     from ...upstream.locking import read_lock
 
     if not words.words:
-        raise UsageError("name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE -- COMMAND")
+        raise UsageError(
+            "name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE --"
+            " COMMAND"
+        )
     name, *targets = words.words
     old = read_lock(name) if os.path.exists(name) else None
     offer = _read_offer(words, name, targets)
@@ -55,7 +63,9 @@ def run(words: Words) -> int:
     except BadLock as error:
         raise Failed(f"the lists cannot be locked: {error}") from None
     if old is not None:
-        is_unchanged = _show_changes(name, old, offer, will_update=words.options.get("update", False))
+        is_unchanged = _show_changes(
+            name, old, offer, will_update=words.options.get("update", False)
+        )
         if is_unchanged:
             return 0
         if not words.options.get("update"):
@@ -74,7 +84,9 @@ def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
     with client_of(words, targets, limit=limit) as client:
         try:
             if is_mounting(words.options):
-                client.request("tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left())
+                client.request(
+                    "tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left()
+                )
             return _list_everything(client, limit)
         except RequestFailed as error:
             raise Failed(f"{name} is not written: {error.message}") from None
@@ -85,10 +97,14 @@ def _list_everything(client: Client, limit: Deadline) -> Offer:
 
     entries: dict[Kind, list[Any]] = {"tools": client.list_entries(timeout_seconds=limit.left())}
     if "prompts" in client.capabilities:
-        entries["prompts"] = [each.raw for each in client.list_prompts(timeout_seconds=limit.left())]
+        entries["prompts"] = [
+            each.raw for each in client.list_prompts(timeout_seconds=limit.left())
+        ]
     if "resources" in client.capabilities:
         templates = client.list_resource_templates(timeout_seconds=limit.left())
-        entries["resources"] = [each.raw for each in client.list_resources(timeout_seconds=limit.left())]
+        entries["resources"] = [
+            each.raw for each in client.list_resources(timeout_seconds=limit.left())
+        ]
         entries["resourceTemplates"] = [each.raw for each in templates]
     return Offer(entries, client.instructions or "")
 

@@ -1,4 +1,6 @@
-"""`toolwire migrate`: changes the imports of files written for Lagent, Groot or the tool library."""
+"""`toolwire migrate`: changes the imports of files written for Lagent, Groot or the tool
+library.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire migrate FILE... [OPTIONS]",),
-    details="Changes imports of Lagent, Groot and the tool library (mas) to Toolwire's, by the syntax tree: comments, "
-    "aliases and layout stay. Prints what it changes, and for each name without a counterpart what to use instead. "
-    "No file is written without --write, and none if one of them cannot be read. The exit status is 1 if something is "
-    "left to do by hand; with --check also if a file would change.",
+    details=(
+        "Changes imports of Lagent, Groot and the tool library (mas) to Toolwire's, by the syntax"
+        " tree: comments, aliases and layout stay. Prints what it changes, and for each name"
+        " without a counterpart what to use instead. No file is written without --write, and none"
+        " if one of them cannot be read. The exit status is 1 if something is left to do by hand;"
+        " with --check also if a file would change."
+    ),
     options=(
         Option("--write", "change the files; a backup is made next to each"),
         Option("--diff", "print the changes as a unified diff too"),
@@ -81,7 +86,9 @@ def _read(path: str) -> _File:
         text = Path(path).read_bytes().decode()
         return _File(path, text, migrate(text))
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+        ) from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} cannot be read: it is not text in UTF-8") from None
     except NotPython as error:
@@ -95,7 +102,10 @@ def _report(file: _File, *, is_with_diff: bool) -> None:
         say(printable(f"{file.path}: nothing to change"))
     if not is_with_diff:
         return
-    before, after = file.text.splitlines(keepends=True), file.migrated.text.splitlines(keepends=True)
+    before, after = (
+        file.text.splitlines(keepends=True),
+        file.migrated.text.splitlines(keepends=True),
+    )
     for line in difflib.unified_diff(before, after, file.path, file.path):
         say(printable(line.rstrip("\r\n")))
 
@@ -107,7 +117,11 @@ def _write(file: _File) -> None:
         done = rewrite(file.path, lambda text: migrate(text).text)
     except NotRewritten as error:
         raise Failed(f"{file.path} was left as it was: {error}") from None
-    say(printable(f"Wrote {file.path}. The file as it was: {os.path.relpath(done.backup or file.path)}"))
+    say(
+        printable(
+            f"Wrote {file.path}. The file as it was: {os.path.relpath(done.backup or file.path)}"
+        )
+    )
 
 
 def _summary(number: int, *, is_check: bool) -> str:

@@ -49,17 +49,21 @@ def _matching(pattern: str, what: str) -> Callable[[str], str]:
 
 
 _VARIABLE = _matching(
-    r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, without a value, which each user gives"
+    r"[A-Za-z_][A-Za-z0-9_]*",
+    "the name of an environment variable, without a value, which each user gives",
 )
 
 
 COMMAND = Command(
     usage=("toolwire pack TARGET... [OPTIONS]",),
-    details="Writes a bundle (.mcpb) that Claude Desktop and other hosts install with a click. It has the files of the "
-    "targets and the modules next to them that they import. Packages are those of --with and a file's `# /// script` "
-    "block, or else the installed ones that are imported. Of a YAML file, the files that its commands run come along. "
-    "Hidden files and keys are packed only if --add names each of them. The server is started once from the bundle, to "
-    "list its tools. All options of `serve` can be given too.",
+    details=(
+        "Writes a bundle (.mcpb) that Claude Desktop and other hosts install with a click. It has"
+        " the files of the targets and the modules next to them that they import. Packages are"
+        " those of --with and a file's `# /// script` block, or else the installed ones that are"
+        " imported. Of a YAML file, the files that its commands run come along. Hidden files and"
+        " keys are packed only if --add names each of them. The server is started once from the"
+        " bundle, to list its tools. All options of `serve` can be given too."
+    ),
     options=(
         Option(
             "-o, --output FILE",
@@ -67,21 +71,40 @@ COMMAND = Command(
             _matching(r"(?s).*\.mcpb", "a file that ends in .mcpb"),
         ),
         Option(
-            "--vendored", "put all packages into the bundle, for this system and Python (default: the host's uv does)"
+            "--vendored",
+            "put all packages into the bundle, for this system and Python (default: the host's uv"
+            " does)",
         ),
-        Option("--env KEY", "environment variable that the host asks its user for; repeatable", _VARIABLE, many=True),
+        Option(
+            "--env KEY",
+            "environment variable that the host asks its user for; repeatable",
+            _VARIABLE,
+            many=True,
+        ),
         Option("--icon FILE", "icon of the bundle, a PNG image"),
-        Option("--add PATH", "file or folder that the tools read, packed next to them; repeatable", many=True),
+        Option(
+            "--add PATH",
+            "file or folder that the tools read, packed next to them; repeatable",
+            many=True,
+        ),
         Option("--dry-run", "only print the files that would be packed"),
-        Option("--description TEXT", "description (default: the first line of the file's docstring)"),
+        Option(
+            "--description TEXT", "description (default: the first line of the file's docstring)"
+        ),
         Option("--author NAME", "author (default: user.name of Git)"),
-        Option("--registry URL", "write server.json, too, for the MCP registry; URL is where the bundle will be"),
+        Option(
+            "--registry URL",
+            "write server.json, too, for the MCP registry; URL is where the bundle will be",
+        ),
         Option("--registry-name NAME", "name in the registry (default: io.github.ACCOUNT/NAME)"),
     ),
     examples=(
         "toolwire pack tools.py",
         "toolwire pack tools.py --env API_KEY --icon icon.png -o dist/tools.mcpb",
-        "toolwire pack tools.py --registry https://github.com/me/tools/releases/download/v1/tools.mcpb",
+        (
+            "toolwire pack tools.py --registry"
+            " https://github.com/me/tools/releases/download/v1/tools.mcpb"
+        ),
     ),
     passes_on=SERVE.options,
 )
@@ -111,11 +134,15 @@ def run(words: Words) -> int:
 def _refuse_local_files(given: Mapping[str, Any]) -> None:
     for option in COMMAND.passes_on:
         if option.metavar == "FILE" and option.key in given:
-            raise UsageError(f"{option.flag} names a file of this machine, which a bundle cannot use elsewhere")
+            raise UsageError(
+                f"{option.flag} names a file of this machine, which a bundle cannot use elsewhere"
+            )
 
 
 def _check_writable(bundle: Path) -> None:
-    """Raise a `UsageError` if *bundle* cannot be written: better now than after packages have been downloaded."""
+    """Raise a `UsageError` if *bundle* cannot be written: better now than after packages have been
+    downloaded.
+    """
     try:
         if bundle.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
@@ -134,7 +161,10 @@ def _print_files(contents: Contents) -> None:
         say(f"{os.path.getsize(file):>12,}  {place}")
     if contents.left_out:
         names = ", ".join(contents.left_out)
-        remark(f"left out, since they are hidden or may be keys: {names}; to pack one, name it: --add PATH")
+        remark(
+            f"left out, since they are hidden or may be keys: {names}; to pack one, name it: --add"
+            " PATH"
+        )
 
 
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
@@ -165,7 +195,10 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
         made = {**_former(entry, made["name"]), **made}
     digest = _write(folder, bundle)
     size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
-    say(f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')}, {size}).")
+    say(
+        f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')},"
+        f" {size})."
+    )
     say(f"Packages: {', '.join(wanted)}")
     say("Files, in bytes:")
     _print_files(contents)
@@ -174,19 +207,26 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
         entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")
         say(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
     if contents.unpacked:
-        remark(f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script` block")
+        remark(
+            f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script`"
+            " block"
+        )
     return 0
 
 
 def _former(entry: Path, name: str) -> dict[str, Any]:
-    """The members of a `server.json` that is there already, which may have a website and icons; {} without one."""
+    """The members of a `server.json` that is there already, which may have a website and icons; {}
+    without one.
+    """
     try:
         former = json.loads(entry.read_text("utf-8")) if entry.exists() else {}
         if former.get("name", name) == name:
             return dict(former)
     except (ValueError, AttributeError):
         pass
-    raise UsageError(f"{entry} is of another server than {name}, so it was not written; move it away")
+    raise UsageError(
+        f"{entry} is of another server than {name}, so it was not written; move it away"
+    )
 
 
 def _icon(path: str) -> bytes:
@@ -197,7 +237,9 @@ def _icon(path: str) -> bytes:
 
 
 def _wheel(folder: Path) -> Path | None:
-    """Put Toolwire's own wheel into *folder* if it was installed from a folder or file: then no index may have it."""
+    """Put Toolwire's own wheel into *folder* if it was installed from a folder or file: then no
+    index may have it.
+    """
     direct = json.loads(metadata.distribution("toolwire").read_text("direct_url.json") or "{}")
     if not direct.get("url", "").startswith("file:"):
         return None
@@ -215,16 +257,33 @@ def _wheel(folder: Path) -> Path | None:
 
 def _install(wanted: list[str], lib: Path, wheel: Path | None) -> None:
     """Install packages into *lib*, without what differs from machine to machine."""
-    words = ["--target", str(lib), *([] if wheel is None else ["--find-links", str(wheel.parent)]), *wanted]
-    _install_by(["pip", "install", "--quiet", "--python", sys.executable, *words], ["install", "--no-compile", *words])
+    words = [
+        "--target",
+        str(lib),
+        *([] if wheel is None else ["--find-links", str(wheel.parent)]),
+        *wanted,
+    ]
+    _install_by(
+        ["pip", "install", "--quiet", "--python", sys.executable, *words],
+        ["install", "--no-compile", *words],
+    )
     shutil.rmtree(lib / "bin", ignore_errors=True)  # scripts that name this Python
     for path in [lib / ".lock", *lib.glob("*.dist-info/*")]:
-        if path.name in (".lock", "direct_url.json", "INSTALLER", "RECORD", "REQUESTED", "uv_cache.json"):
+        if path.name in (
+            ".lock",
+            "direct_url.json",
+            "INSTALLER",
+            "RECORD",
+            "REQUESTED",
+            "uv_cache.json",
+        ):
             path.unlink(missing_ok=True)
 
 
 def _install_by(uv: list[str], pip: list[str]) -> None:
-    """Run pip with its words, since it is configured for this environment, or else uv with its own."""
+    """Run pip with its words, since it is configured for this environment, or else uv with its
+    own.
+    """
     program = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *pip]
     if find_spec("pip") is None:
         program = [dependencies.uv() or "uv", *uv]
@@ -236,7 +295,9 @@ def _install_by(uv: list[str], pip: list[str]) -> None:
         raise Failed("the packages could not be made or installed (the reason is above)")
 
 
-def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> texts.About:
+def _about(
+    folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]
+) -> texts.About:
     """Start the server from the bundle in *folder* and describe it."""
     lib = folder / "lib"
     env = {"PYTHONPATH": str(lib)} if lib.exists() else {}
@@ -244,7 +305,10 @@ def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[
     command = [sys.executable, *(["-S"] if env else []), "-B", str(folder / "main.py")]
     with connected(command, is_ours=True, env={**env, "PYTHONDONTWRITEBYTECODE": "1"}) as client:
         info = client.server_info
-        tools = [{key: tool[key] for key in ("name", "description") if tool.get(key)} for tool in client.list_entries()]
+        tools = [
+            {key: tool[key] for key in ("name", "description") if tool.get(key)}
+            for tool in client.list_entries()
+        ]
         has_prompts = "prompts" in client.capabilities
     names = ", ".join(tool["name"] for tool in tools)
     name = str(info.get("name") or name_of(targets))
@@ -252,7 +316,9 @@ def _about(folder: Path, contents: Contents, targets: list[str], given: Mapping[
         name=re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "toolwire",
         title=str(info.get("title") or name),
         version=str(info.get("version") or "0.0.0"),
-        description=given.get("description") or _docstring(targets[0]) or f"{counted(len(tools), 'tool')}: {names}",
+        description=given.get("description")
+        or _docstring(targets[0])
+        or f"{counted(len(tools), 'tool')}: {names}",
         author=given["author"],
         tools=tools,
         has_prompts=has_prompts,
@@ -271,7 +337,12 @@ def _docstring(target: str) -> str:
 
 def _git_user() -> str:
     git = shutil.which("git")
-    name = git and subprocess.run([git, "config", "user.name"], stdout=-1, text=True, check=False).stdout.strip()
+    name = (
+        git
+        and subprocess.run(
+            [git, "config", "user.name"], stdout=-1, text=True, check=False
+        ).stdout.strip()
+    )
     if not name:
         raise UsageError("a bundle names its author, and Git has no user.name: add --author NAME")
     return name
@@ -281,8 +352,12 @@ def _write(folder: Path, bundle: Path) -> str:
     """Write the bundle, the same bytes for the same files, and return its SHA-256."""
     bundle.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())  # of 1980, when ZIP's time begins
+        for path in sorted(
+            path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        ):
+            entry = zipfile.ZipInfo(
+                path.relative_to(folder).as_posix()
+            )  # of 1980, when ZIP's time begins
             entry.external_attr = (0o100755 if os.access(path, os.X_OK) else 0o100644) << 16
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
             archive.writestr(entry, path.read_bytes())

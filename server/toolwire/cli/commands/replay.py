@@ -1,4 +1,6 @@
-"""`toolwire replay`: a server that answers from a recording of `wrap --record`, and copies of one for bug reports."""
+"""`toolwire replay`: a server that answers from a recording of `wrap --record`, and copies of one
+for bug reports.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire replay FILE [--strict]", "toolwire replay FILE --shapes OUT"),
-    details="Serves what `wrap --record FILE` has recorded, in either framing: a request with the method and arguments "
-    "of a recorded one gets the recorded progress, elicitations and response. What was not recorded gets an error that "
-    "says what was, and is reported on stderr; then the exit status is 1. A recording holds what was sent, arguments "
-    "and results; only what looks like a secret is hidden. --shapes writes a copy for a bug report, with types, "
-    "lengths and digests in place of all texts and numbers; digests of different copies cannot be compared.",
+    details=(
+        "Serves what `wrap --record FILE` has recorded, in either framing: a request with the"
+        " method and arguments of a recorded one gets the recorded progress, elicitations and"
+        " response. A request that was not recorded gets an error that says which were, and is"
+        " reported on stderr; then the exit status is 1. A recording holds what was sent, arguments and"
+        " results; only what looks like a secret is hidden. --shapes writes a copy for a bug"
+        " report, with types, lengths and digests in place of all texts and numbers; digests of"
+        " different copies cannot be compared."
+    ),
     options=(
         Option("--strict", "refuse requests that do not come in the recorded order"),
         Option("--shapes OUT", "write a copy without texts and numbers to OUT, and serve nothing"),
@@ -57,15 +63,21 @@ def _write_shapes(name: str, options: dict[str, Any]) -> int:
     need_folders(options, "shapes")
     out = Path(options["shapes"])
     if out.exists() and out.samefile(name):
-        raise UsageError(f"{out} is the recording, which the copy would overwrite: name another file")
+        raise UsageError(
+            f"{out} is the recording, which the copy would overwrite: name another file"
+        )
     try:
         copy = copy_shapes(entry for _, entry in read(name))
     except (OSError, BadRecording) as error:
-        raise UsageError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(
+            f"{name} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
     try:
         out.write_bytes(copy)
     except OSError as error:
-        raise Failed(f"{out} cannot be written: {(error.strerror or str(error)).lower()}", 2) from None
+        raise Failed(
+            f"{out} cannot be written: {(error.strerror or str(error)).lower()}", 2
+        ) from None
     lines = counted(copy.count(b"\n"), "line")
     say(f"Wrote {out}: {lines} without texts and numbers.")
     return 0
@@ -88,7 +100,9 @@ def _serve(name: str, *, is_strict: bool) -> NoReturn:
         replay = Replay(exchanges(read(name)), strictly=is_strict, report=report)
         streams = claim()
     except (OSError, BadRecording) as error:
-        raise UsageError(f"{name} cannot be replayed: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(
+            f"{name} cannot be replayed: {getattr(error, 'strerror', None) or error}"
+        ) from None
     except NotConnected as error:
         raise UsageError(str(error)) from None
     framing = AutoFraming()

@@ -35,16 +35,23 @@ def _host(text: str) -> str:
 
 COMMAND = Command(
     usage=("toolwire serve TARGET... [OPTIONS]", "toolwire serve --mount [NAME=]COMMAND [OPTIONS]"),
-    details="A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a module "
-    "(package.module) or the name of bundled or installed tools; `:name` after a file or module picks one "
-    "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
+    details=(
+        "A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a"
+        " module (package.module) or the name of bundled or installed tools; `:name` after a file"
+        " or module picks one function or toolkit. A module offers what it decorates with"
+        " @tool_api, or else its public functions."
+    ),
     options=(
         Option("--name NAME", "name of the server (default: that of the target)"),
-        Option("--server-version TEXT", "version of the server (default: that of the module or its distribution)"),
+        Option(
+            "--server-version TEXT",
+            "version of the server (default: that of the module or its distribution)",
+        ),
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
         Option(
             "--for HOST",
-            "name tools, and write their schemas, as this host or vendor takes them, as in vscode or gemini",
+            "name tools, and write their schemas, as this host or vendor takes them, as in vscode"
+            " or gemini",
             _host,
         ),
         INCLUDE,
@@ -53,33 +60,83 @@ COMMAND = Command(
         LOCK,
         LOCK_TEXTS,
         Option("--eager", "start mounted servers at once (default: when first needed)"),
-        Option("--with PACKAGE", "add a package that uv installs for this run only; repeatable", many=True),
-        Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
+        Option(
+            "--with PACKAGE",
+            "add a package that uv installs for this run only; repeatable",
+            many=True,
+        ),
+        Option(
+            "--keep-going",
+            "serve the other targets if one cannot be loaded (default: exit with status 2)",
+        ),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
         Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
-        Option("--strict-arguments", "refuse arguments sent as JSON text, and null for optional ones"),
+        Option(
+            "--strict-arguments", "refuse arguments sent as JSON text, and null for optional ones"
+        ),
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
-        Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10; 0: never)"),
+        Option(
+            "--heartbeat SECONDS",
+            "time after which a silent call reports progress (default: 10; 0: never)",
+        ),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
-        Option("--no-structured", "leave out output schemas and structured content: some hosts send both to the model"),
+        Option(
+            "--no-structured",
+            "leave out output schemas and structured content: some hosts send both to the model",
+        ),
         Option("--page-size NUMBER", "tools per page (default: all)"),
         Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
-        Option("--on-large-result error|truncate|resource", "send an error (default), a part of it or a link instead"),
-        Option("--max-kept-bytes SIZE", "maximum size of large results that are kept to be read (default: 64MiB)"),
-        Option("--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)"),
-        Option("--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"),
-        Option("--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"),
-        Option("--max-unsent-bytes SIZE", "maximum output that the client has not read (default: 64MiB)"),
+        Option(
+            "--on-large-result error|truncate|resource",
+            "send an error (default), a part of it or a link instead",
+        ),
+        Option(
+            "--max-kept-bytes SIZE",
+            "maximum size of large results that are kept to be read (default: 64MiB)",
+        ),
+        Option(
+            "--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)"
+        ),
+        Option(
+            "--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"
+        ),
+        Option(
+            "--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"
+        ),
+        Option(
+            "--max-unsent-bytes SIZE",
+            "maximum output that the client has not read (default: 64MiB)",
+        ),
         Option("--max-workers NUMBER", "maximum number of concurrent calls (default: 128)"),
-        Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
-        Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
-        Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
-        Option("--keep-children", "let processes that tools have started live on when the server ends (Linux)"),
-        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB; goes with --isolate or runs_in"),
+        Option(
+            "--max-abandoned NUMBER",
+            "maximum number of threads that still run an abandoned call (default: 128)",
+        ),
+        Option(
+            "--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"
+        ),
+        Option(
+            "--isolate", "run tools in processes of their own, so that a crash fails only one call"
+        ),
+        Option(
+            "--keep-children",
+            "let processes that tools have started live on when the server ends (Linux)",
+        ),
+        Option(
+            "--memory-limit SIZE",
+            "memory limit of a tool process, as in 512MiB; goes with --isolate or runs_in",
+        ),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
-        Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
-        Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),
+        Option(
+            "--grace SECONDS",
+            "time for running calls to finish after the host disconnects (default: 1.5)",
+        ),
+        Option(
+            "--log-level LEVEL",
+            "log level on stderr: debug, info, warning, error or off",
+            one_of(*LEVELS),
+        ),
         Option("--log-json", "write the log as JSON, one object per line"),
     ),
     examples=(
@@ -96,7 +153,10 @@ def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
     targets = [*words.words, *(words.command or [])]
     if not targets and not {"mount", "mount_config"} & words.options.keys():
-        raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
+        raise UsageError(
+            "name what to serve: a file, a folder, a module or installed tools, as in `serve"
+            " tools.py`"
+        )
     given = dict(words.options)
     given.pop("env_file", None)  # `main` has applied it
     try:
@@ -130,14 +190,23 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
     settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
-    loading = partial(_tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts))
+    loading = partial(
+        _tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts)
+    )
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
     for name in settings["run_on"]:
         if all(tool.runs_in != name for tool in tools):
             warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
-    if "memory_limit" in settings and not settings.get("isolate") and all(tool.runs_in is None for tool in tools):
-        raise LoadError('--memory-limit is for processes of tools: add --isolate, or runs_in="process" to a tool')
+    if (
+        "memory_limit" in settings
+        and not settings.get("isolate")
+        and all(tool.runs_in is None for tool in tools)
+    ):
+        raise LoadError(
+            '--memory-limit is for processes of tools: add --isolate, or runs_in="process" to a'
+            " tool"
+        )
     identity: dict[str, Any] = {"name": name_of(targets)}
     if "toolwire_tools.fastmcp" in sys.modules:
         from toolwire_tools.fastmcp.tools import identity_of
@@ -163,12 +232,24 @@ def _shape_for(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | Non
 
 _OF_MOUNTS = ("mount", "mount_config", "eager", "lock", "lock_texts")
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
-_SELECTION = {**{key: key for key in ("keep_going", "include", "exclude", "adopt")}, "set": "tool_settings"}
-_SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds", "heartbeat": "heartbeat_seconds"}
+_SELECTION = {
+    **{key: key for key in ("keep_going", "include", "exclude", "adopt")},
+    "set": "tool_settings",
+}
+_SETTINGS = {
+    "timeout": "timeout_seconds",
+    "grace": "grace_seconds",
+    "heartbeat": "heartbeat_seconds",
+}
 
 
 def _tools(
-    targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool, may_be_empty: bool
+    targets: list[str],
+    words: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    reloads: bool,
+    may_be_empty: bool,
 ) -> list[Tool]:
     tools = load(targets, **words, may_be_empty=may_be_empty) if targets else []
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):

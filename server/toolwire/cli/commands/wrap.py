@@ -24,28 +24,49 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire wrap [OPTIONS] -- COMMAND",),
-    details="Serves the MCP server that COMMAND starts. Lines on its output that are no messages go to stderr (noise); "
-    "tools that the host would refuse are renamed (names), and their schemas rewritten (schemas); JSON in strings is "
-    "read (arguments); silent calls report progress (heartbeat); large results become links (results); all of its "
-    "processes end with it (orphans); after a crash it is restarted (restart); the host may speak any revision of MCP "
-    "(eras) and Content-Length framing (framing). A line on stderr counts at the end what was done. All other messages "
-    "pass unchanged. A recording holds what was sent: arguments and results stay in it, and only what looks like a "
-    "secret is hidden. For a bug report, make a copy without texts and numbers: `toolwire replay FILE --shapes OUT`.",
+    details=(
+        "Serves the MCP server that COMMAND starts. Lines on its output that are no messages go to"
+        " stderr (noise); tools that the host would refuse are renamed (names), and their schemas"
+        " rewritten (schemas); JSON in strings is read (arguments); silent calls report progress"
+        " (heartbeat); large results become links (results); all of its processes end with it"
+        " (orphans); after a crash it is restarted (restart); the host may speak any revision of"
+        " MCP (eras) and Content-Length framing (framing). A line on stderr counts at the end what"
+        " was done. All other messages pass unchanged. A recording holds what was sent: arguments"
+        " and results stay in it, and only what looks like a secret is hidden. For a bug report,"
+        " make a copy without texts and numbers: `toolwire replay FILE --shapes OUT`."
+    ),
     options=(
         Option(
             "--for HOST",
             "the host or the vendor of its model, as in vscode or gemini (default: any)",
             one_of(*DIALECTS_OF),
         ),
-        Option("--without NAME", "leave out what has this name above; repeatable", one_of(*FIXES), many=True),
+        Option(
+            "--without NAME",
+            "leave out what has this name above; repeatable",
+            one_of(*FIXES),
+            many=True,
+        ),
         LOCK,
         LOCK_TEXTS,
-        Option("--record FILE", "add the traffic to FILE, for `toolwire replay`: it holds what was sent"),
+        Option(
+            "--record FILE",
+            "add the traffic to FILE, for `toolwire replay`: it holds what was sent",
+        ),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
-        Option("--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"),
+        Option(
+            "--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"
+        ),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
-        Option("--on-large-result error|truncate|resource", "send an error, a part of it or a link (default) instead"),
-        Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),
+        Option(
+            "--on-large-result error|truncate|resource",
+            "send an error, a part of it or a link (default) instead",
+        ),
+        Option(
+            "--log-level LEVEL",
+            "log level on stderr: debug, info, warning, error or off",
+            one_of(*LEVELS),
+        ),
         Option("--log-json", "write the log as JSON, one object per line"),
     ),
     examples=(
@@ -61,7 +82,9 @@ def run(words: Words) -> NoReturn:
     from ...wrapping.session import WrappingSession
 
     if words.words or not words.command:
-        raise UsageError("name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server")
+        raise UsageError(
+            "name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server"
+        )
     given = dict(words.options)
     configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
     recording = _recording(given)
@@ -73,7 +96,11 @@ def run(words: Words) -> NoReturn:
     except NotConnected as error:
         raise UsageError(str(error)) from None
     more = {"host": host, "without": without, "lock": lock, "recording": recording}
-    serve(partial(WrappingSession, command=words.command, settings=settings, **more), settings, streams)
+    serve(
+        partial(WrappingSession, command=words.command, settings=settings, **more),
+        settings,
+        streams,
+    )
 
 
 def _recording(given: dict[str, Any]) -> Recording | None:
@@ -83,7 +110,9 @@ def _recording(given: dict[str, Any]) -> Recording | None:
     try:
         return None if name is None else Recording(name, most)
     except OSError as error:
-        raise UsageError(f"{name} cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(
+            f"{name} cannot be written: {(error.strerror or str(error)).lower()}"
+        ) from None
     except BadRecording as problem:
         raise UsageError(f"{name} is no recording, and is left as it is: {problem}") from None
 

@@ -1,7 +1,7 @@
 """The config file of each host, and the form of a server's entry in it.
 
-Strategy. The hosts are data, in `hosts.json`, as looked up in October and November 2026; the functions turn values into
-text and read and write no other file.
+Strategy. The hosts are data, in `hosts.json`, as looked up in October and November 2026; the
+functions turn values into text and read and write no other file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class HostServer(msgspec.Struct, frozen=True):
     """A server in a host's config: its name there, and how to start it.
 
-    *targets* are the words after `serve` in *args* by which a former entry of the same server is known.
+    *targets* are the words after `serve` in *args* by which a former entry of the same server is
+    known.
     """
 
     name: str
@@ -40,8 +41,8 @@ class HostServer(msgspec.Struct, frozen=True):
 class ConfigPlace(msgspec.Struct, frozen=True):
     """A file that a host reads: for one project (relative to its folder) or for a user.
 
-    The *template* may contain `{folder}`, `{home}`, `{config}` (of the user) and `{support}` (where programs of the
-    system keep their settings); *windows* replaces it on Windows.
+    The *template* may contain `{folder}`, `{home}`, `{config}` (of the user) and `{support}` (where
+    programs of the system keep their settings); *windows* replaces it on Windows.
     """
 
     whose: str
@@ -70,11 +71,13 @@ PROJECT, USER = "this project", "all projects"
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One host, as documented in *source*: the member *holds* of its file holds its servers, with *extra* in each.
+    """One host, as documented in *source*: the member *holds* of its file holds its servers, with
+    *extra* in each.
 
-    *members* are the names of an entry's members where they are not `command`, `args` and `env`; one for `name` puts
-    the server's name into its entry. *link* is a link that adds a server, with `{name}`, the entry as Base64 in
-    `{base64}` or as quoted JSON with the name in `{json}`. *then* is left to do.
+    *members* are the names of an entry's members where they are not `command`, `args` and `env`;
+    one for `name` puts the server's name into its entry. *link* is a link that adds a server, with
+    `{name}`, the entry as Base64 in `{base64}` or as quoted JSON with the name in `{json}`. *then*
+    is left to do.
     """
 
     title: str
@@ -106,9 +109,17 @@ def host(name: str) -> Host:
 
 def entry(host: Host, server: HostServer) -> dict[str, Any]:
     """Return the entry of *server* in the file of *host*."""
-    values = {"name": server.name, "command": server.command, "args": server.args, "env": server.env}
+    values = {
+        "name": server.name,
+        "command": server.command,
+        "args": server.args,
+        "env": server.env,
+    }
     names = {"command": "command", "args": "args", "env": "env", **host.members}
-    return {**host.extra, **{names[key]: value for key, value in values.items() if key in names and value != {}}}
+    return {
+        **host.extra,
+        **{names[key]: value for key, value in values.items() if key in names and value != {}},
+    }
 
 
 def snippet(host: Host, server: HostServer) -> str:
@@ -137,10 +148,12 @@ def link(host: Host, server: HostServer) -> str:
 def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
     """Return the *text* of the host's file with the server in it, and everything else as it was.
 
-    Variables of the environment that the server has there are kept, unless *server* gives them another value.
+    Variables of the environment that the server has there are kept, unless *server* gives them
+    another value.
 
     Raises:
-        NotRewritten: if the host could not read it, or there is another server of that name; *force* replaces that.
+        NotRewritten: if the host could not read it, or there is another server of that name;
+            *force* replaces that.
     """
     editor = _editor(host)
     path, made = (host.holds, server.name), entry(host, server)
@@ -152,7 +165,9 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
     if there == made:
         return text
     if there is not None and not (force or is_same):
-        started = " ".join(_words(host, there)) or json.dumps(there, ensure_ascii=False, default=str)
+        started = " ".join(_words(host, there)) or json.dumps(
+            there, ensure_ascii=False, default=str
+        )
         remedy = "--force replaces it; --server-name gives ours another name"
         raise NotRewritten(f"its server {server.name!r} is another one ({started}). {remedy}")
     changed: str = editor.with_member(text, path, made)
@@ -176,12 +191,20 @@ def _editor(host: Host) -> Any:
 def _is_same(host: Host, entry: Any, server: HostServer) -> bool:
     """Whether a host's *entry* serves the targets of *server*, with whatever options."""
     served, count = served_by(_words(host, entry)), len(server.targets)
-    return served is not None and served[:count] == server.targets and (served[count:] or ["-"])[0].startswith("-")
+    return (
+        served is not None
+        and served[:count] == server.targets
+        and (served[count:] or ["-"])[0].startswith("-")
+    )
 
 
 def served_by(words: list[str]) -> list[str] | None:
-    """Return what follows `serve` in a command that starts Toolwire: by name, by `-m toolwire` or by uv."""
-    stems = [word.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") for word in words]
+    """Return what follows `serve` in a command that starts Toolwire: by name, by `-m toolwire` or
+    by uv.
+    """
+    stems = [
+        word.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") for word in words
+    ]
     for place in range(len(words) - 1):
         if words[place + 1] == "serve" and stems[place] == "toolwire":
             is_program = place == 0 or words[place - 1] == "-m" or stems[0] in ("uv", "uvx")
@@ -199,7 +222,10 @@ def _words(host: Host, entry: Any) -> list[str]:
 
 
 def _lisp(host: Host, server: HostServer) -> str:
-    lines = [f":command {_quoted(server.command)}", f":args ({' '.join(map(_quoted, server.args))})"]
+    lines = [
+        f":command {_quoted(server.command)}",
+        f":args ({' '.join(map(_quoted, server.args))})",
+    ]
     if server.env:
         pairs = " ".join(f":{_symbol(key)} {_quoted(value)}" for key, value in server.env.items())
         lines.append(f":env ({pairs})")
@@ -214,4 +240,6 @@ def _quoted(text: str) -> str:
 
 
 def _symbol(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "_-" else f"\\{letter}" for letter in name)
+    return "".join(
+        letter if letter.isalnum() or letter in "_-" else f"\\{letter}" for letter in name
+    )

@@ -1,8 +1,10 @@
-"""Sets one member in a JSON file that people edit; comments, order and layout of everything else stay.
+"""Sets one member in a JSON file that people edit; comments, order and layout of everything else
+stay.
 
-Strategy. Blanks in place of comments and trailing commas leave JSON of the same length. `json` reads that, member by
-member, and so finds their places. Then one place of the text is changed: a new member is the first of its object. The
-result is read again and compared with the intended value before the caller gets it.
+Strategy. Blanks in place of comments and trailing commas leave JSON of the same length. `json`
+reads that, member by member, and so finds their places. Then one place of the text is changed: a
+new member is the first of its object. The result is read again and compared with the intended value
+before the caller gets it.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ def member(text: str, path: Sequence[str], read: Callable[[str], Any] = loads) -
 
 
 def with_member(text: str, path: Sequence[str], value: Any) -> str:
-    """Return *text* with *value* at *path*, a name in an object in an object; everything else stays.
+    """Return *text* with *value* at *path*, a name in an object in an object; everything else
+    stays.
 
     An empty text becomes an object. If a name occurs twice, the last one counts, as in `json`.
 
@@ -73,11 +76,18 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     return verified(text if text.strip() else "{}\n", path, value, loads, _changed)
 
 
-def verified(text: str, path: Sequence[str], value: Any, read: Callable[[str], Any], change: Callable[..., str]) -> str:
+def verified(
+    text: str,
+    path: Sequence[str],
+    value: Any,
+    read: Callable[[str], Any],
+    change: Callable[..., str],
+) -> str:
     """Return what *change* makes of *text*, the same value but for *value* at *path*.
 
     Raises:
-        NotRewritten: if *text* is not of the format that *read* parses, or *change* made something else.
+        NotRewritten: if *text* is not of the format that *read* parses, or *change* made something
+            else.
     """
     before, made = read(text), change(text, path, value)
     expected = with_value(before, path, value)
@@ -90,7 +100,8 @@ def verified(text: str, path: Sequence[str], value: Any, read: Callable[[str], A
 
 
 def with_value(before: Any, path: Sequence[str], value: Any) -> Any:
-    """Return the objects *before* with *value* at *path*; a missing or null object on the way is made.
+    """Return the objects *before* with *value* at *path*; a missing or null object on the way is
+    made.
 
     Raises:
         NotRewritten: if something on the way is not an object.
@@ -112,13 +123,22 @@ def _changed(text: str, path: Sequence[str], value: Any) -> str:
             raise NotJson(f"line {line}: {what} is not an object")
         members, brace = _members(plain, start)
         if name not in members:
-            return _inserted(text, start, brace, name, with_value({}, path[depth + 1 :], value), is_first=not members)
+            return _inserted(
+                text,
+                start,
+                brace,
+                name,
+                with_value({}, path[depth + 1 :], value),
+                is_first=not members,
+            )
         start, end = members[name]
     return text[:start] + _written(value, text, _indent_at(text, start)) + text[end:]
 
 
 def _members(plain: str, start: int) -> tuple[dict[str, tuple[int, int]], int]:
-    """Return where the values in the object at *start* begin and end, by name, and the place of its closing brace."""
+    """Return where the values in the object at *start* begin and end, by name, and the place of its
+    closing brace.
+    """
     found: dict[str, tuple[int, int]] = {}
     at = _after_space(plain, start + 1)
     while plain[at] != "}":
@@ -140,14 +160,24 @@ def _after_space(text: str, place: int) -> int:
 
 def _inserted(text: str, start: int, brace: int, name: str, value: Any, *, is_first: bool) -> str:
     """*text* with one more member in the object from *start* to *brace*."""
-    base, key, rest = _indent_at(text, start), json.dumps(name, ensure_ascii=False), text[start + 1 :]
+    base, key, rest = (
+        _indent_at(text, start),
+        json.dumps(name, ensure_ascii=False),
+        text[start + 1 :],
+    )
     if not is_first and "\n" not in text[start:brace]:
-        return f"{text[: start + 1]}{key}: {json.dumps(value, ensure_ascii=False)}, {rest.lstrip(_BLANKS)}"
+        return (
+            f"{text[: start + 1]}{key}: {json.dumps(value, ensure_ascii=False)},"
+            f" {rest.lstrip(_BLANKS)}"
+        )
     indent = base + _unit(text)
     if is_first and not text[start + 1 : brace].strip():
         rest = newline(text) + base + text[brace:]
     comma = "" if is_first else ","
-    return f"{text[: start + 1]}{newline(text)}{indent}{key}: {_written(value, text, indent)}{comma}{rest}"
+    return (
+        f"{text[: start + 1]}{newline(text)}{indent}{key}:"
+        f" {_written(value, text, indent)}{comma}{rest}"
+    )
 
 
 def _written(value: Any, text: str, indent: str) -> str:

@@ -24,10 +24,11 @@ class NotRewritten(Exception):
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
-    """Replace the text of the file at *path* by what *change* returns for it; the text of a missing file is empty.
+    """Replace the text of the file at *path* by what *change* returns for it; the text of a missing
+    file is empty.
 
-    Links are followed, so that they stay links. Line ends are left to *change*. Permissions are kept; a new file is for
-    its owner alone.
+    Links are followed, so that they stay links. Line ends are left to *change*. Permissions are
+    kept; a new file is for its owner alone.
 
     Raises:
         NotRewritten: if that is not possible, or another program changed the file at the same time.
@@ -73,7 +74,8 @@ def _replace(path: str, before: bytes | None, after: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.new"
     _write_new(temporary, after, like=path if before is not None else None)
     try:
-        # Hosts write these files too. The race is reduced to the time between this line and the next.
+        # Hosts write these files too. The race is reduced to the time between this line and the
+        # next.
         if _read(path) != before:
             raise NotRewritten("another program changed it at the same time; try again")
         os.replace(temporary, path)
@@ -83,7 +85,9 @@ def _replace(path: str, before: bytes | None, after: bytes) -> None:
 
 
 def _write_new(path: str, data: bytes, *, like: str | None) -> None:
-    """Write a file that must not exist, with the permissions of another: these files may hold keys."""
+    """Write a file that must not exist, with the permissions of another: these files may hold
+    keys.
+    """
     mode = 0o600 if like is None else os.stat(like).st_mode & 0o777
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(data)

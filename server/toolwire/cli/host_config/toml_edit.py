@@ -1,7 +1,9 @@
-"""Sets one table in a TOML file that people edit; comments, order and layout of everything else stay.
+"""Sets one table in a TOML file that people edit; comments, order and layout of everything else
+stay.
 
-Strategy. A table is the lines from its header to the next one. Those of the old table are replaced; a new table is the
-last of the file. The result is read again and compared with the intended value before the caller gets it.
+Strategy. A table is the lines from its header to the next one. Those of the old table are replaced;
+a new table is the last of the file. The result is read again and compared with the intended value
+before the caller gets it.
 """
 
 from __future__ import annotations
@@ -35,21 +37,29 @@ def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     """Return *text* with the table *value* at *path*.
 
     Raises:
-        NotRewritten: if *text* is not TOML, or has that table in another form, such as an inline one.
+        NotRewritten: if *text* is not TOML, or has that table in another form, such as an inline
+            one.
     """
     return verified(text, path, value, loads, _changed)
 
 
 def dumps(path: Sequence[str], value: dict[str, Any]) -> str:
     """Return *value* as the table at *path*, a line for each member."""
-    lines = [f"[{'.'.join(map(_key, path))}]", *(f"{_key(name)} = {_inline(item)}" for name, item in value.items())]
+    lines = [
+        f"[{'.'.join(map(_key, path))}]",
+        *(f"{_key(name)} = {_inline(item)}" for name, item in value.items()),
+    ]
     return "\n".join(lines)
 
 
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(name)} = {_inline(item)}' for name, item in value.items())} }}"
-    return json.dumps(value, ensure_ascii=False)  # strings, lists of them, numbers and booleans look the same in TOML
+        return (
+            f"{{ {', '.join(f'{_key(name)} = {_inline(item)}' for name, item in value.items())} }}"
+        )
+    return json.dumps(
+        value, ensure_ascii=False
+    )  # strings, lists of them, numbers and booleans look the same in TOML
 
 
 def _key(name: str) -> str:
@@ -65,7 +75,11 @@ def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
             kept += lines
             continue
         place = len(kept) if place is None else place
-        comments = [*takewhile(lambda line: not line.strip() or line.lstrip().startswith("#"), reversed(lines))]
+        comments = [
+            *takewhile(
+                lambda line: not line.strip() or line.lstrip().startswith("#"), reversed(lines)
+            )
+        ]
         kept += reversed(comments)  # they belong to the next table
     if place is None:
         gap = "" if not text or text.endswith(end * 2) else end if text.endswith("\n") else end * 2

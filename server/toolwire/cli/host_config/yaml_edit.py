@@ -1,7 +1,9 @@
-"""Sets one member of a mapping in a YAML file that people edit; comments, order and layout of everything else stay.
+"""Sets one member of a mapping in a YAML file that people edit; comments, order and layout of
+everything else stay.
 
-Strategy. PyYAML says where each node is; one place of the text is changed: a new member is the first of its mapping.
-The result is read again and compared with the intended value before the caller gets it.
+Strategy. PyYAML says where each node is; one place of the text is changed: a new member is the
+first of its mapping. The result is read again and compared with the intended value before the
+caller gets it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def loads(text: str) -> Any:
     except ImportError:
         from toolwire_schemas.install_command import install_command
 
-        raise NotRewritten(f"editing YAML needs PyYAML; run: {install_command('toolwire[yaml]')}") from None
+        raise NotRewritten(
+            f"editing YAML needs PyYAML; run: {install_command('toolwire[yaml]')}"
+        ) from None
     try:
         return yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -47,7 +51,12 @@ def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
 def dumps(path: Sequence[str], value: dict[str, Any], unit: str = "  ") -> str:
     """Return *value* as the mapping at *path*, a line for each member."""
     heads = [f"{unit * depth}{_key(name)}:" for depth, name in enumerate(path)]
-    return "\n".join([*heads, *(f"{unit * len(path)}{_key(name)}: {_flow(item)}" for name, item in value.items())])
+    return "\n".join(
+        [
+            *heads,
+            *(f"{unit * len(path)}{_key(name)}: {_flow(item)}" for name, item in value.items()),
+        ]
+    )
 
 
 def _flow(item: Any) -> str:
@@ -85,11 +94,17 @@ def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
 
 def _members(node: Any) -> dict[str, tuple[Any, Any]]:
     """The key and value of each member of a mapping, by name."""
-    return {key.value: (key, value) for key, value in node.value} if getattr(node, "id", "") == "mapping" else {}
+    return (
+        {key.value: (key, value) for key, value in node.value}
+        if getattr(node, "id", "") == "mapping"
+        else {}
+    )
 
 
 def _end(node: Any, default: int) -> int:
-    """Where the text of *node* ends: with its last scalar, since a block also has the comments that follow it."""
+    """Where the text of *node* ends: with its last scalar, since a block also has the comments that
+    follow it.
+    """
     while not getattr(node, "flow_style", True) and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

@@ -1,12 +1,14 @@
 """Edits the imports of Lagent, Groot and the tool library in a file, by its syntax tree.
 
-Only the module of an import changes, so comments, aliases and layout stay. An import whose names come from several
-places becomes several. Names without a counterpart stay where they are, each with a remark.
+Only the module of an import changes, so comments, aliases and layout stay. An import whose names
+come from several places becomes several. Names without a counterpart stay where they are, each with
+a remark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence  # noqa: TC003  # libcst reads the annotations of `visit_` and `leave_` methods
+# libcst reads the annotations of `visit_` and `leave_` methods.
+from collections.abc import Sequence  # noqa: TC003
 
 import libcst as cst
 import msgspec
@@ -99,7 +101,10 @@ class _Editor(cst.CSTTransformer):
         for alias in node.names:
             module = _dotted(alias.name)
             if _system(module) is not None:
-                text = f"import {module} stays: import its names, as in `from {module} import NAME`, and run this again"
+                text = (
+                    f"import {module} stays: import its names, as in `from {module} import NAME`,"
+                    " and run this again"
+                )
                 self._remark(node, text, is_open=True)
 
     def leave_ImportFrom(  # noqa: N802
@@ -112,14 +117,18 @@ class _Editor(cst.CSTTransformer):
         if system is None:
             return updated_node
         if isinstance(original_node.names, cst.ImportStar):
-            text = f"from {module} import * stays: write the names that are used, and run this again"
+            text = (
+                f"from {module} import * stays: write the names that are used, and run this again"
+            )
             self._remark(original_node, text, is_open=True)
             return updated_node
         groups = self._by_place(original_node, original_node.names, system, module)
         if len(groups) == 1:
             (place,) = groups
             return updated_node.with_changes(module=_module(place))
-        return cst.FlattenSentinel([_with_names(updated_node, place, groups[place]) for place in groups])
+        return cst.FlattenSentinel(
+            [_with_names(updated_node, place, groups[place]) for place in groups]
+        )
 
     def leave_SimpleStatementLine(  # noqa: N802
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
@@ -135,7 +144,9 @@ class _Editor(cst.CSTTransformer):
     def _by_place(
         self, node: cst.ImportFrom, aliases: Sequence[cst.ImportAlias], system: str, module: str
     ) -> dict[str, list[cst.ImportAlias]]:
-        """Return *aliases* by the module that they are imported from afterwards, and remark on each module."""
+        """Return *aliases* by the module that they are imported from afterwards, and remark on each
+        module.
+        """
         groups: dict[str, list[cst.ImportAlias]] = {}
         for alias in aliases:
             name = _dotted(alias.name)
@@ -175,19 +186,25 @@ def _module(name: str) -> cst.Name | cst.Attribute:
     return node
 
 
-def _with_names(statement: cst.ImportFrom, place: str, aliases: list[cst.ImportAlias]) -> cst.ImportFrom:
+def _with_names(
+    statement: cst.ImportFrom, place: str, aliases: list[cst.ImportAlias]
+) -> cst.ImportFrom:
     """Return *statement* with only these *aliases* of it, from *place*."""
     assert not isinstance(statement.names, cst.ImportStar)
     *firsts, last = aliases
     if last is not statement.names[-1]:
         last = last.with_changes(comma=_last_comma(last.comma, statement.names[-1].comma))
-    return statement.with_changes(module=_module(place), names=[*firsts, last], semicolon=cst.MaybeSentinel.DEFAULT)
+    return statement.with_changes(
+        module=_module(place), names=[*firsts, last], semicolon=cst.MaybeSentinel.DEFAULT
+    )
 
 
 def _last_comma(
     comma: cst.Comma | cst.MaybeSentinel, original: cst.Comma | cst.MaybeSentinel
 ) -> cst.Comma | cst.MaybeSentinel:
-    """Return the *comma* of a name that has become the last one, laid out as the *original* last comma."""
+    """Return the *comma* of a name that has become the last one, laid out as the *original* last
+    comma.
+    """
     if not isinstance(comma, cst.Comma):
         return comma
     space = comma.whitespace_after

@@ -1,4 +1,6 @@
-"""The server's end of the connections with nodes: a listener for the process, and a transport for each worker."""
+"""The server's end of the connections with nodes: a listener for the process, and a transport for
+each worker.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,14 @@ if TYPE_CHECKING:
     from toolwire_client.transport.base import OnData, OnEnd
 
 _MAX_PEERS = 32
-"""How many peers may show their secrets at a time; the system keeps further ones waiting, or refuses them."""
+"""How many peers may show their secrets at a time; the system keeps further ones waiting, or
+refuses them.
+"""
 
 _PEER_SECONDS = 5.0
-"""How long each may take: much less than a node waits, so that silent peers do not keep a worker from its turn."""
+"""How long each may take: much less than a node waits, so that silent peers do not keep a worker
+from its turn.
+"""
 
 _END_SECONDS = 6.0
 """How long a node may take to kill a worker: the subreaper takes up to five."""
@@ -40,7 +46,9 @@ _END_SECONDS = 6.0
 
 @cache
 def listener(host: str) -> Listener:
-    """Return the listener of this process on *host*; raises an `OSError` if that is no address of this machine."""
+    """Return the listener of this process on *host*; raises an `OSError` if that is no address of
+    this machine.
+    """
     return Listener(host)
 
 
@@ -48,7 +56,9 @@ class Listener:
     """Accepts connections from workers, each by a secret that is good for one."""
 
     def __init__(self, host: str) -> None:
-        self._socket = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._socket = socket.create_server(
+            (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
         self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
         self._admitting = threading.Lock()
@@ -56,7 +66,9 @@ class Listener:
         threading.Thread(target=self._accept, name="toolwire-listener", daemon=True).start()
 
     def expect(self, take: Callable[[socket.socket], object]) -> bytes:
-        """Return a new secret: the half that the worker sends, and the one that it receives. *take* gets its peer."""
+        """Return a new secret: the half that the worker sends, and the one that it receives. *take*
+        gets its peer.
+        """
         theirs, ours = os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES)
         self._expected[_key(theirs)] = (ours, take)
         return theirs + ours
@@ -83,7 +95,9 @@ class Listener:
             with self._admitting:
                 ours, take = self._expected.pop(key, (b"", None))
                 if take is None:
-                    raise PermissionError("it does not have the secret of a worker that this server waits for")
+                    raise PermissionError(
+                        "it does not have the secret of a worker that this server waits for"
+                    )
                 peer.sendall(ours)
                 take(keep_alive(peer))
         except OSError as error:
@@ -94,7 +108,9 @@ class Listener:
 
 
 def _key(secret: bytes) -> bytes:
-    """Return what *secret* is looked up by: the time that takes reveals nothing about the secrets."""
+    """Return what *secret* is looked up by: the time that takes reveals nothing about the
+    secrets.
+    """
     return hashlib.sha256(secret).digest()
 
 
@@ -120,7 +136,9 @@ class NodeTransport:
         RUNNING.add(self)
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        self._works = [in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)]
+        self._works = [
+            in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)
+        ]
 
     def send(self, data: bytes) -> None:
         self._unsent.put(frame(DATA, data))
@@ -150,7 +168,9 @@ class NodeTransport:
         self.abandon()
 
     def abandon(self) -> None:
-        """Close the connection: it ends when no process has it any more, so a fork of this one lets go of it."""
+        """Close the connection: it ends when no process has it any more, so a fork of this one lets
+        go of it.
+        """
         RUNNING.discard(self)
         self._connection.close()
 
@@ -158,7 +178,10 @@ class NodeTransport:
         return ""  # the log of this server has it all
 
     def _read(self, on_data: OnData, on_end: OnEnd) -> None:
-        lines, text_of = LineOutput(Output(sys.stderr)), codecs.getincrementaldecoder("utf-8")("replace").decode
+        lines, text_of = (
+            LineOutput(Output(sys.stderr)),
+            codecs.getincrementaldecoder("utf-8")("replace").decode,
+        )
         for kind, data in frames(self._connection):
             if kind == DATA:
                 on_data(data)
@@ -167,7 +190,9 @@ class NodeTransport:
                     lines.feed(text_of(data))
             else:
                 self._status = int(data)
-                self._shut(socket.SHUT_WR)  # the job waits for that, so that nothing is lost on the way
+                self._shut(
+                    socket.SHUT_WR
+                )  # the job waits for that, so that nothing is lost on the way
         self._ended.set()
         if self._status is None:
             self._lost()

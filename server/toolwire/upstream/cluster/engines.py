@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 5
 
 _SECONDS = {"wait": 600.0, "idle": 5.0}
-"""How long a call waits for a place in the engine, and how long an idle worker keeps its place from others."""
+"""How long a call waits for a place in the engine, and how long an idle worker keeps its place from
+others.
+"""
 
 
 @cache
@@ -49,7 +51,9 @@ def engine(where: str | Executor) -> Engine:
     """
     if not isinstance(where, str) and hasattr(where, "submit"):
         atexit.register(_end, where)
-        scheduler = getattr(getattr(where, "_client", None), "scheduler", None)  # of Dask's ClientExecutor
+        scheduler = getattr(
+            getattr(where, "_client", None), "scheduler", None
+        )  # of Dask's ClientExecutor
         return Engine(type(where).__name__, {}, lambda: (where, getattr(scheduler, "address", "")))
     kind, _, rest = str(where).partition(":")
     place, _, query = rest.partition("?")
@@ -58,7 +62,9 @@ def engine(where: str | Executor) -> Engine:
         raise ValueError(f"{where!r} is no engine; write --run-on NAME={known}")
     package, extra, connect = _KINDS[kind]
     if find_spec(package) is None:
-        raise ValueError(f"{kind} needs the package {package}: {install_command(f'toolwire[{extra}]')}")
+        raise ValueError(
+            f"{kind} needs the package {package}: {install_command(f'toolwire[{extra}]')}"
+        )
     options = dict(parse_qsl(query))
     return Engine(f"{kind}:{place}", options, partial(connect, place, options))
 
@@ -75,15 +81,21 @@ def _end(executor: Any) -> None:
 class Engine:
     """Starts workers by jobs of the executor that *connect* returns when it is first needed."""
 
-    def __init__(self, name: str, options: dict[str, str], connect: Callable[[], Connected]) -> None:
+    def __init__(
+        self, name: str, options: dict[str, str], connect: Callable[[], Connected]
+    ) -> None:
         self.name = name
         self._listen = options.pop("listen", "")
         try:
-            self._wait_seconds, self.idle_seconds = (float(options.pop(key, _SECONDS[key])) for key in _SECONDS)
+            self._wait_seconds, self.idle_seconds = (
+                float(options.pop(key, _SECONDS[key])) for key in _SECONDS
+            )
         except ValueError as error:
             raise ValueError(f"{name}: wait and idle are numbers of seconds ({error})") from None
         self._connect = connect
-        self._connected: Future[Connected] | None = None  # which calls that wait for it share, also if it fails
+        self._connected: Future[Connected] | None = (
+            None  # which calls that wait for it share, also if it fails
+        )
         self._changing = threading.Lock()
 
     def start(self, spec: WorkerSpec, call: Call, news: SimpleQueue[Any]) -> NodeTransport:
@@ -142,11 +154,15 @@ class Engine:
 
 
 def _reason(error: Exception) -> str:
-    """Return why there is no worker; submitit's errors have the traceback of a job, with our error as a line of it."""
+    """Return why there is no worker; submitit's errors have the traceback of a job, with our error
+    as a line of it.
+    """
     if isinstance(error, CancelledError):
         return "its scheduler is gone"
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    ours = [line.removeprefix("RuntimeError: ") for line in lines if line.startswith("RuntimeError: ")]
+    ours = [
+        line.removeprefix("RuntimeError: ") for line in lines if line.startswith("RuntimeError: ")
+    ]
     return (ours or lines)[0][:500]
 
 
@@ -166,25 +182,32 @@ def _dask(place: str, options: dict[str, str]) -> Connected:
 
     if options:
         raise ValueError(f"Dask has no option {', '.join(options)}")
-    # Threads are enough, since tools run in Toolwire's processes. Dask always serves HTTP, without an address to all.
+    # Threads are enough, since tools run in Toolwire's processes. Dask always serves HTTP, without
+    # an address to all.
     here = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
     local = {"n_workers": 1, "threads_per_worker": os.cpu_count(), "processes": False, **here}
     cluster = LocalCluster(**local, silence_logs="ERROR") if place == "local" else place
     connect = partial(Client, cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
     try:
         client = connect()
-    except AssertionError:  # Dask's, if the greeting of a busy scheduler comes together with other messages
+    except (
+        AssertionError
+    ):  # Dask's, if the greeting of a busy scheduler comes together with other messages
         client = connect()
     return client.get_executor(pure=False, retries=0), client.scheduler.address
 
 
 class _Submitit:
-    """Submits each job from a folder of its own, which only this user can read: the secret is there."""
+    """Submits each job from a folder of its own, which only this user can read: the secret is
+    there.
+    """
 
     def __init__(self, cluster: str, options: dict[str, str]) -> None:
         self._cluster = cluster
         self._folder = options.pop("folder", os.path.expanduser("~/.cache/toolwire/jobs"))
-        self._options = {key: int(value) if value.isdigit() else value for key, value in options.items()}
+        self._options = {
+            key: int(value) if value.isdigit() else value for key, value in options.items()
+        }
 
     def submit(self, function: Callable[..., None], words: dict[str, Any]) -> Future[None]:
         from submitit import AutoExecutor
@@ -195,7 +218,9 @@ class _Submitit:
         executor.update_parameters(**self._options)
         job = executor.submit(function, words)
         future = in_daemon_thread(partial(_result, job, folder))
-        future.add_done_callback(lambda future: job.cancel(check=False) if future.cancelled() else None)
+        future.add_done_callback(
+            lambda future: job.cancel(check=False) if future.cancelled() else None
+        )
         return future
 
 
@@ -205,7 +230,10 @@ def _result(job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
 
 
 def _submitit(cluster: str, options: dict[str, str]) -> Connected:
-    return _Submitit(cluster, options), "" if cluster in ("local", "debug") else socket.gethostname()
+    return _Submitit(cluster, options), "" if cluster in (
+        "local",
+        "debug",
+    ) else socket.gethostname()
 
 
 _KINDS = {"dask": ("distributed", "dask", _dask), "submitit": ("submitit", "slurm", _submitit)}

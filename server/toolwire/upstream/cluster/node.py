@@ -1,7 +1,9 @@
-"""The job that an engine runs on a node: it starts a worker process there, connected with the server.
+"""The job that an engine runs on a node: it starts a worker process there, connected with the
+server.
 
-Strategy. The job holds its place in the engine exactly as long as the server wants: the worker is a process, which is
-killed when the server, the network or the engine's own process ends. Frames go over one connection, both ways.
+Strategy. The job holds its place in the engine exactly as long as the server wants: the worker is a
+process, which is killed when the server, the network or the engine's own process ends. Frames go
+over one connection, both ways.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ SECRET_BYTES = 32
 """Of each half of a secret."""
 
 DATA, STDERR, END = b"d", b"e", b"x"
-"""The kinds of frames: standard input or output, stderr, and the end: of the input, or with the exit status."""
+"""The kinds of frames: standard input or output, stderr, and the end: of the input, or with the
+exit status.
+"""
 
 _HANDSHAKE_SECONDS = 30.0
 _KILL_SECONDS = 2.0
@@ -36,7 +40,8 @@ def job(words: dict[str, Any]) -> None:
     """Run a worker process for the server that has submitted *words*, until one of both ends.
 
     Raises:
-        RuntimeError: if that is not possible on this node. Engines can pass it on, since every Python has the class.
+        RuntimeError: if that is not possible on this node. Engines can pass it on, since every
+            Python has the class.
     """
     here = f"the node {socket.gethostname()}"
     if words["version"] != __version__:
@@ -44,7 +49,9 @@ def job(words: dict[str, Any]) -> None:
     try:
         with socket.create_connection(words["address"], _HANDSHAKE_SECONDS) as connection:
             connection.sendall(words["secret"][:SECRET_BYTES])
-            if not hmac.compare_digest(receive(connection, _HANDSHAKE_SECONDS), words["secret"][SECRET_BYTES:]):
+            if not hmac.compare_digest(
+                receive(connection, _HANDSHAKE_SECONDS), words["secret"][SECRET_BYTES:]
+            ):
                 raise ConnectionRefusedError("another program listens there")
             keep_alive(connection)
             _serve(msgspec.convert(words["spec"], WorkerSpec), connection)
@@ -60,7 +67,9 @@ def _serve(spec: WorkerSpec, connection: socket.socket) -> None:
             worker.send(data) if kind == DATA else worker.finish_input()
     finally:
         worker.kill()
-        worker.exit_status(_KILL_SECONDS)  # before its input is closed: it would end by itself, and log that
+        worker.exit_status(
+            _KILL_SECONDS
+        )  # before its input is closed: it would end by itself, and log that
         worker.close()
 
 
@@ -73,7 +82,10 @@ class _Worker(GuardedProcess):
         self._sending = threading.Lock()
 
     def pass_on(self, data: bytes, kind: bytes = DATA) -> None:
-        with suppress(OSError), self._sending:  # if the server is gone, the connection ends, and the job
+        with (
+            suppress(OSError),
+            self._sending,
+        ):  # if the server is gone, the connection ends, and the job
             self._connection.sendall(frame(kind, data))
 
     def pass_on_end(self, gone: ServerGone) -> None:
@@ -100,7 +112,9 @@ def frames(connection: socket.socket) -> Iterator[tuple[bytes, bytes]]:
 
 
 def receive(connection: socket.socket, seconds: float) -> bytes:
-    """Return the half of a secret that the peer sends. Raises an `OSError` if it takes longer than *seconds*."""
+    """Return the half of a secret that the peer sends. Raises an `OSError` if it takes longer than
+    *seconds*.
+    """
     connection.settimeout(seconds)
     data = connection.recv(SECRET_BYTES)  # less than any packet may hold, so it comes in one piece
     if len(data) < SECRET_BYTES:
@@ -118,4 +132,10 @@ def keep_alive(connection: socket.socket) -> socket.socket:
     return connection
 
 
-_TCP_OPTIONS = {"TCP_NODELAY": 1, "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 50_000}
+_TCP_OPTIONS = {
+    "TCP_NODELAY": 1,
+    "TCP_KEEPIDLE": 20,
+    "TCP_KEEPINTVL": 10,
+    "TCP_KEEPCNT": 3,
+    "TCP_USER_TIMEOUT": 50_000,
+}

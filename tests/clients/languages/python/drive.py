@@ -1,4 +1,6 @@
-"""Uses the generated client `made` in every way, blocking, and prints what came as JSON, one value a line."""
+"""Uses the generated client `made` in every way, blocking, and prints what came as JSON, one value
+a line.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ import sys
 import threading
 
 from made import COMMAND, EveryTypeResultItem, EveryTypeTree, Tools, Value
-from toolwire_client import NoAnswer, Question, RequestFailed, ServerGone, TimedOut, ToolFailed, connect
+from toolwire_client import (
+    NoAnswer,
+    Question,
+    RequestFailed,
+    ServerGone,
+    TimedOut,
+    ToolFailed,
+    connect,
+)
 from toolwire_client.session.elicitation import Answer
 
 
@@ -50,15 +60,30 @@ def value() -> Value:
 
 
 def main(era: str) -> None:
-    with connect(COMMAND, inherit_env=True, on_ask=answer, era="legacy" if era == "legacy" else "auto") as client:
+    with connect(
+        COMMAND, inherit_env=True, on_ask=answer, era="legacy" if era == "legacy" else "auto"
+    ) as client:
         tools = Tools(client)
         total: int = tools.add(a=2) + tools.add(a=2, b=40)
         say(total)
         found: list[EveryTypeResultItem] = tools.every_type(value=value(), times=2)
-        say([found[0] == found[1], found[0]["tree"]["branches"][0]["name"], found[0]["place"]["y"], found[0]["whole"]])
+        say(
+            [
+                found[0] == found[1],
+                found[0]["tree"]["branches"][0]["name"],
+                found[0]["place"]["y"],
+                found[0]["whole"],
+            ]
+        )
         say(tools.plant(depth=2))
         say(tools.measure(shape={"type": "square", "side": 3.0}))
-        say([tools.picture().content[0]["type"], tools.just_text(words=["a", "b"]).text, tools.echo(self_=1).text])
+        say(
+            [
+                tools.picture().content[0]["type"],
+                tools.just_text(words=["a", "b"]).text,
+                tools.echo(self_=1).text,
+            ]
+        )
         tools.nothing()
         say(tools.list_items_v2(max_items=2))
         say([tools.class_().text, tools.get_url_for(page="x").text])
@@ -76,7 +101,11 @@ def main(era: str) -> None:
             say("declined" in error.text.lower())
         started = threading.Event()
         try:
-            tools.wait(name="slow", timeout_seconds=5.0, on_progress=lambda done, total, message: started.set())
+            tools.wait(
+                name="slow",
+                timeout_seconds=5.0,
+                on_progress=lambda done, total, message: started.set(),
+            )
         except TimedOut:
             say([started.is_set(), tools.was_cancelled(name="slow")])
         try:

@@ -1,4 +1,6 @@
-"""Uses the generated client `made` with asyncio: calls at once, a cancelled task, ten thousand calls."""
+"""Uses the generated client `made` with asyncio: calls at once, a cancelled task, ten thousand
+calls.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ async def main() -> None:
         sums = await asyncio.gather(*(tools.add(a=number, b=number) for number in range(10_000)))
         print(json.dumps(sums == [2 * number for number in range(10_000)]))
         started = asyncio.Event()
-        waiting = asyncio.create_task(tools.wait(name="task", on_progress=lambda done, total, said: started.set()))
+        waiting = asyncio.create_task(
+            tools.wait(name="task", on_progress=lambda done, total, said: started.set())
+        )
         await started.wait()
         waiting.cancel()
         try:

@@ -52,7 +52,11 @@ SERVER = HostServer(
 )
 EDITED = [one for one in HOSTS.values() if not one.is_lisp]
 OTHERS = [one for one in EDITED if one.format == "json"]
-READ: dict[str, Callable[[str], Any]] = {"json": loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+READ: dict[str, Callable[[str], Any]] = {
+    "json": loads,
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+}
 
 
 def servers_in(one: Host, text: str) -> dict[str, Any]:
@@ -80,7 +84,7 @@ def config(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     return status, captured.out, captured.err
 
 
-# --- what to paste -------------------------------------------------------------------------------------------
+# --- what to paste --------------------------------------------------------------------------------
 
 
 @pytest.mark.process
@@ -126,7 +130,9 @@ def test_the_entry_has_the_option_that_its_host_needs(
 )
 def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -> None:
     started = {"command": SERVER.command, "args": SERVER.args, "env": SERVER.env}
-    assert READ[host(name).format](snippet(host(name), SERVER)) == {holds: {"tools": {**extra, **started}}}
+    assert READ[host(name).format](snippet(host(name), SERVER)) == {
+        holds: {"tools": {**extra, **started}}
+    }
     assert "env" not in entry(host(name), HostServer("tools", "python", []))
 
 
@@ -166,13 +172,17 @@ def test_a_link_holds_the_whole_entry() -> None:
 def test_emacs_reads_its_form_as_it_is_meant() -> None:
     server = HostServer('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
     program = (
-        "(progn (defvar mcp-hub-servers nil) (provide 'mcp-hub) (require 'json)"
-        f"{snippet(host('emacs'), server)}"
-        "(let ((one (car mcp-hub-servers))) (princ (json-encode (list (car one) (plist-get (cdr one) :command)"
-        " (vconcat (plist-get (cdr one) :args)) (plist-get (plist-get (cdr one) :env) :KEY))))))"
+        "(progn (defvar mcp-hub-servers nil) (provide 'mcp-hub) (require"
+        f" 'json){snippet(host('emacs'), server)}(let ((one (car mcp-hub-servers))) (princ"
+        " (json-encode (list (car one) (plist-get (cdr one) :command) (vconcat (plist-get (cdr"
+        " one) :args)) (plist-get (plist-get (cdr one) :env) :KEY))))))"
     )
     done = subprocess.run(
-        ["emacs", "-Q", "--batch", "--eval", program], capture_output=True, encoding="utf-8", timeout=60, check=True
+        ["emacs", "-Q", "--batch", "--eval", program],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
     )
     assert json.loads(done.stdout) == ['my "tools"', "C:\\python.exe", ["-m", "grün"], 'a "b"\\']
 
@@ -180,8 +190,18 @@ def test_emacs_reads_its_form_as_it_is_meant() -> None:
 @pytest.mark.parametrize(
     ("name", "whose", "system", "path"),
     [
-        ("claude-desktop", USER, "darwin", "/home/me/Library/Application Support/Claude/claude_desktop_config.json"),
-        ("claude-desktop", USER, "win32", "C:\\Users\\me\\AppData\\Roaming\\Claude\\claude_desktop_config.json"),
+        (
+            "claude-desktop",
+            USER,
+            "darwin",
+            "/home/me/Library/Application Support/Claude/claude_desktop_config.json",
+        ),
+        (
+            "claude-desktop",
+            USER,
+            "win32",
+            "C:\\Users\\me\\AppData\\Roaming\\Claude\\claude_desktop_config.json",
+        ),
         ("claude-desktop", USER, "linux", "/home/me/.config/Claude/claude_desktop_config.json"),
         ("claude-code", PROJECT, "linux", "/work/.mcp.json"),
         ("claude-code", USER, "win32", "C:\\Users\\me\\.claude.json"),
@@ -199,7 +219,12 @@ def test_emacs_reads_its_form_as_it_is_meant() -> None:
         ("gemini", PROJECT, "linux", "/work/.gemini/settings.json"),
         ("windsurf", USER, "linux", "/home/me/.codeium/windsurf/mcp_config.json"),
         ("goose", USER, "linux", "/home/me/.config/goose/config.yaml"),
-        ("goose", USER, "win32", "C:\\Users\\me\\AppData\\Roaming\\Block\\goose\\config\\config.yaml"),
+        (
+            "goose",
+            USER,
+            "win32",
+            "C:\\Users\\me\\AppData\\Roaming\\Block\\goose\\config\\config.yaml",
+        ),
         ("lmstudio", USER, "linux", "/home/me/.lmstudio/mcp.json"),
         ("cline", USER, "darwin", "/home/me/.cline/data/settings/cline_mcp_settings.json"),
     ],
@@ -213,8 +238,12 @@ def test_the_file_is_named_for_each_system(name: str, whose: str, system: str, p
 
 def test_folders_that_were_moved_are_followed() -> None:
     (place,) = host("claude-desktop").places
-    assert place.path("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/c"}, "/w").startswith("/c/Claude/")
-    assert place.path("win32", {"USERPROFILE": "C:\\h", "APPDATA": "D:\\a"}, "C:\\w").startswith("D:\\a\\Claude\\")
+    assert place.path("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/c"}, "/w").startswith(
+        "/c/Claude/"
+    )
+    assert place.path("win32", {"USERPROFILE": "C:\\h", "APPDATA": "D:\\a"}, "C:\\w").startswith(
+        "D:\\a\\Claude\\"
+    )
 
 
 def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
@@ -228,12 +257,19 @@ def test_the_help_names_every_host() -> None:
     assert all(name in module("config").COMMAND.details for name in HOSTS)
 
 
-# --- merging -------------------------------------------------------------------------------------------------
+# --- merging --------------------------------------------------------------------------------------
 
 
-@given(st.sampled_from(OTHERS), st.dictionaries(st.text(max_size=3), st.integers() | st.lists(st.text(max_size=2))))
+@given(
+    st.sampled_from(OTHERS),
+    st.dictionaries(st.text(max_size=3), st.integers() | st.lists(st.text(max_size=2))),
+)
 def test_everything_else_in_the_file_is_kept(one: Any, before: dict[str, Any]) -> None:
-    for text in (json.dumps(before), json.dumps(before, indent=4), json.dumps({**before, one.holds: {"other": {}}})):
+    for text in (
+        json.dumps(before),
+        json.dumps(before, indent=4),
+        json.dumps({**before, one.holds: {"other": {}}}),
+    ):
         after = json.loads(merged(one, text, SERVER))
         servers = after.pop(one.holds)
         assert servers.pop("tools") == entry(one, SERVER)
@@ -251,16 +287,25 @@ def test_the_same_server_is_replaced_and_another_only_by_force() -> None:
         SERVER, command="/old/python", args=["-m", "toolwire", "serve", *SERVER.targets, "-x"]
     )
     for one in EDITED:
-        assert servers_in(one, merged(one, merged(one, "", old), SERVER)) == {"tools": entry(one, SERVER)}
-        for words in (["npx", "-y", "some-server"], [SERVER.command, *SERVER.args[:-1], "/home/me/other.py"]):
+        assert servers_in(one, merged(one, merged(one, "", old), SERVER)) == {
+            "tools": entry(one, SERVER)
+        }
+        for words in (
+            ["npx", "-y", "some-server"],
+            [SERVER.command, *SERVER.args[:-1], "/home/me/other.py"],
+        ):
             text = merged(one, "", HostServer("tools", words[0], words[1:]))
             with pytest.raises(NotRewritten, match=words[-1]):
                 merged(one, text, SERVER)
-            assert servers_in(one, merged(one, text, SERVER, force=True)) == {"tools": entry(one, SERVER)}
+            assert servers_in(one, merged(one, text, SERVER, force=True)) == {
+                "tools": entry(one, SERVER)
+            }
 
 
 def test_the_environment_that_ours_has_there_is_kept_and_that_of_another_is_not() -> None:
-    ours = msgspec.structs.replace(SERVER, command="/old/python", env={"API_KEY": "secret", "MODE": "old"})
+    ours = msgspec.structs.replace(
+        SERVER, command="/old/python", env={"API_KEY": "secret", "MODE": "old"}
+    )
     another = HostServer("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
     new = msgspec.structs.replace(SERVER, env={"MODE": "new"})
     for one in EDITED:
@@ -304,7 +349,7 @@ def test_comments_are_kept() -> None:
         assert "\n  // mine\n" in merged(one, "{\n  // mine\n}\n", SERVER)
 
 
-# --- the file ------------------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 
 
 def test_backups_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
@@ -313,7 +358,10 @@ def test_backups_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
         done = rewrite(str(path), lambda text, number=number: f"{text}{number}")
         assert done.backup == (f"{path}.backup-{number}" if number else None)
     assert path.read_text() == "012"
-    assert [(tmp_path / f"mcp.json.backup-{number}").read_text() for number in (1, 2)] == ["0", "01"]
+    assert [(tmp_path / f"mcp.json.backup-{number}").read_text() for number in (1, 2)] == [
+        "0",
+        "01",
+    ]
     assert len(list(tmp_path.iterdir())) == 3
 
 
@@ -362,7 +410,7 @@ def test_what_is_no_utf_8_is_left_alone(tmp_path: Path, content: bytes) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["mcp.json"]
 
 
-# --- the command ---------------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 @pytest.mark.process
@@ -370,10 +418,21 @@ def test_what_is_no_utf_8_is_left_alone(tmp_path: Path, content: bytes) -> None:
 def test_what_is_printed_starts_a_server_from_anywhere(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    status, printed, told = config(capsys, name, "tools.py", "--separator", "_", "--env", "A=1", "--env", "B=x=y")
+    status, printed, told = config(
+        capsys, name, "tools.py", "--separator", "_", "--env", "A=1", "--env", "B=x=y"
+    )
     ((server_name, made),) = servers_in(host(name), printed).items()
-    made = {**made, "command": made.get("cmd") or made["command"], "env": made.get("envs") or made["env"]}
-    assert (status, server_name, made["command"], made["env"]) == (0, "tools", sys.executable, {"A": "1", "B": "x=y"})
+    made = {
+        **made,
+        "command": made.get("cmd") or made["command"],
+        "env": made.get("envs") or made["env"],
+    }
+    assert (status, server_name, made["command"], made["env"]) == (
+        0,
+        "tools",
+        sys.executable,
+        {"A": "1", "B": "x=y"},
+    )
     assert name == "json" or str(tmp_path) in told
     # A folder that would shadow us and the standard library does not.
     elsewhere = tmp_path / "elsewhere"
@@ -390,19 +449,35 @@ def test_write_makes_a_host_s_toml_or_yaml_and_repeats_itself_with_more(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     assert config(capsys, name, "tools.py", "--write", "--env", "A=1")[0] == 0
-    (path,) = [path for path in (tmp_path / "home").rglob("config.*") if path.suffix in (".toml", ".yaml")]
+    (path,) = [
+        path for path in (tmp_path / "home").rglob("config.*") if path.suffix in (".toml", ".yaml")
+    ]
     assert config(capsys, name, "tools.py", "--write", "--env", "B=2", "--strict-arguments")[0] == 0
     made = servers_in(host(name), path.read_text())["tools"]
-    assert (made.get("env") or made["envs"], made["args"][-1]) == ({"A": "1", "B": "2"}, "--strict-arguments")
+    assert (made.get("env") or made["envs"], made["args"][-1]) == (
+        {"A": "1", "B": "2"},
+        "--strict-arguments",
+    )
     (folder / "other.py").write_text(TOOLS)
     status, _, told = config(capsys, name, "other.py", "--server-name", "tools", "--write")
-    assert (status, "its server 'tools' is another one" in told, "other.py" in path.read_text()) == (1, True, False)
+    assert (
+        status,
+        "its server 'tools' is another one" in told,
+        "other.py" in path.read_text(),
+    ) == (1, True, False)
 
 
 @pytest.mark.process
-def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = "--name n --include a* --include b --strict-arguments --timeout 1.50 --max-message-bytes 1MiB"
-    _, printed, _ = config(capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s")
+def test_options_of_serve_are_passed_on_as_they_were_typed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = (
+        "--name n --include a* --include b --strict-arguments --timeout 1.50 --max-message-bytes"
+        " 1MiB"
+    )
+    _, printed, _ = config(
+        capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s"
+    )
     ((name, made),) = json.loads(printed)["mcpServers"].items()
     path = str(folder / "tools.py")
     assert (name, made["args"][3:6]) == ("s", ["serve", path, f"{path}:add"])
@@ -420,7 +495,9 @@ def test_files_in_options_get_absolute_paths_since_hosts_start_servers_elsewhere
 
 
 @pytest.mark.process
-def test_what_follows_two_dashes_is_no_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_follows_two_dashes_is_no_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert config(capsys, "--", "vscode", "tools.py") == config(capsys, "vscode", "tools.py")
 
 
@@ -436,9 +513,14 @@ def test_a_module_of_this_folder_is_found_by_the_host_too(
 
 
 @pytest.mark.process
-def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_merges_into_the_file_and_says_what_it_did(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = folder / "claude.json"
-    path.write_text('{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "npx"}\n    }\n}\n')
+    path.write_text(
+        '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "npx"}\n   '
+        " }\n}\n"
+    )
     before = path.read_text()
 
     status, said, told = config(capsys, "claude-desktop", "tools.py", "--write", "claude.json")
@@ -448,19 +530,28 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
     assert Path(f"{path}.backup-1").read_text() == before
     value = json.loads(path.read_text())
     assert (value["theme"], value["mcpServers"]["other"]) == ("dark", {"command": "npx"})
-    with connect([value["mcpServers"]["tools"]["command"], *value["mcpServers"]["tools"]["args"]]) as client:
+    with connect(
+        [value["mcpServers"]["tools"]["command"], *value["mcpServers"]["tools"]["args"]]
+    ) as client:
         assert client.call_tool("add", {"a": 1}).structured == {"result": 3}
 
-    assert "nothing was changed" in config(capsys, "claude-desktop", "tools.py", "--write=claude.json")[1]
+    assert (
+        "nothing was changed"
+        in config(capsys, "claude-desktop", "tools.py", "--write=claude.json")[1]
+    )
     assert (
         "Wrote the server"
-        in config(capsys, "claude-desktop", "--strict-arguments", "tools.py", "--write", "claude.json")[1]
+        in config(
+            capsys, "claude-desktop", "--strict-arguments", "tools.py", "--write", "claude.json"
+        )[1]
     )
     assert json.loads(path.read_text())["mcpServers"]["tools"]["args"][-1] == "--strict-arguments"
     assert len(list(folder.glob("claude.json.backup-*"))) == 2
 
 
-def test_write_refuses_a_folder_that_does_not_exist(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_refuses_a_folder_that_does_not_exist(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, _, complaint = config(capsys, "vscode", "tools.py", "--write=nowhere/mcp.json")
     assert status == 2
     assert f"there is no folder {folder / 'nowhere'}; create it, or name another file" in complaint
@@ -468,7 +559,9 @@ def test_write_refuses_a_folder_that_does_not_exist(folder: Path, capsys: pytest
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("answer", "creates"), [("y", True), ("YES", True), ("", False), ("n", False), (None, False)])
+@pytest.mark.parametrize(
+    ("answer", "creates"), [("y", True), ("YES", True), ("", False), ("n", False), (None, False)]
+)
 def test_write_asks_at_a_terminal_before_it_creates_a_folder(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
@@ -508,7 +601,10 @@ def test_write_finds_the_file_of_the_project_and_of_the_user(
     [
         ("{]", "left as it is: line 1"),
         ('{"mcpServers": []}', "mcpServers is not an object"),
-        ('{"mcpServers": {"tools": {"command": "npx", "args": ["-y", "x"]}}}', "another one (npx -y x). --force"),
+        (
+            '{"mcpServers": {"tools": {"command": "npx", "args": ["-y", "x"]}}}',
+            "another one (npx -y x). --force",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_merged_is_left_as_it_is(
@@ -523,7 +619,9 @@ def test_a_file_that_cannot_be_merged_is_left_as_it_is(
 
 
 @pytest.mark.process
-def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_server_that_fails_is_written_all_the_same_and_told(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (folder / "tools.py").write_text("def (:\n")
     status, said, told = config(capfd, "cursor", "tools.py", "--write")
     assert (status, said.startswith("Wrote the server 'tools'")) == (0, True)
@@ -532,13 +630,18 @@ def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capf
 
 
 @pytest.mark.process
-def test_a_server_is_tried_with_what_the_host_will_give_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_server_is_tried_with_what_the_host_will_give_it(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     text = "import os\nif os.environ.get('KEY') != 'a': os._exit(3)\n"
     (folder / "tools.py").write_text(text + TOOLS)
     fault = "this server fails (the server ended with exit status 3)"
     assert fault in config(capfd, "cursor", "tools.py")[2]
     assert fault not in config(capfd, "cursor", "tools.py", "--env", "KEY=a")[2]
-    assert "no tool; available: add" in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
+    assert (
+        "no tool; available: add"
+        in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
+    )
 
 
 @pytest.mark.process
@@ -546,7 +649,11 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, printed, told = config(capsys, "emacs", "tools.py", "--write")
-    assert (status, "mcp-hub-servers" in printed, "which Toolwire does not edit" in told) == (1, True, True)
+    assert (status, "mcp-hub-servers" in printed, "which Toolwire does not edit" in told) == (
+        1,
+        True,
+        True,
+    )
     assert config(capsys, "emacs", "tools.py", "--write", "--force")[0] == 1
 
 
@@ -571,7 +678,10 @@ def test_without_pyyaml_a_snippet_for_goose_is_printed_and_its_file_stays(
         (["vscode", "tools.py", "--env", "A"], "KEY=VALUE"),
         (["vscode", "tools.py", "--env", "=a"], "KEY=VALUE"),
         (["vscode", "tools.py", "--timeout", "soon"], "number of seconds"),
-        (["vscode", "tools.py", "--write", "."], "if the folder . is a target, put it before --write"),
+        (
+            ["vscode", "tools.py", "--write", "."],
+            "if the folder . is a target, put it before --write",
+        ),
         (["vscode", "tools.py", "--force"], "--force goes with --write"),
         (["json", "tools.py", "--write"], "--write=FILE"),
         (["vscode", "tools.py", "--server-name", ""], "needs a name"),
@@ -582,4 +692,9 @@ def test_a_mistake_is_one_sentence_with_its_remedy(
     folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
     status, printed, complaint = config(capsys, *words)
-    assert (status, printed, complaint.count("\n"), told in complaint) == (2, "", 1, True), complaint
+    assert (status, printed, complaint.count("\n"), told in complaint) == (
+        2,
+        "",
+        1,
+        True,
+    ), complaint

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from toolwire.cli.host_config.jsonc_edit import NotJson, loads, member, with_member
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=10,
 )
 OBJECTS = st.dictionaries(st.text(max_size=3), VALUES, max_size=4)
@@ -33,7 +39,10 @@ def documents(draw: st.DrawFn, value: Any) -> str:
     def written(value: Any) -> str:
         match value:
             case dict():
-                parts = [f"{space()}{json.dumps(key)}{space()}:{written(inner)}" for key, inner in value.items()]
+                parts = [
+                    f"{space()}{json.dumps(key)}{space()}:{written(inner)}"
+                    for key, inner in value.items()
+                ]
             case list():
                 parts = [written(inner) for inner in value]
             case _:
@@ -91,7 +100,10 @@ def test_plain_json_stays_plain_json(before: dict[str, Any], value: Any) -> None
         ('{"servers": {"x": 2}}', '{"servers": {"x": 1}}'),
         (
             '{\n    // mine\n    "servers": {\n        "a": 2 // two\n    }, // end\n}\n',
-            '{\n    // mine\n    "servers": {\n        "x": 1,\n        "a": 2 // two\n    }, // end\n}\n',
+            (
+                '{\n    // mine\n    "servers": {\n        "x": 1,\n        "a": 2 // two\n    },'
+                " // end\n}\n"
+            ),
         ),
         (
             '{\n\t"servers": {\n\t\t"a": 2,\n\t\t// "b": 3,\n\t},\n}',
@@ -99,9 +111,15 @@ def test_plain_json_stays_plain_json(before: dict[str, Any], value: Any) -> None
         ),
         (
             '{\r\n  "theme": "dark" /* at night */\r\n}\r\n',
-            '{\r\n  "servers": {\r\n    "x": 1\r\n  },\r\n  "theme": "dark" /* at night */\r\n}\r\n',
+            (
+                '{\r\n  "servers": {\r\n    "x": 1\r\n  },\r\n  "theme": "dark" /* at night'
+                " */\r\n}\r\n"
+            ),
         ),
-        ('{\n  "servers": {\n    // none yet\n  }\n}', '{\n  "servers": {\n    "x": 1\n    // none yet\n  }\n}'),
+        (
+            '{\n  "servers": {\n    // none yet\n  }\n}',
+            '{\n  "servers": {\n    "x": 1\n    // none yet\n  }\n}',
+        ),
     ],
 )
 def test_the_layout_is_that_of_the_file(before: str, after: str) -> None:

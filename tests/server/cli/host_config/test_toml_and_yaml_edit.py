@@ -42,7 +42,10 @@ def test_a_table_is_set_and_the_layout_of_toml_stays(before: str, after: str) ->
         ("m: 1 # one", "m: 1 # one\ns:\n  x:\n    a: 1\n"),
         ("s:\nm: 1\n", "s:\n  x:\n    a: 1\nm: 1\n"),
         ("s: {} # none yet\nm: 1\n", "s:\n  x:\n    a: 1 # none yet\nm: 1\n"),
-        ("s:\n    # of y\n    y:\n        b: 2\n", "s:\n    # of y\n    x:\n      a: 1\n    y:\n        b: 2\n"),
+        (
+            "s:\n    # of y\n    y:\n        b: 2\n",
+            "s:\n    # of y\n    x:\n      a: 1\n    y:\n        b: 2\n",
+        ),
         (
             "s:\n  x:\n    old:\n      - 1\n      - 2 # gone\n  # of y\n  y: 2\n",
             "s:\n  x:\n    a: 1 # gone\n  # of y\n  y: 2\n",
@@ -80,11 +83,15 @@ def test_a_file_that_cannot_be_edited_safely_is_refused(edit: Any, text: str) ->
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=5)
 SCALARS = st.booleans() | st.integers(-9, 9) | NAMES
-TABLES = st.dictionaries(NAMES, st.dictionaries(NAMES, SCALARS | st.lists(SCALARS, max_size=2), max_size=3), max_size=3)
+TABLES = st.dictionaries(
+    NAMES, st.dictionaries(NAMES, SCALARS | st.lists(SCALARS, max_size=2), max_size=3), max_size=3
+)
 
 
 @given(TABLES, NAMES, st.booleans())
-def test_everything_else_in_a_toml_file_is_kept(before: dict[str, Any], name: str, is_last: bool) -> None:
+def test_everything_else_in_a_toml_file_is_kept(
+    before: dict[str, Any], name: str, is_last: bool
+) -> None:
     parts = [toml_edit.dumps(("s", other), value) for other, value in before.items()]
     parts.insert(len(parts) if is_last else 0, "# mine\n[other] # one\nkey = 1\n")
     text = "\n".join(parts)
@@ -94,7 +101,9 @@ def test_everything_else_in_a_toml_file_is_kept(before: dict[str, Any], name: st
 
 
 @given(TABLES, NAMES, st.sampled_from(["  ", "    "]))
-def test_everything_else_in_a_yaml_file_is_kept(before: dict[str, Any], name: str, unit: str) -> None:
+def test_everything_else_in_a_yaml_file_is_kept(
+    before: dict[str, Any], name: str, unit: str
+) -> None:
     lines = [yaml_edit.dumps((other,), value, unit) for other, value in before.items()]
     block = "".join(f"\n{unit}{line}" for part in lines for line in part.split("\n"))
     text = f"# mine\nother: 1 # one\ns:{block}\n# last\n"
@@ -104,7 +113,10 @@ def test_everything_else_in_a_yaml_file_is_kept(before: dict[str, Any], name: st
         with pytest.raises(yaml.YAMLError):
             yaml.safe_load(text + yaml_edit.dumps((name,), VALUE))
         return
-    assert yaml.safe_load(made) == {"other": 1, "s": {**(yaml.safe_load(text)["s"] or {}), name: VALUE}}
+    assert yaml.safe_load(made) == {
+        "other": 1,
+        "s": {**(yaml.safe_load(text)["s"] or {}), name: VALUE},
+    }
     assert made.startswith("# mine\nother: 1 # one\ns:")
     assert made.endswith("\n# last\n")
 

@@ -1,4 +1,6 @@
-"""Answers of search engines, with invented results. None of the shapes was verified with the live service."""
+"""Answers of search engines, with invented results. None of the shapes was verified with the live
+service.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,29 @@ Found = list[tuple[str, str, str]]
 
 
 def serper(found: Found, **more: Any) -> dict[str, Any]:
-    """Serper's answer to `POST /search`. Source: the playground on https://serper.dev and the OpenAPI description at
-    https://github.com/api-evangelist/serper."""
+    """Serper's answer to `POST /search`. Source: the playground on https://serper.dev and the
+    OpenAPI description at https://github.com/api-evangelist/serper."""
     organic = [
         {"title": title, "link": url, "snippet": summary, "position": position}
         for position, (url, title, summary) in enumerate(found, 1)
     ]
-    return {"searchParameters": {"q": "tea", "type": "search", "num": 10}, "organic": organic, "credits": 1, **more}
+    return {
+        "searchParameters": {"q": "tea", "type": "search", "num": 10},
+        "organic": organic,
+        "credits": 1,
+        **more,
+    }
 
 
 SERPER_UNAUTHORIZED = {"message": "Unauthorized.", "statusCode": 403}
 
-ANSWER_BOX = {"answerBox": {"snippet": "Three to\nfive minutes", "title": "Tea", "link": "https://tea.example/"}}
+ANSWER_BOX = {
+    "answerBox": {
+        "snippet": "Three to\nfive minutes",
+        "title": "Tea",
+        "link": "https://tea.example/",
+    }
+}
 
 KNOWLEDGE_GRAPH = {
     "knowledgeGraph": {
@@ -65,8 +78,9 @@ BRAVE_INVALID_TOKEN = {
 
 
 def searxng(found: Found, *unresponsive: tuple[str, str]) -> dict[str, Any]:
-    """SearXNG's answer to `GET /search?format=json`. Source: https://docs.searxng.org/dev/search_api.html, and
-    `get_json_response` in its searx/webutils.py."""
+    """SearXNG's answer to `GET /search?format=json`. Source:
+    https://docs.searxng.org/dev/search_api.html, and `get_json_response` in its searx/webutils.py.
+    """
     results = [
         {
             "url": url,
@@ -91,18 +105,22 @@ def searxng(found: Found, *unresponsive: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-SEARXNG_FORBIDDEN = "<!doctype html><title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission.</p>"
+SEARXNG_FORBIDDEN = (
+    "<!doctype html><title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the"
+    " permission.</p>"
+)
 
 
 def duckduckgo(found: Found) -> str:
-    """A page of https://html.duckduckgo.com/html/. Source: searx/engines/duckduckgo.py of SearXNG, and the pages that
-    other public parsers have in their tests."""
+    """A page of https://html.duckduckgo.com/html/. Source: searx/engines/duckduckgo.py of SearXNG,
+    and the pages that other public parsers have in their tests."""
     results = "".join(
-        _result(escape(_wrapped(url)), *map(escape, (url, title, summary))) for url, title, summary in found
+        _result(escape(_wrapped(url)), *map(escape, (url, title, summary)))
+        for url, title, summary in found
     )
     advertisement = """
         <div class="result results_links results_links_deep result--ad "><h2 class="result__title">
-        <a class="result__a" href="//duckduckgo.com/y.js?ad_domain=ads.example&amp;u3=x">Buy tea</a></h2></div>"""
+        <a class="result__a" href="//duckduckgo.com/y.js?ad_domain=ads.example&amp;u3=x">Buy tea</a></h2></div>"""  # noqa: E501
     nothing = "" if found else '<div class="no-results">No results.</div>'
     body = f'<div id="links" class="results">{advertisement}{results}{nothing}</div>'
     return f"<!DOCTYPE html><html><body>{body}</body></html>"
@@ -116,7 +134,7 @@ def _result(href: str, url: str, title: str, summary: str) -> str:
             <div class="result__extras"><a class="result__url" href="{href}">{url}</a></div>
             <a class="result__snippet" href="{href}"><b>{summary}</b></a>
           </div>
-        </div>"""
+        </div>"""  # noqa: E501
 
 
 def _wrapped(url: str) -> str:
@@ -124,4 +142,4 @@ def _wrapped(url: str) -> str:
 
 
 DUCKDUCKGO_CHALLENGE = """<!DOCTYPE html><html><body><form id="challenge-form" action="//duckduckgo.com/anomaly.js">
-<div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div></form></body></html>"""
+<div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div></form></body></html>"""  # noqa: E501

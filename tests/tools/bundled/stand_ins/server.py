@@ -5,10 +5,11 @@
         server.then(error(429, {"message": "slow down"}, **{"retry-after": "1"}))   # the next request meets it
         Service("Search", server.url)
 
-What it is asked is in `requests`. It listens on the loopback interface only, and ends with its `with`. The shapes of
-each service are in files of their own beside this one, each with the public documentation it was written from. None of
-them was verified with the live service; `tests/live/test_web.py` is for whoever can.
-"""
+What it is asked is in `requests`. It listens on the loopback interface only, and ends with its
+`with`. The shapes of each service are in files of their own beside this one, each with the public
+documentation it was written from. None of them was verified with the live service;
+`tests/live/test_web.py` is for whoever can.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -97,7 +98,9 @@ class StandIn:
         """What comes next for this request."""
         with suppress(IndexError):
             return self._next.popleft()
-        anything = self._answers.get((received.method, "*"), error(404, {"message": f"no {received.path} here"}))
+        anything = self._answers.get(
+            (received.method, "*"), error(404, {"message": f"no {received.path} here"})
+        )
         return self._answers.get((received.method, received.path), anything)
 
     def __enter__(self) -> Self:
@@ -119,9 +122,19 @@ class Exchange:
         self.received = received
         self._handler = handler
 
-    def send(self, body: bytes, content_type: str, *, status: int = 200, headers: dict[str, str] | None = None) -> None:
+    def send(
+        self,
+        body: bytes,
+        content_type: str,
+        *,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         """Answer with the whole of *body*."""
-        self.head(status, {"content-type": content_type, "content-length": str(len(body)), **(headers or {})})
+        self.head(
+            status,
+            {"content-type": content_type, "content-length": str(len(body)), **(headers or {})},
+        )
         self.write(body)
 
     def head(self, status: int, headers: dict[str, str]) -> None:
@@ -147,7 +160,7 @@ class Exchange:
         connection.close()
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 def json_answer(value: Any, status: int = 200, **headers: str) -> Answer:
@@ -156,7 +169,9 @@ def json_answer(value: Any, status: int = 200, **headers: str) -> Answer:
     return lambda exchange: exchange.send(body, "application/json", status=status, headers=headers)
 
 
-def text_answer(text: str | bytes, content_type: str = "text/html; charset=utf-8", **headers: str) -> Answer:
+def text_answer(
+    text: str | bytes, content_type: str = "text/html; charset=utf-8", **headers: str
+) -> Answer:
     """A page, or any other text."""
     body = text.encode() if isinstance(text, str) else text
     return lambda exchange: exchange.send(body, content_type, headers=headers)
@@ -166,7 +181,9 @@ def error(status: int, value: Any = None, **headers: str) -> Answer:
     """An error: JSON, or a page if *value* is text."""
     if isinstance(value, str):
         body = value.encode()
-        return lambda exchange: exchange.send(body, "text/html; charset=utf-8", status=status, headers=headers)
+        return lambda exchange: exchange.send(
+            body, "text/html; charset=utf-8", status=status, headers=headers
+        )
     return json_answer(value, status, **headers)
 
 
@@ -177,7 +194,9 @@ def throttled(seconds: object, message: str = "Too Many Requests") -> Answer:
 
 def redirect(target: str, status: int = 302) -> Answer:
     """On to *target*."""
-    return lambda exchange: exchange.send(b"", "text/plain", status=status, headers={"location": target})
+    return lambda exchange: exchange.send(
+        b"", "text/plain", status=status, headers={"location": target}
+    )
 
 
 def reset(exchange: Exchange) -> None:

@@ -8,7 +8,9 @@ from toolwire_tools.bundled.web.deadline import Watch
 
 
 class Hours:
-    """A clock at 2026-01-01 00:00 UTC, and everything that was slept so far. *chance* is what is drawn."""
+    """A clock at 2026-01-01 00:00 UTC, and everything that was slept so far. *chance* is what is
+    drawn.
+    """
 
     START = 1_767_225_600.0
 
@@ -16,7 +18,10 @@ class Hours:
         self.slept = 0.0
         self._lock = threading.Lock()
         self.watch = Watch(
-            elapsed=lambda: self.slept, now=lambda: self.START + self.slept, sleep=self._sleep, chance=lambda: chance
+            elapsed=lambda: self.slept,
+            now=lambda: self.START + self.slept,
+            sleep=self._sleep,
+            chance=lambda: chance,
         )
 
     def _sleep(self, seconds: float) -> None:

@@ -1,6 +1,7 @@
 """What arXiv's query interface is asked, and what its answers say. No I/O.
 
-Source: the arXiv API User's Manual, https://info.arxiv.org/help/api/user-manual.html, sections 3 and 5.1.
+Source: the arXiv API User's Manual, https://info.arxiv.org/help/api/user-manual.html, sections 3
+and 5.1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _IDENTIFIER = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})(v\d+)?")
-"""2310.06825, hep-ex/0307015 and the like, with or without a version: https://info.arxiv.org/help/arxiv_identifier.html."""
+"""2310.06825, hep-ex/0307015 and the like, with or without a version:
+https://info.arxiv.org/help/arxiv_identifier.html.
+"""
 
 
 class Article(msgspec.Struct, frozen=True):
@@ -31,11 +34,19 @@ class Article(msgspec.Struct, frozen=True):
 
 
 def question(query: str, most: int) -> dict[str, Any]:
-    """The parameters that ask for the *most* relevant articles, or for those whose identifiers *query* consists of."""
+    """The parameters that ask for the *most* relevant articles, or for those whose identifiers
+    *query* consists of.
+    """
     words = query.split()
     by_name = bool(words) and all(_IDENTIFIER.fullmatch(word) for word in words)
     asked = {"id_list": ",".join(words)} if by_name else {"search_query": query}
-    return {**asked, "start": 0, "max_results": most, "sortBy": "relevance", "sortOrder": "descending"}
+    return {
+        **asked,
+        "start": 0,
+        "max_results": most,
+        "sortBy": "relevance",
+        "sortOrder": "descending",
+    }
 
 
 def articles(answer: bytes) -> list[Article]:
@@ -48,7 +59,10 @@ def articles(answer: bytes) -> list[Article]:
     found = list(_entries(answer))
     for entry in found:
         if "/api/errors" in _text(entry, "id"):
-            raise WebError(f"Arxiv exception: {_text(entry, 'summary') or _text(entry, 'title') or 'unknown error'}")
+            raise WebError(
+                "Arxiv exception:"
+                f" {_text(entry, 'summary') or _text(entry, 'title') or 'unknown error'}"
+            )
     return [
         _article(entry) for entry in found if _text(entry, "title")
     ]  # an invalid identifier gives an entry without a title
@@ -70,7 +84,10 @@ def _entries(answer: bytes) -> Iterator[Element]:
 
 
 def _article(entry: Element) -> Article:
-    names = (_in_one_line(author.findtext(f"{_ATOM}name", "")) for author in entry.iterfind(f"{_ATOM}author"))
+    names = (
+        _in_one_line(author.findtext(f"{_ATOM}name", ""))
+        for author in entry.iterfind(f"{_ATOM}author")
+    )
     return Article(
         title=_in_one_line(_text(entry, "title")),
         authors=tuple(filter(None, names)),

@@ -41,9 +41,10 @@ class ArxivSearch(BaseAction):
 Computer Science, Quantitative Biology, Quantitative Finance, Statistics, Electrical Engineering, and Economics from \
 scientific articles on arxiv.org.
 
-    A query may use arXiv's language (`au:brewer AND ti:kettle`), or be identifiers such as 2310.06825. arXiv is asked
-    one question in three seconds, and a refusal is reported with its text. A call takes a minute at most.
-    """
+    A query may use arXiv's language (`au:brewer AND ti:kettle`), or be identifiers such as
+    2310.06825. arXiv is asked one question in three seconds, and a refusal is reported with its
+    text. A call takes a minute at most.
+    """  # noqa: E501
 
     def __init__(
         self,
@@ -97,6 +98,6 @@ scientific articles on arxiv.org.
 
     def _told(self, article: feed.Article) -> str:
         return (
-            f"Published: {article.published}\nTitle: {article.title}\nAuthors: {', '.join(article.authors)}\n"
+            f"Published: {article.published}\nTitle: {article.title}\nAuthors: {', '.join(article.authors)}\n"  # noqa: E501
             f"Summary: {article.summary[: self.doc_content_chars_max]}"
         )

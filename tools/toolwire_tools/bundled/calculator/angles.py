@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from .exact import Number
 
 
-def _in_degrees(function: Callable[[float], float], known: dict[int, Fraction | None]) -> Callable[[Number], Number]:
-    """Return *function* of an angle in degrees; *known* has its exact values, None where it has no value."""
+def _in_degrees(
+    function: Callable[[float], float], known: dict[int, Fraction | None]
+) -> Callable[[Number], Number]:
+    """Return *function* of an angle in degrees; *known* has its exact values, None where it has no
+    value.
+    """
 
     def of(angle: Number) -> Number:
         turned = angle % 360

@@ -37,7 +37,9 @@ def run(steps: list[Step]) -> Any:
         del stack[len(stack) - step.count :]
         stack.append(arguments if step.kind == "list" else _applied(step, arguments))
     if isinstance(stack[0], list):
-        raise Fault("a list is no result; give it to a function such as sum or mean", steps[-1].place)
+        raise Fault(
+            "a list is no result; give it to a function such as sum or mean", steps[-1].place
+        )
     return stack[0]
 
 
@@ -54,7 +56,9 @@ def _applied(step: Step, arguments: list[Any]) -> Any:
 
 
 def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
-    """*arguments*, with the numbers of lists among them where these are welcome, and all of one kind."""
+    """*arguments*, with the numbers of lists among them where these are welcome, and all of one
+    kind.
+    """
     spreads = function is not None and function.spread
     values: list[Any] = []
     for argument in arguments:

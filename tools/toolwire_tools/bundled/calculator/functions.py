@@ -1,7 +1,8 @@
 """The names that an expression may use: constants, and functions with how many arguments they take.
 
-A function is given exact numbers (Fraction) and approximate ones (float), and returns one of either; `ValueError` and
-`ZeroDivisionError` tell what is wrong with an argument, `TooLarge` that its value would be beyond the limits.
+A function is given exact numbers (Fraction) and approximate ones (float), and returns one of
+either; `ValueError` and `ZeroDivisionError` tell what is wrong with an argument, `TooLarge` that
+its value would be beyond the limits.
 """
 
 from __future__ import annotations
@@ -20,13 +21,20 @@ from .powers import ln, log, root, sqrt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau, "phi": (1 + math.sqrt(5)) / 2}
+CONSTANTS: dict[str, float] = {
+    "pi": math.pi,
+    "e": math.e,
+    "tau": math.tau,
+    "phi": (1 + math.sqrt(5)) / 2,
+}
 
 _ANY = 1_000_000
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function of expressions with its least and most arguments; with `spread`, elements of lists are arguments."""
+    """A function of expressions with its least and most arguments; with `spread`, elements of lists
+    are arguments.
+    """
 
     does: Callable[..., Any]
     takes: tuple[int, int]
@@ -50,7 +58,9 @@ def _median(*values: Any) -> Any:
 
 
 def _variance(fewer: int) -> Callable[..., Any]:
-    """The squares of the distances from the mean, divided by their number, or by one *fewer* for a sample."""
+    """The squares of the distances from the mean, divided by their number, or by one *fewer* for a
+    sample.
+    """
 
     def of(*values: Number) -> Any:
         if len(values) <= fewer:
@@ -66,14 +76,18 @@ def _hypot(*values: Number) -> Number:
 
 
 def _approximately(function: Callable[..., float], domain: str = "") -> Callable[..., Number]:
-    """*function* of floats; at 0 it is exact if it is 0 or 1 there. Outside its *domain* that is what is said."""
+    """*function* of floats; at 0 it is exact if it is 0 or 1 there. Outside its *domain* that is
+    what is said.
+    """
 
     def of(*arguments: Number) -> Number:
         try:
             value = function(*map(approximate, arguments))
         except ValueError:
             raise ValueError(domain) from None
-        is_plain = len(arguments) == 1 and arguments[0] == 0 and is_exact(arguments[0]) and value in (0, 1)
+        is_plain = (
+            len(arguments) == 1 and arguments[0] == 0 and is_exact(arguments[0]) and value in (0, 1)
+        )
         return Fraction(value) if is_plain else value
 
     return of

@@ -7,7 +7,9 @@ MAX_DEPTH = 100
 """Brackets, signs and powers within each other."""
 
 MAX_BITS = 100_000
-"""Of an integer, or of either part of a fraction, on the way: about 30,000 digits. A product takes milliseconds."""
+"""Of an integer, or of either part of a fraction, on the way: about 30,000 digits. A product takes
+milliseconds.
+"""
 
 MAX_DIGITS = 4_000
 """Of an integer that is shown exactly. Python itself refuses to write more than 4,300."""

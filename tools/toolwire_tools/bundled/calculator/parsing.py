@@ -1,8 +1,9 @@
 """An expression as text -> the steps that calculate it, in the order in which they are done.
 
-Strategy. A parser by precedence (a number on either side of each operator says what binds tighter) that emits postfix:
-`1 + 2 * 3` becomes 1, 2, 3, *, +. Whether a name or a count of arguments is right is seen here too, so that a mistake
-in an expression is reported before anything is calculated.
+Strategy. A parser by precedence (a number on either side of each operator says what binds tighter)
+that emits postfix: `1 + 2 * 3` becomes 1, 2, 3, *, +. Whether a name or a count of arguments is
+right is seen here too, so that a mistake in an expression is reported before anything is
+calculated.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Fault(Exception):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One step: `push` the value, or `apply` the operator or function called *value* to the last *count* values.
+    """One step: `push` the value, or `apply` the operator or function called *value* to the last
+    *count* values.
 
     `list` makes one of them.
     """
@@ -92,10 +94,14 @@ _BINARY = {
     **dict.fromkeys(("*", "/", "//", "%", "of"), (5, 6)),
     "**": (10, 9),
 }
-"""How tight each operator holds what is to its left and to its right; the power comes from the right."""
+"""How tight each operator holds what is to its left and to its right; the power comes from the
+right.
+"""
 
 _SIGN = 8
-"""How tight a sign holds what is behind it: tighter than a product, less than a power, so that -2^2 is -4."""
+"""How tight a sign holds what is behind it: tighter than a product, less than a power, so that -2^2
+is -4.
+"""
 
 _COMPARED = 1
 
@@ -168,7 +174,9 @@ class _Parser:
         """Read as much as is held tighter than *least*."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise Fault(f"brackets, signs and powers are more than {MAX_DEPTH} deep", self._next.place)
+            raise Fault(
+                f"brackets, signs and powers are more than {MAX_DEPTH} deep", self._next.place
+            )
         self._operand()
         compared = False
         while (token := self._next).text in _BINARY:
@@ -180,7 +188,9 @@ class _Parser:
             compared = left == _COMPARED
             self._take()
             self._expression(right)
-            self._steps.append(Step("apply", "*" if token.text == "of" else token.text, token.place, 2))
+            self._steps.append(
+                Step("apply", "*" if token.text == "of" else token.text, token.place, 2)
+            )
         self._depth -= 1
 
     def _operand(self) -> None:
@@ -209,18 +219,29 @@ class _Parser:
         """Factorials and percents behind an operand."""
         while self._next.text == "!" or (self._next.text == "%" and self._is_percent()):
             token = self._take()
-            self._steps.append(Step("apply", "factorial" if token.text == "!" else "percent", token.place, 1))
+            self._steps.append(
+                Step("apply", "factorial" if token.text == "!" else "percent", token.place, 1)
+            )
 
     def _is_percent(self) -> bool:
-        """Whether a `%` is no remainder: no operand follows it. Before a sign, spaces tell: `7% - 3` or `7 % -3`."""
+        """Whether a `%` is no remainder: no operand follows it. Before a sign, spaces tell:
+        `7% - 3` or `7 % -3`.
+        """
         operand, mark, after = self._tokens[self._at - 1 : self._at + 2]
         if after.text in ("+", "-"):
             stands_apart = operand.place.end < mark.place.start
             begins_a_number = after.place.end == self._tokens[self._at + 2].place.start
             if after.text == "-" and stands_apart != begins_a_number:
-                raise Fault("this % may be percent (write 7% - 3) or the remainder (write 7 % (-3))", mark.place)
+                raise Fault(
+                    "this % may be percent (write 7% - 3) or the remainder (write 7 % (-3))",
+                    mark.place,
+                )
             return not (stands_apart and begins_a_number)
-        return not (after.kind == "number" or after.text in ("(", "[") or (after.kind == "name" and after.text != "of"))
+        return not (
+            after.kind == "number"
+            or after.text in ("(", "[")
+            or (after.kind == "name" and after.text != "of")
+        )
 
     def _name(self, token: Token) -> None:
         if self._next.text != "(":
@@ -266,10 +287,15 @@ class _Parser:
         if token.text in (")", "]"):
             raise Fault(f"there is no bracket that this {token.text!r} closes", token.place)
         if token.text == ",":
-            raise Fault("a comma is only for arguments of functions; write 1000 rather than 1,000", token.place)
+            raise Fault(
+                "a comma is only for arguments of functions; write 1000 rather than 1,000",
+                token.place,
+            )
         if token.text == "=":
             raise Fault("there are no variables; == compares", token.place)
-        raise Fault("an operator is missing before this (a multiplication is written with *)", token.place)
+        raise Fault(
+            "an operator is missing before this (a multiplication is written with *)", token.place
+        )
 
 
 def _counts(least: int, most: int) -> str:
@@ -285,7 +311,9 @@ def _constant(token: Token) -> Any:
         return CONSTANTS[token.text]
     if token.text in FUNCTIONS:
         raise Fault(f"{token.text} is a function; write {token.text}(...)", token.place)
-    raise Fault(unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place)
+    raise Fault(
+        unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place
+    )
 
 
 def _number(token: Token) -> Any:
@@ -304,7 +332,9 @@ def _number(token: Token) -> Any:
     if len(exponent) > 8 or abs(int(exponent or 0)) > MAX_BITS * 0.3:
         raise Fault(f"the exponent is beyond {int(MAX_BITS * 0.3):,}", token.place)
     whole, _, decimals = digits.partition(".")
-    return Fraction(_integer(whole + decimals)) * Fraction(10) ** (int(exponent or 0) - len(decimals))
+    return Fraction(_integer(whole + decimals)) * Fraction(10) ** (
+        int(exponent or 0) - len(decimals)
+    )
 
 
 def _integer(digits: str) -> int:

@@ -6,7 +6,16 @@ import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from .exact import TOO_LARGE, Number, TooLarge, approximate, integer, integer_root, is_exact, is_too_large
+from .exact import (
+    TOO_LARGE,
+    Number,
+    TooLarge,
+    approximate,
+    integer,
+    integer_root,
+    is_exact,
+    is_too_large,
+)
 
 
 def power(base: Number, exponent: Number) -> Number:
@@ -15,7 +24,9 @@ def power(base: Number, exponent: Number) -> Number:
         return _approximate_power(approximate(base), approximate(exponent))
     if exponent.denominator != 1:
         if base < 0:
-            raise ValueError("a negative number has no real power of a fraction; cbrt(-8) and root(-8, 3) are -2")
+            raise ValueError(
+                "a negative number has no real power of a fraction; cbrt(-8) and root(-8, 3) are -2"
+            )
         exact = _exact_root(base, exponent.denominator)
         if exact is None:
             return _approximate_power(approximate(base), approximate(exponent))
@@ -36,7 +47,9 @@ def power(base: Number, exponent: Number) -> Number:
 
 def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
     """Such as compound interest: (1 + 0.05/365)^10950 has far too many digits as a fraction."""
-    with localcontext(Context(prec=50, traps=[])):  # floats would lose digits, as many as the exponent has
+    with localcontext(
+        Context(prec=50, traps=[])
+    ):  # floats would lose digits, as many as the exponent has
         power = Decimal(exponent.numerator)
         found = float((Decimal(base.numerator) / Decimal(base.denominator)) ** power)
     if not found or not math.isfinite(found):
@@ -104,9 +117,15 @@ def log(value: Number, base: Number | None = None) -> Number:
         raise ValueError("the base of a logarithm is positive, and not 1")
     found = float(ln(value)) / float(ln(base))
     nearest = round(found)
-    if is_exact(value) and is_exact(base) and abs(found - nearest) < 1e-9 and power(base, Fraction(nearest)) == value:
+    if (
+        is_exact(value)
+        and is_exact(base)
+        and abs(found - nearest) < 1e-9
+        and power(base, Fraction(nearest)) == value
+    ):
         return Fraction(nearest)
-    # Python's own for these bases are exact to the last digit; and the other way there is no number too large.
+    # Python's own for these bases are exact to the last digit; and the other way there is no number
+    # too large.
     rounded = {2: math.log2, 10: math.log10}.get(int(base)) if base in (2, 10) else None
     return rounded(value) if rounded and _fits(value) else found
 

@@ -6,7 +6,9 @@ from typing import TypedDict
 
 
 class Calculated(TypedDict):
-    """The value of an expression: the `result`, the same as a `decimal`, and whether the result is exact."""
+    """The value of an expression: the `result`, the same as a `decimal`, and whether the result is
+    exact.
+    """
 
     result: str
     decimal: str

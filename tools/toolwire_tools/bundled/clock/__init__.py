@@ -19,9 +19,10 @@ __all__ = ["Clock"]
 class Clock(BaseAction):
     """Tells the time in any time zone, and calculates with times.
 
-    A time is written as in ISO 8601: 2026-03-29T02:30, with an offset (+01:00, Z) or in a zone named apart.
-    A date alone is its midnight, 14:30 alone is today, `now` is now, and @1767225600 is in Unix seconds. A zone is a
-    name of the IANA database, such as Europe/Berlin, or an offset such as +05:30.
+    A time is written as in ISO 8601: 2026-03-29T02:30, with an offset (+01:00, Z) or in a zone
+    named apart. A date alone is its midnight, 14:30 alone is today, `now` is now, and @1767225600
+    is in Unix seconds. A zone is a name of the IANA database, such as Europe/Berlin, or an offset
+    such as +05:30.
     """
 
     def __init__(
@@ -67,8 +68,8 @@ class Clock(BaseAction):
         A time that the clocks of its zone skip, or show twice, is reported in `notes`.
 
         Args:
-            time: ISO 8601, such as 2026-07-01T15:00 or 2026-07-01T15:00-04:00; 15:00, which is today; `now`; or
-                @1767225600, which is in Unix seconds
+            time: ISO 8601, such as 2026-07-01T15:00 or 2026-07-01T15:00-04:00; 15:00, which is
+                today; `now`; or @1767225600, which is in Unix seconds
             to_zone: the zone to convert to
             from_zone: the zone of a time that is written without an offset
             which: of a time that clocks show twice, when they are set back
@@ -94,11 +95,12 @@ class Clock(BaseAction):
     ) -> Moment:
         """Tell which moment is so much later than a time, or, with negative numbers, earlier.
 
-        Years to days are counted by the calendar, so that the clocks show the same time of the day; a month after
-        January 31 is the end of February. Hours to seconds are counted as they pass.
+        Years to days are counted by the calendar, so that the clocks show the same time of the day;
+        a month after January 31 is the end of February. Hours to seconds are counted as they pass.
 
         Args:
-            time: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600, in Unix seconds
+            time: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600,
+                in Unix seconds
             years: calendar years
             months: calendar months
             weeks: calendar weeks
@@ -122,11 +124,12 @@ class Clock(BaseAction):
     def difference(self, start: str, end: str, zone: str | None = None) -> Difference:
         """Tell how much time is between two times; it is negative if the second one is earlier.
 
-        `seconds` and `duration` are what passes, in days of 24 hours; `calendar` counts years, months and days as the
-        calendar of the zone does, and the rest in hours.
+        `seconds` and `duration` are what passes, in days of 24 hours; `calendar` counts years,
+        months and days as the calendar of the zone does, and the rest in hours.
 
         Args:
-            start: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600, in Unix seconds
+            start: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600,
+                in Unix seconds
             end: likewise
             zone: the zone of times that are written without an offset, and of the calendar
         """
@@ -139,7 +142,8 @@ class Clock(BaseAction):
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def zones(self, search: str = "", limit: int = 50) -> Zones:
-        """List the names of time zones, or those that have a text in them; if none has, those that are alike.
+        """List the names of time zones, or those that have a text in them; if none has, those that
+        are alike.
 
         Args:
             search: a part of a name, such as a continent or a city

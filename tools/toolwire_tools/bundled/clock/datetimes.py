@@ -1,8 +1,9 @@
 """Times as text <-> moments, and the arithmetic between them.
 
-Strategy. A local time is resolved by the zone's two readings of it (PEP 495's `fold`): if they differ,
-clocks are set there, and either skip this time or show it twice. As in RFC 5545, a time that is skipped is read by the
-offset before, so that 02:30 becomes 03:30; of one that is shown twice the first is meant.
+Strategy. A local time is resolved by the zone's two readings of it (PEP 495's `fold`): if they
+differ, clocks are set there, and either skip this time or show it twice. As in RFC 5545, a time
+that is skipped is read by the offset before, so that 02:30 becomes 03:30; of one that is shown
+twice the first is meant.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
     from .results import Difference, Moment
 
 _FORM = (
-    "write it as 2026-03-29T14:30, with an offset (+01:00) or a separate zone; as 14:30, which is today; "
-    "or as @1767225600, which is in Unix seconds"
+    "write it as 2026-03-29T14:30, with an offset (+01:00) or a separate zone; as 14:30, which is"
+    " today; or as @1767225600, which is in Unix seconds"
 )
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def read(text: str, zone: tzinfo, which: str = "first") -> tuple[datetime, list[str]]:
-    """Return the moment that *text* names, in its own offset or else in *zone*, and the notes about it.
+    """Return the moment that *text* names, in its own offset or else in *zone*, and the notes about
+    it.
 
     Raises:
         ToolError: if it says none.
@@ -63,8 +65,12 @@ def shown(moment: datetime, notes: list[str]) -> Moment:
     }
 
 
-def later(moment: datetime, *, months: int, days: int, seconds: float) -> tuple[datetime, list[str]]:
-    """*moment*, so much later by the calendar and the clocks of its zone, and then by *seconds* that pass."""
+def later(
+    moment: datetime, *, months: int, days: int, seconds: float
+) -> tuple[datetime, list[str]]:
+    """*moment*, so much later by the calendar and the clocks of its zone, and then by *seconds*
+    that pass.
+    """
     zone, notes = moment.tzinfo, []
     assert zone is not None
     try:
@@ -97,7 +103,9 @@ def _local(text: str, zone: tzinfo) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         pass
-    if ":" in text:  # ISO 8601 has 2026 and 1767225600 as times of the day, too; hardly anybody means these
+    if (
+        ":" in text
+    ):  # ISO 8601 has 2026 and 1767225600 as times of the day, too; hardly anybody means these
         with suppress(ValueError):
             alone = time.fromisoformat(text)
             return datetime.combine(datetime.now(alone.tzinfo or zone).date(), alone)
@@ -108,11 +116,15 @@ def _unix(text: str, zone: tzinfo) -> datetime:
     try:
         return datetime.fromtimestamp(float(text[1:]), zone)
     except (ValueError, OverflowError, OSError):
-        raise ToolError(f"{text[:60]!r} is no time in Unix seconds; write it as @1767225600") from None
+        raise ToolError(
+            f"{text[:60]!r} is no time in Unix seconds; write it as @1767225600"
+        ) from None
 
 
 def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, list[str]]:
-    """Return the moment at which the clocks of *zone* show the time *local*, and a note if that is not one moment."""
+    """Return the moment at which the clocks of *zone* show the time *local*, and a note if that is
+    not one moment.
+    """
     early, late = local.replace(tzinfo=zone, fold=0), local.replace(tzinfo=zone, fold=1)
     try:
         before, after = early.utcoffset(), late.utcoffset()
@@ -121,11 +133,20 @@ def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, l
         if before < after:
             # By way of UTC, since the clocks never show this time.
             moment = early.astimezone(UTC).astimezone(zone)
-            gap = f"{local:%Y-%m-%d %H:%M} does not exist in {zone}, where clocks are set forward by {after - before}"
+            gap = (
+                f"{local:%Y-%m-%d %H:%M} does not exist in {zone}, where clocks are set forward by"
+                f" {after - before}"
+            )
             return moment, [f"{gap}; {moment:%H:%M} was taken"]
         chosen, other = (late, early) if second else (early, late)
-        told = f"{local:%Y-%m-%d %H:%M} is shown twice in {zone}, where clocks are set back by {before - after}"
-        taken = f"the {'second' if second else 'first'} ({chosen:%z}) was taken, the other is at {other:%z}"
+        told = (
+            f"{local:%Y-%m-%d %H:%M} is shown twice in {zone}, where clocks are set back by"
+            f" {before - after}"
+        )
+        taken = (
+            f"the {'second' if second else 'first'} ({chosen:%z}) was taken, the other is at"
+            f" {other:%z}"
+        )
         return chosen, [f"{told}; {taken}"]
     except OverflowError:
         _refuse_year()
@@ -136,11 +157,15 @@ def _months_later(moment: datetime, months: int) -> datetime:
     year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     if not 1 <= year <= 9999:
         _refuse_year()
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+    return moment.replace(
+        year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1])
+    )
 
 
 def _calendar(start: datetime, end: datetime) -> str:
-    """The time between in words: whole months, then whole days by the calendar, then what passes."""
+    """The time between in words: whole months, then whole days by the calendar, then what
+    passes.
+    """
     first, last = start.replace(tzinfo=None, fold=0), end.replace(tzinfo=None, fold=0)
     months = (last.year - first.year) * 12 + last.month - first.month
     if months and _months_later(first, months) > last:
@@ -149,18 +174,36 @@ def _calendar(start: datetime, end: datetime) -> str:
     days = max((last - reached).days, 0)
     zone = start.tzinfo
     assert zone is not None
-    there = start if not months and not days else _placed(reached + timedelta(days), zone, second=False)[0]
+    there = (
+        start
+        if not months and not days
+        else _placed(reached + timedelta(days), zone, second=False)[0]
+    )
     rest = end.astimezone(UTC) - there.astimezone(UTC)
     hours, minutes, seconds = _clock(max(rest, timedelta(0)))
-    parts = ((months // 12, "year"), (months % 12, "month"), (days, "day"), (hours, "hour"), (minutes, "minute"))
-    words = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in (*parts, (seconds, "second")) if number]
+    parts = (
+        (months // 12, "year"),
+        (months % 12, "month"),
+        (days, "day"),
+        (hours, "hour"),
+        (minutes, "minute"),
+    )
+    words = [
+        f"{number} {unit}{'' if number == 1 else 's'}"
+        for number, unit in (*parts, (seconds, "second"))
+        if number
+    ]
     return ", ".join(words) or "no time"
 
 
 def _duration(span: timedelta) -> str:
     hours, minutes, seconds = _clock(timedelta(0, span.seconds, span.microseconds))
     days = f"{span.days}D" if span.days else ""
-    clock = "".join(f"{number}{unit}" for number, unit in ((hours, "H"), (minutes, "M"), (seconds, "S")) if number)
+    clock = "".join(
+        f"{number}{unit}"
+        for number, unit in ((hours, "H"), (minutes, "M"), (seconds, "S"))
+        if number
+    )
     return f"P{days}" + (f"T{clock}" if clock else "") if days or clock else "PT0S"
 
 

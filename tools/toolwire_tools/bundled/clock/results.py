@@ -19,7 +19,9 @@ class Moment(TypedDict):
 
 
 class Difference(TypedDict):
-    """The time between two moments: in `seconds` that pass, as an ISO 8601 `duration`, and by the `calendar`."""
+    """The time between two moments: in `seconds` that pass, as an ISO 8601 `duration`, and by the
+    `calendar`.
+    """
 
     seconds: float
     duration: str

@@ -12,12 +12,15 @@ from toolwire_schemas.install_command import install_command
 
 from toolwire_tools.errors import ToolError
 
-_OFFSET = re.compile(r"(?:UTC|GMT)?(?P<sign>[+\-−])(?P<hours>[0-9]{1,2})(?::?(?P<minutes>[0-9]{2}))?")
+_OFFSET = re.compile(
+    r"(?:UTC|GMT)?(?P<sign>[+\-−])(?P<hours>[0-9]{1,2})(?::?(?P<minutes>[0-9]{2}))?"
+)
 _MAX_NAME = 100
 
 
 def zone_named(name: str) -> tzinfo:
-    """The zone called *name*, an IANA name (in any case, with spaces or underscores) or an offset such as `+05:30`.
+    """The zone called *name*, an IANA name (in any case, with spaces or underscores) or an offset
+    such as `+05:30`.
 
     Raises:
         ToolError: if there is no such zone, with similar names.
@@ -32,10 +35,13 @@ def zone_named(name: str) -> tzinfo:
     if not _names():
         remedy = f"install it where Toolwire runs: {install_command('tzdata')}"
         raise ToolError(
-            f"this system has no time zone data, so only UTC and offsets such as +02:00 are known; {remedy}"
+            "this system has no time zone data, so only UTC and offsets such as +02:00 are known;"
+            f" {remedy}"
         )
     close = ", ".join(search(name)[:5])
-    raise ToolError(f"no time zone {name[:_MAX_NAME]!r}" + (f"; do you mean {close}?" if close else ""))
+    raise ToolError(
+        f"no time zone {name[:_MAX_NAME]!r}" + (f"; do you mean {close}?" if close else "")
+    )
 
 
 def search(text: str) -> list[str]:

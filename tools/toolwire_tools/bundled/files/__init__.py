@@ -1,7 +1,8 @@
 """Files: reading, searching and changing files inside of some folders, and nowhere else.
 
-A caller's path is followed folder by folder, each opened inside of the one before (places.py, folders.py), so that
-neither `..` nor a link leads out, not even one that is put there during the call. The rest works on what was opened so.
+A caller's path is followed folder by folder, each opened inside of the one before (places.py,
+folders.py), so that neither `..` nor a link leads out, not even one that is put there during the
+call. The rest works on what was opened so.
 """
 
 from __future__ import annotations
@@ -32,17 +33,20 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Files(BaseAction):
-    """Lists, reads and searches files inside of given folders, and writes and edits them if that is allowed.
+    """Lists, reads and searches files inside of given folders, and writes and edits them if that is
+    allowed.
 
-    A path is relative to the open folder; if there are several, it begins with the name of one. Links are followed as
-    long as they stay inside. What leads out is refused, and so are pipes, devices and the like. One answer holds up to
-    200,000 characters of text, 5 MiB of data, 20,000 entries of a folder, or 5,000 matches; a search looks at up to
-    100,000 files and folders, 64 deep, in up to 20 seconds, 5 of them for a regular expression.
+    A path is relative to the open folder; if there are several, it begins with the name of one.
+    Links are followed as long as they stay inside. What leads out is refused, and so are pipes,
+    devices and the like. One answer holds up to 200,000 characters of text, 5 MiB of data, 20,000
+    entries of a folder, or 5,000 matches; a search looks at up to 100,000 files and folders, 64
+    deep, in up to 20 seconds, 5 of them for a regular expression.
     """
 
     __toolwire_needs__: ClassVar[dict[str, str]] = dict.fromkeys(
         ("write", "edit"),
-        "writing needs a setting: --set Files.writable=true on the command line, Files(writable=True) in Python",
+        "writing needs a setting: --set Files.writable=true on the command line,"
+        " Files(writable=True) in Python",
     )
 
     def __init__(
@@ -96,7 +100,9 @@ class Files(BaseAction):
         return listed(self._places, path, depth=depth, limit=limit)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
-    def read(self, path: str, first_line: int = 1, lines: Count = 2000) -> Sequence[Text | Image | Audio | File]:
+    def read(
+        self, path: str, first_line: int = 1, lines: Count = 2000
+    ) -> Sequence[Text | Image | Audio | File]:
         """Read a file: text as text, a picture or sound as such, anything else in Base64.
 
         Of a longer text, a second block says which lines these are, and how to read on.
@@ -136,7 +142,9 @@ class Files(BaseAction):
         """
         from .searching import Wanted, searched
 
-        wanted = Wanted(text=text, names=names, is_regex=regex, ignores_case=ignore_case, limit=limit)
+        wanted = Wanted(
+            text=text, names=names, is_regex=regex, ignores_case=ignore_case, limit=limit
+        )
         return searched(self._places, path, wanted, self._max_bytes, context)
 
     @tool_api(read_only=False, destructive=True, idempotent=False, open_world=False)
@@ -147,7 +155,8 @@ class Files(BaseAction):
         if_exists: Literal["fail", "replace", "append"] = "fail",
         encoding: Literal["utf-8", "base64"] = "utf-8",
     ) -> Changed:
-        """Write a file as a whole, so that no reader sees a part of it, or append to one. Missing folders are made.
+        """Write a file as a whole, so that no reader sees a part of it, or append to one. Missing
+        folders are made.
 
         Args:
             path: the file, such as `notes/todo.md`
@@ -163,13 +172,16 @@ class Files(BaseAction):
 
     @tool_api(read_only=False, destructive=True, idempotent=False, open_world=False)
     def edit(self, path: str, old: str, new: str, count: int = 1) -> Changed:
-        """Replace a text in a text file by another. The rest of the file stays as it is, byte for byte.
+        """Replace a text in a text file by another. The rest of the file stays as it is, byte for
+        byte.
 
         Args:
             path: the file
-            old: the text as it is in the file, spaces and line breaks included; long enough to be the only such one
+            old: the text as it is in the file, spaces and line breaks included; long enough to be
+                the only such one
             new: what to put there instead
-            count: how many such texts there are, all of which are replaced; any other number is an error
+            count: how many such texts there are, all of which are replaced; any other number is an
+                error
         """
         from .writing import edited
 

@@ -1,8 +1,9 @@
 """An open folder, and what can be done inside of it without ever following a link.
 
-Strategy. Where the system has it (POSIX), everything is done relative to the descriptor of the folder and with
-O_NOFOLLOW: renaming a place, or replacing it by a link, does not change what was opened. Elsewhere (Windows) a path
-is checked before it is used and again when it is open, which leaves a moment between the two.
+Strategy. Where the system has it (POSIX), everything is done relative to the descriptor of the
+folder and with O_NOFOLLOW: renaming a place, or replacing it by a link, does not change what was
+opened. Elsewhere (Windows) a path is checked before it is used and again when it is open, which
+leaves a moment between the two.
 """
 
 from __future__ import annotations
@@ -20,14 +21,20 @@ _USUAL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os
 # Opening a fifo does not wait for a writer, and no terminal becomes the controlling one.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
-HAS_DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+HAS_DESCRIPTORS = (
+    hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+)
 
 
 class Folder(Protocol):
-    """An open folder. All names are of things right inside of it; every method raises what the system does."""
+    """An open folder. All names are of things right inside of it; every method raises what the
+    system does.
+    """
 
     def enter(self, name: str) -> Folder:
-        """Return the folder *name*. Raises `NotADirectoryError` if it is something else, or a link."""
+        """Return the folder *name*. Raises `NotADirectoryError` if it is something else, or a
+        link.
+        """
 
     def look(self, name: str) -> os.stat_result:
         """What *name* is, a link itself and not what it leads to."""
@@ -121,7 +128,9 @@ class _ByPath:
 
     def look(self, name: str) -> os.stat_result:
         found = os.lstat(self._at(name))
-        if getattr(found, "st_reparse_tag", 0) and not stat.S_ISLNK(found.st_mode):  # a junction, or the like
+        if getattr(found, "st_reparse_tag", 0) and not stat.S_ISLNK(
+            found.st_mode
+        ):  # a junction, or the like
             raise PermissionError(errno.EACCES, "it leads elsewhere")
         return found
 
@@ -169,7 +178,9 @@ class _ByPath:
 
 
 def open_root(path: str) -> Folder:
-    """Return the folder at *path*, which the server's settings name: links on the way there are followed."""
+    """Return the folder at *path*, which the server's settings name: links on the way there are
+    followed.
+    """
     if sys.platform != "win32" and HAS_DESCRIPTORS:
         return _ByDescriptor(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     if not os.path.isdir(path):
@@ -179,7 +190,9 @@ def open_root(path: str) -> Folder:
 
 def _opened_folder(name: str, fd: int) -> int:
     if sys.platform == "win32":
-        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))  # `open_root` opens none by descriptor
+        raise OSError(
+            errno.ENOTSUP, os.strerror(errno.ENOTSUP)
+        )  # `open_root` opens none by descriptor
     try:
         return os.open(name, os.O_RDONLY | os.O_DIRECTORY | _USUAL | _AT_ONCE, dir_fd=fd)
     except OSError as error:

@@ -36,4 +36,6 @@ MAX_SECONDS = 20.0
 """That a search may take."""
 
 MAX_PATTERN_SECONDS = 5.0
-"""Of a processor, that a regular expression may take for all files together: some would take for ever."""
+"""Of a processor, that a regular expression may take for all files together: some would take for
+ever.
+"""

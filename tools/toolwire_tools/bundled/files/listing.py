@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Thing(msgspec.Struct, frozen=True):
     """Something in a folder, as a walk finds it.
 
-    `path` is what callers call it, and `inner` the part of that below where the walk began; both are text in any case.
+    `path` is what callers call it, and `inner` the part of that below where the walk began; both
+    are text in any case.
     """
 
     folder: Folder
@@ -41,7 +42,8 @@ class Thing(msgspec.Struct, frozen=True):
 
 
 class Walk:
-    """Things in a folder and, down to *depth* levels, in those inside of it, by name. Links are not followed.
+    """Things in a folder and, down to *depth* levels, in those inside of it, by name. Links are not
+    followed.
 
     `is_cut` tells afterwards that there was more than is looked at in one call.
     """
@@ -69,10 +71,18 @@ class Walk:
     def _in(self, path: str, inner: str, depth: int) -> Iterator[Thing]:
         with self._places.located(path) as there:
             if not there.name:
-                yield from self._inside(there.folder, "" if there.path == "." else f"{there.path}/", inner, depth)
+                yield from self._inside(
+                    there.folder, "" if there.path == "." else f"{there.path}/", inner, depth
+                )
                 return
             with told(path):
-                thing = Thing(there.folder, there.name, there.path, inner + there.name, there.folder.look(there.name))
+                thing = Thing(
+                    there.folder,
+                    there.name,
+                    there.path,
+                    inner + there.name,
+                    there.folder.look(there.name),
+                )
             if thing.kind == "folder":
                 yield from self._below(thing, inner, depth)
             else:

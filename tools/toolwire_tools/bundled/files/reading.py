@@ -44,7 +44,9 @@ def bytes_of(folder: Folder, name: str, path: str, max_bytes: int) -> bytes:
         ToolError: if it is no file, or too large.
         OSError: if the system says so.
     """
-    check_kind(folder.look(name), path)  # before it is opened, which can set off something in a device
+    check_kind(
+        folder.look(name), path
+    )  # before it is opened, which can set off something in a device
     fd = folder.open(name, os.O_RDONLY)
     try:
         check_kind(os.fstat(fd), path)
@@ -74,7 +76,9 @@ def is_binary(data: bytes) -> bool:
 
 
 def text_of(data: bytes) -> tuple[str, bool]:
-    """*data* as text, and whether all of it is: what is not UTF-8 (or UTF-16 that says so) is replaced."""
+    """*data* as text, and whether all of it is: what is not UTF-8 (or UTF-16 that says so) is
+    replaced.
+    """
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return data.decode(encoding), True
@@ -82,13 +86,18 @@ def text_of(data: bytes) -> tuple[str, bool]:
         return data.decode(encoding, "replace"), False
 
 
-def content(path: str, data: bytes, first_line: int, lines: int) -> Sequence[Text | Image | Audio | File]:
+def content(
+    path: str, data: bytes, first_line: int, lines: int
+) -> Sequence[Text | Image | Audio | File]:
     """The blocks that show *data*, the content of the file at *path*; of a text, its *lines*."""
     media_type = media_type_of(data)
     if media_type is None and not is_binary(data):
         return _text(data, first_line, lines)
     if len(data) > MAX_DATA_BYTES:
-        raise ToolError(f"{path} is no text and has {len(data):,} bytes, and data is read up to {MAX_DATA_BYTES:,}")
+        raise ToolError(
+            f"{path} is no text and has {len(data):,} bytes, and data is read up to"
+            f" {MAX_DATA_BYTES:,}"
+        )
     if media_type in _PICTURES:
         return [Image(data=data)]
     if media_type is not None and media_type.startswith("audio/"):
@@ -112,7 +121,9 @@ def _text(data: bytes, first_line: int, lines: int) -> list[Text | Image | Audio
         cut = chosen[:MAX_TEXT]
         end = start + cut.count("\n")
         chosen = cut[: cut.rfind("\n") + 1] or cut
-        notes.append(f"A line has more than {MAX_TEXT:,} characters, and was cut." if end == start else "")
+        notes.append(
+            f"A line has more than {MAX_TEXT:,} characters, and was cut." if end == start else ""
+        )
     if start or end < len(every):
         more = f"; read on with first_line={end + 1}" if start < end < len(every) else ""
         notes.append(f"These are lines {start + 1} to {end} of {len(every)}{more}.")
@@ -121,6 +132,8 @@ def _text(data: bytes, first_line: int, lines: int) -> list[Text | Image | Audio
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends. (`str.splitlines` knows of more ends than editors and search do.)"""
+    """The lines with their ends. (`str.splitlines` knows of more ends than editors and search
+    do.)
+    """
     *whole, last = text.split("\n")
     return [*(f"{line}\n" for line in whole), *([last] if last else ())]

@@ -1,8 +1,10 @@
-"""Regular expressions in a process of their own, which can be ended: some patterns would take for ever.
+"""Regular expressions in a process of their own, which can be ended: some patterns would take for
+ever.
 
-`(a+)+$` takes time that doubles with each letter, and nothing in Python's `re` stops it. No look at a pattern can tell
-which ones do (some are just slow on long lines), so that time is the only judge: the processor's, which the process
-limits itself, since on a busy machine an innocent pattern waits, too. The clock's is limited more generously.
+`(a+)+$` takes time that doubles with each letter, and nothing in Python's `re` stops it. No look at
+a pattern can tell which ones do (some are just slow on long lines), so that time is the only judge:
+the processor's, which the process limits itself, since on a busy machine an innocent pattern waits,
+too. The clock's is limited more generously.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ class Pattern:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         self._close()
 
     def hits(self, text: str, limit: int) -> list[tuple[int, str]]:

@@ -1,7 +1,8 @@
-"""The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of Toolwire.
+"""The process behind patterns.py: finds lines by a regular expression. A program, so it imports
+nothing of Toolwire.
 
-The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is wrong with it, or
-null; each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
+The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is
+wrong with it, or null; each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def _found(pattern: re.Pattern[str], text: str, limit: int, shown: int) -> list[
 
 def _around(line: str, at: int, shown: int) -> str:
     start = max(0, min(at - shown // 4, len(line) - shown))
-    return ("…" if start else "") + line[start : start + shown] + ("…" if start + shown < len(line) else "")
+    return (
+        ("…" if start else "")
+        + line[start : start + shown]
+        + ("…" if start + shown < len(line) else "")
+    )
 
 
 def _answer(value: object) -> None:
@@ -50,7 +55,9 @@ def _answer(value: object) -> None:
 
 
 def _limit(seconds: float) -> None:
-    """Let the system end this process by SIGPROF after *seconds* of a processor, also when its parent has gone."""
+    """Let the system end this process by SIGPROF after *seconds* of a processor, also when its
+    parent has gone.
+    """
     if sys.platform == "win32":
         return
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

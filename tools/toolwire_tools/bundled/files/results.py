@@ -6,7 +6,9 @@ from typing import NotRequired, TypedDict
 
 
 class Entry(TypedDict):
-    """One thing in a folder: its `kind` is file, folder, link or other, `modified` is ISO 8601 in UTC."""
+    """One thing in a folder: its `kind` is file, folder, link or other, `modified` is ISO 8601 in
+    UTC.
+    """
 
     path: str
     kind: str
@@ -30,7 +32,9 @@ class Match(TypedDict):
 
 
 class Found(TypedDict):
-    """The matches, whether there are `more`, how many files were searched, and which were left out and why."""
+    """The matches, whether there are `more`, how many files were searched, and which were left out
+    and why.
+    """
 
     matches: list[Match]
     more: bool
@@ -39,7 +43,9 @@ class Found(TypedDict):
 
 
 class Changed(TypedDict):
-    """A file that was changed: its size now, and the `lines` where it was edited, the first 1,000 of them."""
+    """A file that was changed: its size now, and the `lines` where it was edited, the first 1,000
+    of them.
+    """
 
     path: str
     bytes: int

@@ -1,4 +1,6 @@
-"""From a caller's path to an open folder and a name in it: inside of a root, whatever the path says."""
+"""From a caller's path to an open folder and a name in it: inside of a root, whatever the path
+says.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 
     from .folders import Folder
 
-_NO_ROOTS = "no folder is open to this tool; the server's settings name them, as in --set Files.roots=FOLDER"
+_NO_ROOTS = (
+    "no folder is open to this tool; the server's settings name them, as in --set"
+    " Files.roots=FOLDER"
+)
 _MAX_SHOWN = 200
 
 
@@ -40,8 +45,8 @@ class Located(msgspec.Struct, frozen=True):
 class Places:
     """Folders that are open to callers, the roots.
 
-    A path is relative to the root, or, if there are several, begins with the name of one. An absolute path is taken if
-    it begins with that of a root.
+    A path is relative to the root, or, if there are several, begins with the name of one. An
+    absolute path is taken if it begins with that of a root.
 
     Raises:
         ValueError: if one is no folder.
@@ -76,7 +81,8 @@ class Places:
     def located(self, path: str, *, make_folders: bool = False) -> Iterator[Located]:
         """Where *path* leads to, for as long as this is entered. It does not have to exist.
 
-        With *make_folders*, folders that are missing on the way are made, and removed if this is left by an error.
+        With *make_folders*, folders that are missing on the way are made, and removed if this is
+        left by an error.
 
         Raises:
             ToolError: if it leads out of the roots, to nowhere, or not to where a path can lead.
@@ -86,7 +92,9 @@ class Places:
         try:
             with told(path):
                 last = way.follow(parts)
-            shown = "/".join([*([name] if len(self._roots) > 1 else ()), *way.names, *([last] if last else ())])
+            shown = "/".join(
+                [*([name] if len(self._roots) > 1 else ()), *way.names, *([last] if last else ())]
+            )
             yield Located(way.folder, last, shown or ".")
         except BaseException:
             way.go_back()
@@ -106,14 +114,18 @@ class Places:
                 inner = _behind(root, path)
                 if inner is not None:
                     return name, inner
-            raise ToolError(f"{_shown(path)} is outside of the folders that are open: {', '.join(self._roots)}")
+            raise ToolError(
+                f"{_shown(path)} is outside of the folders that are open: {', '.join(self._roots)}"
+            )
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if len(self._roots) == 1:
             return self.names[0], parts
         if not parts:
             raise ToolError(f"say which folder: {', '.join(self._roots)}")
         if parts[0] not in self._roots:
-            raise ToolError(f"{_shown(path)} begins with {unknown_name('open folder', parts[0], self._roots)}")
+            raise ToolError(
+                f"{_shown(path)} begins with {unknown_name('open folder', parts[0], self._roots)}"
+            )
         return parts[0], parts[1:]
 
 
@@ -124,7 +136,8 @@ def told(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ToolError(
-            f"{_shown(path)}: {_REASONS.get(error.errno or 0, error.strerror or 'it cannot be used')}"
+            f"{_shown(path)}:"
+            f" {_REASONS.get(error.errno or 0, error.strerror or 'it cannot be used')}"
         ) from None
 
 
@@ -168,7 +181,9 @@ class _Way:
             self._leave()
 
     def follow(self, parts: Sequence[str]) -> str:
-        """Go along *parts* and return the last one, which is no link; "" if that is the folder reached."""
+        """Go along *parts* and return the last one, which is no link; "" if that is the folder
+        reached.
+        """
         todo, links = deque(parts), 0
         while todo:
             part = todo.popleft()
@@ -190,7 +205,9 @@ class _Way:
     def _link(self, name: str) -> str | None:
         """Where *name* leads to if it is a link."""
         try:
-            return self.folder.target(name) if stat.S_ISLNK(self.folder.look(name).st_mode) else None
+            return (
+                self.folder.target(name) if stat.S_ISLNK(self.folder.look(name).st_mode) else None
+            )
         except FileNotFoundError:
             return None
 
@@ -220,7 +237,9 @@ class _Way:
                 self.folder.remove_folder(name)
 
     def _inside(self, target: str) -> list[str]:
-        """The parts of a link's target; if that is absolute, from the root on, to which the way goes back."""
+        """The parts of a link's target; if that is absolute, from the root on, to which the way
+        goes back.
+        """
         if os.name == "nt":
             target = target.removeprefix("\\\\?\\").replace("\\", "/")
         if not os.path.isabs(target):
@@ -234,7 +253,9 @@ class _Way:
 
 def _behind(root: str, path: str) -> list[str] | None:
     """The parts of the absolute *path* behind *root*; None if it does not begin with that."""
-    wanted, found = ([part for part in text.replace(os.sep, "/").split("/") if part] for text in (root, path))
+    wanted, found = (
+        [part for part in text.replace(os.sep, "/").split("/") if part] for text in (root, path)
+    )
     if [*map(os.path.normcase, found[: len(wanted)])] != [*map(os.path.normcase, wanted)]:
         return None
     return [part for part in found[len(wanted) :] if part != "."]

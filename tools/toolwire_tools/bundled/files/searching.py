@@ -57,7 +57,9 @@ def searched(places: Places, path: str, wanted: Wanted, max_bytes: int, context:
 class _Search:
     """Looks at one thing after the other, and counts."""
 
-    def __init__(self, wanted: Wanted, max_bytes: int, hits: Callable[[str, int], list[Hit]]) -> None:
+    def __init__(
+        self, wanted: Wanted, max_bytes: int, hits: Callable[[str, int], list[Hit]]
+    ) -> None:
         self._wanted = wanted
         self._limit = max(0, min(wanted.limit, MAX_MATCHES))
         self._max_bytes = max_bytes
@@ -84,7 +86,11 @@ class _Search:
             for why, count in self._skipped.items()
         ]
         notes += [f"the search was ended after {MAX_SECONDS:g} seconds"] if late else []
-        notes += ["there are more files than one search looks at; search a folder of these"] if walk.is_cut else []
+        notes += (
+            ["there are more files than one search looks at; search a folder of these"]
+            if walk.is_cut
+            else []
+        )
         return {
             "matches": self._matches[: self._limit],
             "more": len(self._matches) > self._limit or late or walk.is_cut,
@@ -143,24 +149,39 @@ def around(line: str, at: int) -> str:
     if len(line) <= MAX_LINE:
         return line
     start = max(0, min(at - MAX_LINE // 4, len(line) - MAX_LINE))
-    return ("…" if start else "") + line[start : start + MAX_LINE] + ("…" if start + MAX_LINE < len(line) else "")
+    return (
+        ("…" if start else "")
+        + line[start : start + MAX_LINE]
+        + ("…" if start + MAX_LINE < len(line) else "")
+    )
 
 
 def _is_named(path: str, names: str) -> bool:
     """Whether *path*, or its last part if *names* has but one, is of the form *names*."""
     parts, wanted = path.split("/"), [part for part in names.split("/") if part]
-    return _matches(parts, wanted) if len(wanted) > 1 or wanted == ["**"] else fnmatchcase(parts[-1], names)
+    return (
+        _matches(parts, wanted)
+        if len(wanted) > 1 or wanted == ["**"]
+        else fnmatchcase(parts[-1], names)
+    )
 
 
 def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether *parts* fit the patterns *wanted*, in which `**` matches any parts.
 
-    It keeps the places in *wanted* that can be reached by the parts so far, so that no pattern takes long.
+    It keeps the places in *wanted* that can be reached by the parts so far, so that no pattern
+    takes long.
     """
     reached = _with_next({0}, wanted)
     for part in parts:
-        on = {at + 1 for at in reached if at < len(wanted) and wanted[at] != "**" and fnmatchcase(part, wanted[at])}
-        reached = _with_next(on | {at for at in reached if at < len(wanted) and wanted[at] == "**"}, wanted)
+        on = {
+            at + 1
+            for at in reached
+            if at < len(wanted) and wanted[at] != "**" and fnmatchcase(part, wanted[at])
+        }
+        reached = _with_next(
+            on | {at for at in reached if at < len(wanted) and wanted[at] == "**"}, wanted
+        )
     return len(wanted) in reached
 
 

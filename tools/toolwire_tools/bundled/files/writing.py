@@ -1,9 +1,10 @@
 """Writing a file as a whole, replacing a text in one, and appending to one.
 
-Strategy. A new content is written to a file with a random name in the same folder, which then takes the place of the
-old file in one step (rename(2)): a reader sees the old file or the new one, and after a crash one of them is there.
-Appending writes to the file itself (O_APPEND), as logs need it: the file keeps its owner and its other names, other
-processes that append lose nothing, and the cost does not grow with the file.
+Strategy. A new content is written to a file with a random name in the same folder, which then takes
+the place of the old file in one step (rename(2)): a reader sees the old file or the new one, and
+after a crash one of them is there. Appending writes to the file itself (O_APPEND), as logs need it:
+the file keeps its owner and its other names, other processes that append lose nothing, and the cost
+does not grow with the file.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ def decoded(content: str, encoding: str) -> bytes:
         ToolError: if it has none.
     """
     try:
-        return binascii.a2b_base64(content, strict_mode=True) if encoding == "base64" else content.encode()
+        return (
+            binascii.a2b_base64(content, strict_mode=True)
+            if encoding == "base64"
+            else content.encode()
+        )
     except UnicodeEncodeError:
         raise ToolError("the content is not text in UTF-8") from None
     except ValueError as error:  # binascii.Error, or another one for letters beyond ASCII
@@ -74,7 +79,9 @@ def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes:
             raise ToolError(f"{there.path} is a folder; name the file")
         before = there.folder.look(there.name)
         text = _text(there.path, bytes_of(there.folder, there.name, there.path, max_bytes))
-        if old not in text and "\r\n" in text:  # as it is shown to models, who do not see the difference
+        if (
+            old not in text and "\r\n" in text
+        ):  # as it is shown to models, who do not see the difference
             old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
         if text.count(old) != count:
             raise ToolError(f"{there.path}: {_miscounted(text, old, count)}")
@@ -104,7 +111,13 @@ def status(there: Located) -> os.stat_result | None:
     return found
 
 
-def put(there: Located, write: Callable[[IO[bytes]], object], before: os.stat_result | None, *, replace: bool) -> None:
+def put(
+    there: Located,
+    write: Callable[[IO[bytes]], object],
+    before: os.stat_result | None,
+    *,
+    replace: bool,
+) -> None:
     """Put what *write* writes in the place of a file that was as it was *before*.
 
     Raises:
@@ -120,11 +133,15 @@ def put(there: Located, write: Callable[[IO[bytes]], object], before: os.stat_re
             write(file)
             if before is not None:
                 _set_owner(fd, before)
-                _set_mode(fd, before.st_mode & 0o777)  # the new content must not run with its owner's rights
+                _set_mode(
+                    fd, before.st_mode & 0o777
+                )  # the new content must not run with its owner's rights
             file.flush()
             os.fsync(fd)
         if before is not None and _changed(before, folder.look(there.name)):
-            raise ToolError(f"{there.path} was changed by another program since it was read; read it again")
+            raise ToolError(
+                f"{there.path} was changed by another program since it was read; read it again"
+            )
         _take_its_place(folder, temporary, there.name, replace=replace)
     except BaseException:
         with suppress(OSError):
@@ -160,16 +177,22 @@ def _check_mode(path: str, found: os.stat_result) -> None:
 
 def _check_size(path: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise ToolError(f"{path} would have {size:,} bytes, and files are written up to {max_bytes:,}")
+        raise ToolError(
+            f"{path} would have {size:,} bytes, and files are written up to {max_bytes:,}"
+        )
 
 
 def _take_its_place(folder: Folder, temporary: str, name: str, *, replace: bool) -> None:
-    """Give the file *temporary* the name *name*. Raises `FileExistsError` if that is taken, unless it may replace."""
+    """Give the file *temporary* the name *name*. Raises `FileExistsError` if that is taken, unless
+    it may replace.
+    """
     if replace:
         folder.rename(temporary, name)
         return
     try:
-        folder.link(temporary, name)  # fails if there is something by now, which a rename would replace
+        folder.link(
+            temporary, name
+        )  # fails if there is something by now, which a rename would replace
         folder.remove(temporary)
     except FileExistsError:
         raise
@@ -222,7 +245,9 @@ def _miscounted(text: str, old: str, count: int) -> str:
         remedy = f"say count={found} to replace all, or give more of the text around one"
         return f"the text is there {found} times, not {count} (lines {where}); {remedy}"
     close = _close_line(text, old)
-    return "there is no such text" + (f"; the closest is line {close[0]}: {close[1][:_MAX_SHOWN]!r}" if close else "")
+    return "there is no such text" + (
+        f"; the closest is line {close[0]}: {close[1][:_MAX_SHOWN]!r}" if close else ""
+    )
 
 
 def _close_line(text: str, old: str) -> tuple[int, str] | None:
@@ -230,6 +255,9 @@ def _close_line(text: str, old: str) -> tuple[int, str] | None:
     from difflib import get_close_matches
 
     wanted = next((line.strip() for line in old.splitlines() if line.strip()), "")[:_MAX_SHOWN]
-    lines = {line.strip()[:_MAX_SHOWN]: number for number, line in enumerate(text[:500_000].splitlines()[:5000], 1)}
+    lines = {
+        line.strip()[:_MAX_SHOWN]: number
+        for number, line in enumerate(text[:500_000].splitlines()[:5000], 1)
+    }
     close = get_close_matches(wanted, lines, n=1)
     return (lines[close[0]], close[0]) if close else None

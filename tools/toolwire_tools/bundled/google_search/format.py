@@ -11,7 +11,9 @@ NOTHING = "No good Google Search Result was found"
 
 
 def told(found: dict[str, Any], kind: str, most: int) -> list[str]:
-    """The answer itself if Google has one; else what it knows of the subject, and a snippet of each result."""
+    """The answer itself if Google has one; else what it knows of the subject, and a snippet of each
+    result.
+    """
     answer = _answer(_dict(found, "answerBox"))
     if answer:
         return answer
@@ -28,14 +30,18 @@ def _answer(box: dict[str, Any]) -> list[str]:
     if box.get("snippet"):
         return [_text(box["snippet"]).replace("\n", " ")]
     highlighted = box.get("snippetHighlighted") or []
-    return [_text(each) for each in (highlighted if isinstance(highlighted, list) else [highlighted])]
+    return [
+        _text(each) for each in (highlighted if isinstance(highlighted, list) else [highlighted])
+    ]
 
 
 def _known(graph: dict[str, Any]) -> list[str]:
     title = graph.get("title")
     known = [f"{title}: {graph['type']}."] if graph.get("type") else []
     known += [_text(graph["description"])] if graph.get("description") else []
-    return known + [f"{title} {name}: {value}." for name, value in _dict(graph, "attributes").items()]
+    return known + [
+        f"{title} {name}: {value}." for name, value in _dict(graph, "attributes").items()
+    ]
 
 
 def _dict(value: dict[str, Any], name: str) -> dict[str, Any]:

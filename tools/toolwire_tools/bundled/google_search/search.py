@@ -30,8 +30,9 @@ _SECONDS = 30.0
 class GoogleSearch(BaseAction):
     """Searches Google by way of Serper, with a key from https://serper.dev in SERPER_API_KEY.
 
-    The answer is the text of a list: what Google itself answers, if it does; else what it knows of the subject, and a
-    snippet of each page. What may pass is asked again, up to three times; a call has 30 seconds.
+    The answer is the text of a list: what Google itself answers, if it does; else what it knows of
+    the subject, and a snippet of each page. What may pass is asked again, up to three times; a call
+    has 30 seconds.
     """
 
     def __init__(
@@ -78,7 +79,9 @@ class GoogleSearch(BaseAction):
         if not 1 <= k <= 100:
             raise ArgumentsError([("arguments.k", say("from 1 to 100, not {value}", value=k))])
         try:
-            found = self._serper.search(query, Call(context, seconds=_SECONDS), kind=self.search_type, num=k)
+            found = self._serper.search(
+                query, Call(context, seconds=_SECONDS), kind=self.search_type, num=k
+            )
         except WebError as error:
             return failed(error)
         text = str(told(found, self.search_type, k))

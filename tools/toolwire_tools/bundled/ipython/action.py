@@ -34,13 +34,14 @@ _LOOK_SECONDS = 0.05
 class IPythonInterpreter(BaseAction):
     """Runs Python code in a Jupyter session, which keeps its variables from one call to the next.
 
-    There is one session for each object of this class, and a server has one object. The code can do what the server's
-    user can, but sees nothing of the server's environment: PythonInterpreter is the one with a sandbox. What it starts
-    ends with the session, and with the server; on Linux also what leaves its process group.
+    There is one session for each object of this class, and a server has one object. The code can do
+    what the server's user can, but sees nothing of the server's environment: PythonInterpreter is
+    the one with a sandbox. Processes that it starts end with the session, and with the server; on
+    Linux also those that leave its process group.
 
     With bubblewrap the code sees no other processes, and cannot gain rights (sudo). Without,
-    the server refuses debuggers and core dumps from the first call on, so that its environment cannot be read unless it
-    is root; the environments of other processes can be read.
+    the server refuses debuggers and core dumps from the first call on, so that its environment
+    cannot be read unless it is root; the environments of other processes can be read.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class IPythonInterpreter(BaseAction):
 
         Args:
             timeout: seconds that a call may take, unless it says otherwise itself
-            user_data_dir: the folder in which the code runs; "ENV" is what the variable USER_DATA_DIR says. Without
-                one it is a folder that ends with the session
-            work_dir: the folder for the pictures that the code shows, whose paths are then in an action's result;
-                without one they are in it themselves, as `data:` URIs
-            shell: whether `!` may run commands; otherwise it prints that it did not, and the cell goes on
-            max_out_len: characters of a call's text that are returned; the middle of a longer one is left out
+            user_data_dir: the folder in which the code runs; "ENV" is what the variable
+                USER_DATA_DIR says. Without one it is a folder that ends with the session
+            work_dir: the folder for the pictures that the code shows, whose paths are then in an
+                action's result; without one they are in it themselves, as `data:` URIs
+            shell: whether `!` may run commands; otherwise it prints that it did not, and the cell
+                goes on
+            max_out_len: characters of a call's text that are returned; the middle of a longer one
+                is left out
             idle_seconds: how long a session may go unused before it ends
 
         Raises:
@@ -74,7 +77,9 @@ class IPythonInterpreter(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         self._timeout = positive("timeout", timeout)
-        self._folder = _folder(os.environ.get("USER_DATA_DIR") if user_data_dir == "ENV" else user_data_dir)
+        self._folder = _folder(
+            os.environ.get("USER_DATA_DIR") if user_data_dir == "ENV" else user_data_dir
+        )
         self._work_dir = work_dir
         self._shell = shell
         self._max_out_len = positive("max_out_len", max_out_len)
@@ -86,24 +91,34 @@ class IPythonInterpreter(BaseAction):
 
     @tool_api(destructive=True, open_world=True)
     def run(self, command: str, timeout: int | None = None, *, context: Context) -> ActionReturn:
-        """Run Python code in a Jupyter session. Variables, imports and functions are there again in the next call.
+        """Run Python code in a Jupyter session. Variables, imports and functions are there again in
+        the next call.
 
-        The answer is what the code prints and shows, with the value of its last expression, and the pictures it makes.
+        The answer is what the code prints and shows, with the value of its last expression, and the
+        pictures it makes.
 
         Args:
             command (str): Python code
-            timeout (int, optional): seconds to wait for it; then it is interrupted, and the session goes on
+            timeout (int, optional): seconds to wait for it; then it is interrupted, and the session
+                goes on
         """
         seconds = self._timeout if timeout is None else timeout
         if not 0 < seconds < math.inf:
             raise ArgumentsError(
-                [("arguments.timeout", say("a positive number of seconds, not {value!r}", value=seconds))]
+                [
+                    (
+                        "arguments.timeout",
+                        say("a positive number of seconds, not {value!r}", value=seconds),
+                    )
+                ]
             )
         cell = Cell(self._max_out_len)
         with self._session(context) as (kernel, news):
             in_time = self._run(kernel, extract_code(command), cell, seconds, context)
         if not in_time:
-            raise ToolError(_joined(f"Timeout. No response after {seconds:g} seconds.", self._ended, cell.text))
+            raise ToolError(
+                _joined(f"Timeout. No response after {seconds:g} seconds.", self._ended, cell.text)
+            )
         if cell.failed:
             raise ToolError(_joined(news, cell.text))
         items = [{"type": "text", "content": news}] if news else []
@@ -121,7 +136,9 @@ class IPythonInterpreter(BaseAction):
 
     @contextmanager
     def _session(self, context: Context) -> Iterator[tuple[Kernel, str]]:
-        """The kernel, for this call alone, and what is to be known of it: that it is not the one from before."""
+        """The kernel, for this call alone, and what is to be known of it: that it is not the one
+        from before.
+        """
         while not self._turn.acquire(timeout=_LOOK_SECONDS):
             context.check()
         try:
@@ -137,7 +154,9 @@ class IPythonInterpreter(BaseAction):
             yield self._kernel, news
         finally:
             if self._kernel is not None:
-                self._idle = threading.Timer(min(self._idle_seconds, threading.TIMEOUT_MAX), self._end_if_idle)
+                self._idle = threading.Timer(
+                    min(self._idle_seconds, threading.TIMEOUT_MAX), self._end_if_idle
+                )
                 self._idle.daemon = True
                 self._idle.start()
             self._turn.release()
@@ -156,12 +175,16 @@ class IPythonInterpreter(BaseAction):
             return kernel.run(code, cell, seconds, context.check, told)
         except Died as death:
             self._end("")
-            told_so = f"The code ended the session ({death}); its variables are gone, and the next call begins another."
+            told_so = (
+                f"The code ended the session ({death}); its variables are gone, and the next call"
+                " begins another."
+            )
             raise ToolError(_joined(told_so, cell.text)) from None
         finally:
             if self._kernel is not None and not kernel.is_alive:
                 self._end(
-                    "The code did not let itself be interrupted: the session was ended, and its variables are gone."
+                    "The code did not let itself be interrupted: the session was ended, and its"
+                    " variables are gone."
                 )
 
     def _end(self, why: str) -> None:
@@ -173,7 +196,8 @@ class IPythonInterpreter(BaseAction):
     def _end_if_idle(self) -> None:
         if self._turn.acquire(blocking=False):  # else it is needed
             self._end(
-                f"The session was not used for {self._idle_seconds:g} seconds and has ended; its variables are gone."
+                f"The session was not used for {self._idle_seconds:g} seconds and has ended; its"
+                " variables are gone."
             )
             self._turn.release()
 
@@ -182,7 +206,9 @@ class IPythonInterpreter(BaseAction):
         if self._work_dir is None:
             return f"data:{picture.media_type};base64,{picture.data}"
         os.makedirs(self._work_dir, exist_ok=True)
-        path = os.path.join(self._work_dir, f"{os.urandom(16).hex()}.{picture.media_type.rpartition('/')[2]}")
+        path = os.path.join(
+            self._work_dir, f"{os.urandom(16).hex()}.{picture.media_type.rpartition('/')[2]}"
+        )
         with open(path, "xb") as file:
             file.write(binascii.a2b_base64(picture.data))
         return path

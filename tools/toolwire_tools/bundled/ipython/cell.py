@@ -1,6 +1,7 @@
 """Turns the messages of a kernel that runs code into texts and pictures. No I/O.
 
-The messages are those of Jupyter's protocol: https://jupyter-client.readthedocs.io/en/stable/messaging.html.
+The messages are those of Jupyter's protocol:
+https://jupyter-client.readthedocs.io/en/stable/messaging.html.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class Cell:
-    """The output of one piece of code so far. Of its text, *max_characters* are kept, from both of its ends."""
+    """The output of one piece of code so far. Of its text, *max_characters* are kept, from both of
+    its ends.
+    """
 
     def __init__(self, max_characters: int) -> None:
         self.pictures: list[Picture] = []
@@ -55,7 +58,9 @@ class Cell:
             text = self._shown(content.get("data", {}))
         elif kind == "error":
             self.failed = True
-            text = "\n".join(content.get("traceback") or [f"{content.get('ename')}: {content.get('evalue')}"])
+            text = "\n".join(
+                content.get("traceback") or [f"{content.get('ename')}: {content.get('evalue')}"]
+            )
         elif kind == "clear_output":
             self._clears_next = bool(content.get("wait"))
             if not self._clears_next:
@@ -82,7 +87,10 @@ class Cell:
                 if self._clears_next:
                     self._forget()
                 picture = "".join(str(data[media_type]).split())  # Base64 may come in lines
-                if sum(len(kept.data) for kept in self.pictures) + len(picture) > _MAX_PICTURE_CHARACTERS:
+                if (
+                    sum(len(kept.data) for kept in self.pictures) + len(picture)
+                    > _MAX_PICTURE_CHARACTERS
+                ):
                     return f"\n[... a picture of {len(picture) * 3 // 4:,} bytes left out ...]\n"
                 self.pictures.append(Picture(media_type, picture))
                 return ""

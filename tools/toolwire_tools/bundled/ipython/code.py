@@ -9,7 +9,9 @@ from toolwire_tools.bundled.python_interpreter.child import without_fence
 
 
 def extract_code(command: str) -> str:
-    """Return the Python code in *command*: in a Markdown fence, in `{"code": ...}`, both, or all of it."""
+    """Return the Python code in *command*: in a Markdown fence, in `{"code": ...}`, both, or all of
+    it.
+    """
     return without_fence(_unwrap(without_fence(command)))
 
 

@@ -1,11 +1,13 @@
-"""One Jupyter kernel: a Python process that keeps its variables. Imported with jupyter_client, at the first call.
+"""One Jupyter kernel: a Python process that keeps its variables. Imported with jupyter_client, at
+the first call.
 
-Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started: a subreaper is its parent (subreaper.py), or else it is ended with its process group. Where bubblewrap
-works, it also has a PID namespace and a /proc of its own, and sees no environment of any other process.
-(`--die-with-parent` would end it with the thread that started it.) What goes over its channels is
-jupyter_client's; they are Unix sockets in a private folder where that is possible, and ports of this machine
-elsewhere. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
+Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends
+with everything it started: a subreaper is its parent (subreaper.py), or else it is ended with its
+process group. Where bubblewrap works, it also has a PID namespace and a /proc of its own, and sees
+no environment of any other process. (`--die-with-parent` would end it with the thread that started
+it.) jupyter_client defines the messages on its channels, which are Unix sockets in a private
+folder where that is possible, and ports of this machine elsewhere. One call at a time uses a kernel:
+ZeroMQ's sockets are not for several threads at once.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ from jupyter_client.connect import write_connection_file
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.process_group import kill_group_when_pipe_closes, new_group, signal_group
+from toolwire_tools.processes.process_group import (
+    kill_group_when_pipe_closes,
+    new_group,
+    signal_group,
+)
 
 from .cell import Cell
 
@@ -39,7 +45,9 @@ _LOOK_SECONDS = 0.05
 
 _START_SECONDS = 60.0
 _INTERRUPT_SECONDS = 5.0
-"""How long interrupted code may take to clean up: on a busy machine, its traceback alone can take two seconds."""
+"""How long interrupted code may take to clean up: on a busy machine, its traceback alone can take
+two seconds.
+"""
 
 _END_SECONDS = 10.0
 """How long a subreaper may take to end what the code has started."""
@@ -51,8 +59,10 @@ _PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
-_GUARDED = subreaper.LOAD + (
-    "import os, sys; subreaper.fork_below_subreaper(int(sys.argv[1])); os.execv(sys.argv[2], sys.argv[2:])"
+_GUARDED = (
+    subreaper.LOAD
+    + "import os, sys; subreaper.fork_below_subreaper(int(sys.argv[1])); os.execv(sys.argv[2],"
+    " sys.argv[2:])"
 )
 """Becomes a subreaper, and runs the rest of the command in its child."""
 
@@ -74,8 +84,8 @@ def _without_shell(shell):
 _without_shell(get_ipython())
 del _without_shell
 """
-"""Runs first in a kernel in which `!` is not allowed. As in Lagent, the rest of the cell goes on: models often install
-packages that are there already."""
+"""Runs first in a kernel in which `!` is not allowed. As in Lagent, the rest of the cell goes on:
+models often install packages that are there already."""
 
 
 class Died(Exception):
@@ -83,7 +93,9 @@ class Died(Exception):
 
     def __init__(self, status: int | None) -> None:
         self.status = status
-        super().__init__(f"exit status {status}" if (status or 0) >= 0 else f"signal {-(status or 0)}")
+        super().__init__(
+            f"exit status {status}" if (status or 0) >= 0 else f"signal {-(status or 0)}"
+        )
 
 
 class Kernel:
@@ -105,7 +117,8 @@ class Kernel:
             _kernels.add(self)
             self._client = KernelClient(context=self._context)
             self._client.load_connection_file(self._connection_file)
-            # A larger message closes the connection and is lost. Without this it would take as much of our memory.
+            # A larger message closes the connection and is lost. Without this it would take as much
+            # of our memory.
             self._context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
             self._shell, self._output = self._client.connect_shell(), self._client.connect_iopub()
             self._control = self._client.connect_control()
@@ -122,11 +135,17 @@ class Kernel:
         return self._process is not None and self._process.poll() is None
 
     def run(
-        self, code: str, cell: Cell, seconds: float, check: Callable[[], object], told: Callable[[str], None]
+        self,
+        code: str,
+        cell: Cell,
+        seconds: float,
+        check: Callable[[], object],
+        told: Callable[[str], None],
     ) -> bool:
         """Run *code* and put what comes of it into *cell*; false if it took longer than *seconds*.
 
-        Then, or if *check* raises, the code is interrupted, and if it does not heed that, the kernel is ended.
+        Then, or if *check* raises, the code is interrupted, and if it does not heed that, the
+        kernel is ended.
 
         Raises:
             Died: if the code ends the process, or wants it to.
@@ -149,7 +168,10 @@ class Kernel:
             raise Died(0)
         if not cell.finished:
             self._listen_again(check)
-            cell.add_text(f"\n[... what was shown is lost: more than {_MAX_MESSAGE_BYTES:,} bytes at a time ...]")
+            cell.add_text(
+                f"\n[... what was shown is lost: more than {_MAX_MESSAGE_BYTES:,} bytes at a time"
+                " ...]"
+            )
         return True
 
     def end(self) -> None:
@@ -189,7 +211,14 @@ class Kernel:
             _hide_environment()
         if not subreaper.EXISTS:
             environment["JPY_PARENT_PID"] = str(os.getpid())  # without its parent it ends by itself
-        program = [*self._namespace, sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
+        program = [
+            *self._namespace,
+            sys.executable,
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            self._connection_file,
+        ]
         options: dict[str, Any] = {
             "args": [*program, "--HistoryManager.enabled=False"],
             "stdin": subprocess.DEVNULL,
@@ -230,13 +259,17 @@ class Kernel:
                 answered, heard = answered or socket is self._shell, heard or socket is self._output
             check()
             if not self.is_alive or time.monotonic() > deadline:
-                raise ToolError(f"The kernel did not start: {self._last_words() or 'no reason was given'}")
+                raise ToolError(
+                    f"The kernel did not start: {self._last_words() or 'no reason was given'}"
+                )
         while sockets := self._ready_sockets(0):
             for socket in sockets:
                 self._receive(socket)
 
     def _listen_again(self, check: Callable[[], object]) -> None:
-        """Connect anew to what the kernel publishes: the connection was closed by a message beyond the limit."""
+        """Connect anew to what the kernel publishes: the connection was closed by a message beyond
+        the limit.
+        """
         self._output.close(linger=0)
         self._output = self._client.connect_iopub()
         self._wait_until_ready(check)
@@ -248,7 +281,12 @@ class Kernel:
     # The conversation
 
     def _execute(self, code: str, *, silent: bool) -> str:
-        content = {"code": code, "silent": silent, "store_history": not silent, "allow_stdin": False}
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": not silent,
+            "allow_stdin": False,
+        }
         message = self._client.session.send(self._shell, "execute_request", content)
         self._replied = 0.0
         return str(message["header"]["msg_id"])
@@ -259,7 +297,9 @@ class Kernel:
             check()
 
     def _finished(self, parent: str, cell: Cell, told: Callable[[str], None]) -> bool:
-        """Take what has come by now, waiting a moment for it; true if that was all that the code leads to."""
+        """Take what has come by now, waiting a moment for it; true if that was all that the code
+        leads to.
+        """
         sockets = self._ready_sockets(round(_LOOK_SECONDS * 1000))
         for socket in sockets:
             message = self._receive(socket)
@@ -301,9 +341,12 @@ class Kernel:
         if sys.platform == "win32":
             self.end()
             return
-        # Again and again: code may catch the first, and what waits in C sees it only when that returns.
+        # Again and again: code may catch the first, and what waits in C sees it only when that
+        # returns.
         while time.monotonic() < deadline:
-            self._client.session.send(self._control, "interrupt_request")  # a thread of the kernel's signals it
+            self._client.session.send(
+                self._control, "interrupt_request"
+            )  # a thread of the kernel's signals it
             with suppress(Died):
                 for _ in range(10):
                     if self._finished(parent, cell, lambda text: None):
@@ -313,13 +356,26 @@ class Kernel:
 
 def _environment(ours: Mapping[str, str]) -> dict[str, str]:
     """What of *ours* a kernel needs: no keys."""
-    wanted = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
+    wanted = (
+        "HOME",
+        "LANG",
+        "LOGNAME",
+        "PATH",
+        "SHELL",
+        "SYSTEMROOT",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "VIRTUAL_ENV",
+    )
     return {name: value for name, value in ours.items() if name in wanted or name.startswith("LC_")}
 
 
 @cache
 def _namespace() -> tuple[str, ...]:
-    """The command that gives what it runs a PID namespace and the /proc of that; empty where that is impossible."""
+    """The command that gives what it runs a PID namespace and the /proc of that; empty where that
+    is impossible.
+    """
     if sys.platform != "linux":
         return ()
     bwrap = shutil.which("bwrap")
@@ -329,14 +385,19 @@ def _namespace() -> tuple[str, ...]:
     rights = ("--cap-add", "ALL", "--cap-drop", "CAP_SYS_ADMIN") if os.geteuid() == 0 else ()
     command = (bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *rights, "--")
     with suppress(OSError, subprocess.TimeoutExpired):
-        options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "timeout": _START_SECONDS}
+        options: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            "timeout": _START_SECONDS,
+        }
         if subprocess.run([*command, "true"], stderr=subprocess.DEVNULL, **options).returncode == 0:
             return command
     return ()
 
 
 def _hide_environment() -> None:
-    """Keep processes of the same user from reading this one's environment and memory (Linux; root still can).
+    """Keep processes of the same user from reading this one's environment and memory (Linux; root
+    still can).
 
     There are no core dumps of it then, and only root can attach a debugger.
     """

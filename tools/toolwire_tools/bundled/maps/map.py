@@ -28,11 +28,13 @@ _NOMINATIM = "https://nominatim.openstreetmap.org"
 _OSRM = "https://router.project-osrm.org"
 _OVERPASS = "https://overpass-api.de/api"
 _INTERVAL_SECONDS = 1.0
-"""Between requests to one of these, one at a time: https://operations.osmfoundation.org/policies/nominatim/ and
+"""Between requests to one of these, one at a time:
+https://operations.osmfoundation.org/policies/nominatim/ and
 https://www.fossgis.de/arbeitsgruppen/osm-server/nutzungsbedingungen/."""
 _ONCE = Retries(attempts=1)
-"""Overpass wants half a minute of rest after it has refused, https://github.com/drolbr/Overpass-API/issues/791. Rather
-than make a caller wait for that, it is not asked again."""
+"""Overpass wants half a minute of rest after it has refused,
+https://github.com/drolbr/Overpass-API/issues/791. Rather than make a caller wait for that, it is
+not asked again."""
 _LIMITS = Limits(silence_seconds=30.0)
 """More silence than the 25 seconds that Overpass may think."""
 _SECONDS_NEARBY = 120.0
@@ -81,11 +83,13 @@ class PlacesNearby(TypedDict):
 
 
 class BINGMap(BaseAction):
-    """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired.
+    """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service
+    is retired.
 
-    Nominatim, OSRM and Overpass are public services that are not meant for much: each is asked once a second, and for
-    a place only once. Servers of your own are asked as fast as they answer. A refusal is reported with their text. A
-    call takes a minute at most, search_nearby two. The attribution that comes with each result is to be shown with it.
+    Nominatim, OSRM and Overpass are public services that are not meant for much: each is asked once
+    a second, and for a place only once. Servers of your own are asked as fast as they answer. A
+    refusal is reported with their text. A call takes a minute at most, search_nearby two. The
+    attribution that comes with each result is to be shown with it.
     """
 
     def __init__(
@@ -105,10 +109,14 @@ class BINGMap(BaseAction):
 
         Args:
             key: of no effect; Bing wanted one
-            nominatim_url: the service that knows places; by default that in NOMINATIM_URL, or OpenStreetMap's own
-            osrm_url: the service that finds routes; by default that in OSRM_URL, or OSRM's demonstration
-            overpass_url: the service that finds what is nearby; by default that in OVERPASS_URL, or the main one
-            language: languages of addresses, as `zh,en`, where there are several; empty for the place's own
+            nominatim_url: the service that knows places; by default that in NOMINATIM_URL, or
+                OpenStreetMap's own
+            osrm_url: the service that finds routes; by default that in OSRM_URL, or OSRM's
+                demonstration
+            overpass_url: the service that finds what is nearby; by default that in OVERPASS_URL, or
+                the main one
+            language: languages of addresses, as `zh,en`, where there are several; empty for the
+                place's own
         """
         super().__init__(description, parser, enable, lang=lang)
         self._nominatim = _service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)
@@ -119,10 +127,12 @@ class BINGMap(BaseAction):
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def get_distance(self, start: str, end: str, context: Context | None = None) -> Distance:
-        """Get the distance between two locations in km, by car. (From OpenStreetMap; Bing's service is retired.)
+        """Get the distance between two locations in km, by car. (From OpenStreetMap; Bing's service
+        is retired.)
 
         Args:
-            start (str): where from: a name, best with its town and country, or `latitude, longitude`
+            start (str): where from: a name, best with its town and country, or
+                `latitude, longitude`
             end (str): where to, likewise
 
         Returns:
@@ -134,10 +144,12 @@ class BINGMap(BaseAction):
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def get_route(self, start: str, end: str, context: Context | None = None) -> Route:
-        """Get the route between two locations, by car. (From OpenStreetMap; Bing's service is retired.)
+        """Get the route between two locations, by car. (From OpenStreetMap; Bing's service is
+        retired.)
 
         Args:
-            start (str): where from: a name, best with its town and country, or `latitude, longitude`
+            start (str): where from: a name, best with its town and country, or
+                `latitude, longitude`
             end (str): where to, likewise
 
         Returns:
@@ -160,7 +172,11 @@ class BINGMap(BaseAction):
                 - longitude (float): how far east
         """
         point = self._point("location", location, Call(context))
-        return {"latitude": point.latitude, "longitude": point.longitude, "attribution": _ATTRIBUTION}
+        return {
+            "latitude": point.latitude,
+            "longitude": point.longitude,
+            "attribution": _ATTRIBUTION,
+        }
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def search_nearby(
@@ -172,12 +188,14 @@ class BINGMap(BaseAction):
         radius: Annotated[int, msgspec.Meta(ge=1, le=50_000)] = 5000,
         context: Context | None = None,
     ) -> PlacesNearby:
-        """Search for places near a location, which is given by its name, or by its latitude and longitude.
+        """Search for places near a location, which is given by its name, or by its latitude and
+        longitude.
 
         (From OpenStreetMap; Bing's service is retired.)
 
         Args:
-            search_term (str): the name of what is searched for, or its kind: cafe, pharmacy, train station
+            search_term (str): the name of what is searched for, or its kind: cafe, pharmacy, train
+                station
             places (str): the name of the location; it wins over latitude and longitude
             latitude (float): the latitude of the location
             longitude (float): the longitude of the location
@@ -185,7 +203,8 @@ class BINGMap(BaseAction):
 
         Returns:
             dict: what was found
-                - places (list): at most five places, the nearest first, each with name, address and distance in km
+                - places (list): at most five places, the nearest first, each with name, address and
+                  distance in km
         """
         call = Call(context, seconds=_SECONDS_NEARBY)
         _filled("search_term", search_term)
@@ -194,7 +213,14 @@ class BINGMap(BaseAction):
         elif latitude or longitude:
             around = Point(latitude, longitude)
         else:
-            raise ArgumentsError([("arguments.places", say("say where to search: here, or by latitude and longitude"))])
+            raise ArgumentsError(
+                [
+                    (
+                        "arguments.places",
+                        say("say where to search: here, or by latitude and longitude"),
+                    )
+                ]
+            )
         found = self._nearest(search_term, around, radius, call)
         addresses = self._addresses(found, call)
         return {"places": [_told(one, addresses) for one in found], "attribution": _ATTRIBUTION}
@@ -225,19 +251,36 @@ class BINGMap(BaseAction):
         return found
 
     def _addresses(self, found: list[overpass.Found], call: Call) -> dict[str, str]:
-        """The addresses that Nominatim knows; those that Overpass finds are in parts, or missing."""
+        """The addresses that Nominatim knows; those that Overpass finds are in parts, or
+        missing.
+        """
         if not found:
             return {}
         asked = nominatim.look_up([one.object for one in found], self._language)
         return nominatim.addresses(self._nominatim.get("lookup", params=asked, call=call).body)
 
 
-def _service(name: str, given: str | None, variable: str, public: str, retries: Retries = Retries()) -> Service:  # noqa: B008  # frozen
-    """The service, at the address that was *given*, or in the *variable*, or at the *public* one, by its rules."""
+def _service(
+    name: str,
+    given: str | None,
+    variable: str,
+    public: str,
+    retries: Retries = Retries(),  # noqa: B008  # frozen
+) -> Service:
+    """The service, at the address that was *given*, or in the *variable*, or at the *public* one,
+    by its rules.
+    """
     address = given or os.environ.get(variable) or public
     if public.split("/")[2] not in address:
         return Service(name, address, limits=_LIMITS, retries=retries)
-    return Service(name, address, limits=_LIMITS, retries=retries, interval_seconds=_INTERVAL_SECONDS, at_once=1)
+    return Service(
+        name,
+        address,
+        limits=_LIMITS,
+        retries=retries,
+        interval_seconds=_INTERVAL_SECONDS,
+        at_once=1,
+    )
 
 
 def _filled(parameter: str, text: str) -> str:

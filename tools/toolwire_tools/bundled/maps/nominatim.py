@@ -1,6 +1,7 @@
 """What Nominatim is asked, and the places it answers with. No I/O.
 
-Sources: https://nominatim.org/release-docs/latest/api/Search/, /Lookup/, /Output/. It writes coordinates as strings.
+Sources: https://nominatim.org/release-docs/latest/api/Search/, /Lookup/, /Output/. It writes
+coordinates as strings.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def search_for(location: str) -> dict[str, Any]:
 
 
 def look_up(objects: list[str], language: str) -> dict[str, Any]:
-    """The parameters of `/lookup` that ask for the addresses of *objects*, which are written as `N240109189`."""
+    """The parameters of `/lookup` that ask for the addresses of *objects*, which are written as
+    `N240109189`.
+    """
     return {"osm_ids": ",".join(objects), "format": "jsonv2", "accept-language": language or None}
 
 
@@ -65,10 +68,15 @@ def point_of(location: str, answer: bytes) -> Point:
     """
     found = read(answer)
     if not found:
-        raise ToolError(f"there is no place called {location!r} on OpenStreetMap; try it with the town and country")
+        raise ToolError(
+            f"there is no place called {location!r} on OpenStreetMap; try it with the town and"
+            " country"
+        )
     return Point(found[0].lat, found[0].lon)
 
 
 def addresses(answer: bytes) -> dict[str, str]:
     """The address of each object in the answer to `look_up`."""
-    return {f"{place.osm_type[:1].upper()}{place.osm_id}": place.display_name for place in read(answer)}
+    return {
+        f"{place.osm_type[:1].upper()}{place.osm_id}": place.display_name for place in read(answer)
+    }

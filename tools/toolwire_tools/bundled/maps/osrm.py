@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class Maneuver(msgspec.Struct, frozen=True):
-    """What to do: `type` may be one that did not exist when this was written, and then is like `turn`."""
+    """What to do: `type` may be one that did not exist when this was written, and then is like
+    `turn`.
+    """
 
     type: str = "turn"
     modifier: str = ""
@@ -85,7 +87,8 @@ def directions(route: Route) -> list[str]:
     return [_sentence(step) for leg in route.legs for step in leg.steps]
 
 
-# {turn} is the direction, {onto} the way that follows, {towards} what the sign-posts say; each may be empty.
+# {turn} is the direction, {onto} the way that follows, {towards} what the sign-posts say; each may
+# be empty.
 _SENTENCES = {
     "depart": "Start{along}",
     "arrive": "Arrive at the destination{side}",
@@ -120,7 +123,9 @@ def _sentence(step: Step) -> str:
         towards=f" towards {step.destinations}" if step.destinations else "",
         exit=f"exit {what.exit}" if what.exit else "the exit",
     )
-    return said if what.type == "arrive" or not step.distance else f"{said} ({_length(step.distance)})"
+    return (
+        said if what.type == "arrive" or not step.distance else f"{said} ({_length(step.distance)})"
+    )
 
 
 def _go(modifier: str) -> str:

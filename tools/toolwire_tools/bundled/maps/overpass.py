@@ -1,7 +1,7 @@
 """What Overpass is asked, and the places around a point that it answers with. No I/O.
 
-Sources: https://wiki.openstreetmap.org/wiki/Overpass_API/Overpass_QL (around, regular expressions, out),
-https://dev.overpass-api.de/output_formats.html (JSON).
+Sources: https://wiki.openstreetmap.org/wiki/Overpass_API/Overpass_QL (around, regular expressions,
+out), https://dev.overpass-api.de/output_formats.html (JSON).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _KINDS = f"^({'|'.join(KEYS)})$"
 _NAMED = f"^({'|'.join(NAMED)})$"
 _SPECIAL = frozenset("\\.[]{}()*+?^$|")
 _WIDE = 1000
-"""From how many metres on a small circle is tried first: in a town it is enough, and easier on the service."""
+"""From how many metres on a small circle is tried first: in a town it is enough, and easier on the
+service.
+"""
 
 
 class Center(msgspec.Struct, frozen=True):
@@ -53,7 +55,9 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A place: `object` as `N240109189`, `address` as far as its own tags tell it, `metres` from where was asked."""
+    """A place: `object` as `N240109189`, `address` as far as its own tags tell it, `metres` from
+    where was asked.
+    """
 
     object: str
     name: str
@@ -62,16 +66,23 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def circles(radius: int) -> list[int]:
-    """The radii to try one after the other, until there are enough places: the nearest are in the smallest."""
+    """The radii to try one after the other, until there are enough places: the nearest are in the
+    smallest.
+    """
     return [radius // 8, radius] if radius > _WIDE else [radius]
 
 
 def question(term: str, around: Point, radius: int) -> str:
-    """The query for places that are called, or are, a *term*, no more than *radius* metres from a point."""
+    """The query for places that are called, or are, a *term*, no more than *radius* metres from a
+    point.
+    """
     where = f"(around:{radius},{around.latitude:.6f},{around.longitude:.6f})"
     name = _quoted(_named(" ".join(term.split())))
     kind = _quoted(f"^({'|'.join(map(_escaped, kinds(term)))})$")
-    filters = [f"[{key}~{name},i][~{_quoted(_NAMED)}~{_quoted('.')}]" for key in ('"name"', '"name:en"', '"brand"')]
+    filters = [
+        f"[{key}~{name},i][~{_quoted(_NAMED)}~{_quoted('.')}]"
+        for key in ('"name"', '"name:en"', '"brand"')
+    ]
     filters.append(f"[~{_quoted(_KINDS)}~{kind}]")
     union = "".join(f"nwr{one}{where};" for one in filters)
     return f"[out:json][timeout:{_SECONDS}];({union});out center {_AT_ONCE};"
@@ -85,7 +96,9 @@ def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
         Unusable: if *answer* is of another kind.
     """
     said = typed(answer, Answer, "Overpass")
-    if "error" in said.remark:  # such as "runtime error: Query timed out ...": what there is is not all
+    if (
+        "error" in said.remark
+    ):  # such as "runtime error: Query timed out ...": what there is is not all
         raise ToolError(f"Overpass: {said.remark}")
     return sorted(_placed(said.elements, around), key=lambda found: found.metres)[:most]
 
@@ -94,7 +107,14 @@ def _placed(elements: Iterable[Element], around: Point) -> Iterable[Found]:
     for element in elements:
         at = element.center or element
         if at.lat is not None and at.lon is not None:
-            name = next((element.tags[key] for key in ("name", "brand", "operator", *KEYS) if key in element.tags), "")
+            name = next(
+                (
+                    element.tags[key]
+                    for key in ("name", "brand", "operator", *KEYS)
+                    if key in element.tags
+                ),
+                "",
+            )
             yield Found(
                 object=f"{element.type[:1].upper()}{element.id}",
                 name=name,
@@ -112,12 +132,17 @@ def metres_between(one: Point, other: Point) -> float:
     """The distance as the crow flies, on a sphere of the earth's mean radius (haversine)."""
     north, other_north = math.radians(one.latitude), math.radians(other.latitude)
     east = math.radians(other.longitude - one.longitude)
-    half = math.sin((other_north - north) / 2) ** 2 + math.cos(north) * math.cos(other_north) * math.sin(east / 2) ** 2
+    half = (
+        math.sin((other_north - north) / 2) ** 2
+        + math.cos(north) * math.cos(other_north) * math.sin(east / 2) ** 2
+    )
     return 2 * 6_371_008.8 * math.asin(min(1, math.sqrt(half)))
 
 
 def _named(term: str) -> str:
-    """The names with *term* in them: as words of their own, where there are words, so that a park is no Parkhotel."""
+    """The names with *term* in them: as words of their own, where there are words, so that a park
+    is no Parkhotel.
+    """
     return f"(^|[^a-z]){_escaped(term)}([^a-z]|$)" if term.isascii() else _escaped(term)
 
 

@@ -12,7 +12,8 @@ KEYS = (
 """The keys whose values are kinds."""
 
 NAMED = ("place", "man_made", *(key for key in KEYS if key != "highway"))
-"""The keys of what is looked for by its name. Streets are not: Park Street is no answer to `park`."""
+"""The keys of what is looked for by its name. Streets are not: Park Street is no answer to `park`.
+"""
 
 _CALLED = {
     "airport": "aerodrome",
@@ -71,7 +72,9 @@ _CALLED = {
 
 
 def kinds(term: str) -> list[str]:
-    """The values that places of the kind *term* may have: `Tea shops` are `tea_shops`, `tea_shop`, `tea` and `teas`."""
+    """The values that places of the kind *term* may have: `Tea shops` are `tea_shops`, `tea_shop`,
+    `tea` and `teas`.
+    """
     said = " ".join(term.lower().split())
     forms = [said, *_singulars(said)]
     forms += [form for each in forms for form in _of_shop(each)]
@@ -81,7 +84,11 @@ def kinds(term: str) -> list[str]:
 
 def _singulars(said: str) -> list[str]:
     endings = (("ies", "y"), ("es", ""), ("s", ""))
-    return [said.removesuffix(many) + one for many, one in endings if said.endswith(many) and len(said) > len(many) + 2]
+    return [
+        said.removesuffix(many) + one
+        for many, one in endings
+        if said.endswith(many) and len(said) > len(many) + 2
+    ]
 
 
 def _of_shop(said: str) -> list[str]:

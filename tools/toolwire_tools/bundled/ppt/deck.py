@@ -1,4 +1,6 @@
-"""One presentation in the making. The only file that knows python-pptx, which is imported with it."""
+"""One presentation in the making. The only file that knows python-pptx, which is imported with
+it.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,12 @@ class Deck:
                 give(self._presentation, THEMES[name])
             # Lagent names the master after the theme as well.
             self._presentation.slide_master.name = name
-        except Exception as error:  # python-pptx and lxml raise all kinds when XML is not what they expect
-            raise ToolError(f"the template {theme.template} of the theme {name!r} cannot be read: {error}") from None
+        except (
+            Exception
+        ) as error:  # python-pptx and lxml raise all kinds when XML is not what they expect
+            raise ToolError(
+                f"the template {theme.template} of the theme {name!r} cannot be read: {error}"
+            ) from None
 
     def add_first_page(self, title: str, subtitle: str) -> None:
         """Add a page that says what the rest is about."""
@@ -64,7 +70,8 @@ class Deck:
         _fit(slide)
 
     def add_text_image_page(self, title: str, bullet_items: str, image: str, data: bytes) -> None:
-        """Add a page with a list and a picture next to it: *data*, which was read from the file *image*.
+        """Add a page with a list and a picture next to it: *data*, which was read from the file
+        *image*.
 
         Raises:
             ToolError: if it is no picture that a presentation can hold.
@@ -94,10 +101,16 @@ class Deck:
         layouts = self._presentation.slide_master.slide_layouts
         layout: SlideLayout | None = layouts.get_by_name(name)
         if layout is None:
-            raise ToolError(f"the template has no layout {name!r}; it has: {', '.join(each.name for each in layouts)}")
-        # Date, footer and number are no places for a page's content; python-pptx does not make them.
+            raise ToolError(
+                f"the template has no layout {name!r}; it has:"
+                f" {', '.join(each.name for each in layouts)}"
+            )
+        # Date, footer and number are no places for a page's content; python-pptx does not make
+        # them.
         if len(list(layout.iter_cloneable_placeholders())) < places:
-            raise ToolError(f"the layout {name!r} of the template has fewer than {places} places for content")
+            raise ToolError(
+                f"the layout {name!r} of the template has fewer than {places} places for content"
+            )
         return layout
 
 
@@ -129,7 +142,9 @@ def _check_size(template: str) -> None:
 
 
 def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
-    """*content*, which was read from *image*, in a format that presentations hold, and how large the picture is."""
+    """*content*, which was read from *image*, in a format that presentations hold, and how large
+    the picture is.
+    """
     try:
         data = io.BytesIO(content)
         with Image.open(data, formats=_FORMATS) as picture:  # reads no more than how large it is
@@ -138,6 +153,13 @@ def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
                 picture.save(data, "JPEG", quality=95, exif=picture.info.get("exif", b""))
             return data, picture.size
     except UnidentifiedImageError:
-        raise ToolError(f"{image} is no picture of a kind that presentations hold ({', '.join(_FORMATS)})") from None
-    except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ToolError(
+            f"{image} is no picture of a kind that presentations hold ({', '.join(_FORMATS)})"
+        ) from None
+    except (
+        OSError,
+        ValueError,
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+    ) as error:
         raise ToolError(f"the picture {image} cannot be read: {error}") from None

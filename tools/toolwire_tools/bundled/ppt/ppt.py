@@ -42,7 +42,8 @@ _MAX_IMAGE_BYTES = 50 * 1024 * 1024
 
 
 class PPT(BaseAction):
-    """Makes a presentation (.pptx) page by page: create_file first, then the pages, then submit_file, which writes it.
+    """Makes a presentation (.pptx) page by page: create_file first, then the pages, then
+    submit_file, which writes it.
 
     One presentation at a time; another create_file gives up what has not been submitted.
     """
@@ -60,11 +61,13 @@ class PPT(BaseAction):
         """Prepare to make presentations.
 
         Args:
-            theme_mapping: themes by name, instead of bundled ones: `{"template": a .pptx file, "title": …, "single": …,
-                "two": …}`, where the last three are names of its layouts for the first page, a page of text, and a
-                page of text and a picture. Hosts start servers anywhere: for these the file's path is absolute
-            folder: where presentations are written and pictures are found, and nowhere else; paths may be relative to
-                it. Without one they are anywhere, and absolute
+            theme_mapping: themes by name, instead of bundled ones:
+                `{"template": a .pptx file, "title": …, "single": …, "two": …}`, where the last
+                three are names of its layouts for the first page, a page of text, and a page of
+                text and a picture. Hosts start servers anywhere: for these the file's path is
+                absolute
+            folder: where presentations are written and pictures are found, and nowhere else; paths
+                may be relative to it. Without one they are anywhere, and absolute
 
         Raises:
             ToolError: for an unknown theme, or one whose template is not there.
@@ -73,7 +76,9 @@ class PPT(BaseAction):
         super().__init__(description, parser, enable, lang=lang)
         self._themes = {name: Theme() for name in THEMES}
         if theme_mapping is not None:
-            self._themes = {name: theme_of(name, settings) for name, settings in theme_mapping.items()}
+            self._themes = {
+                name: theme_of(name, settings) for name, settings in theme_mapping.items()
+            }
         self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
         if self._folder is not None and not os.path.isdir(self._folder):
             raise ValueError(f"folder: there is no folder {self._folder!r}")
@@ -87,7 +92,8 @@ class PPT(BaseAction):
         """Begin a presentation. Nothing is written yet.
 
         Args:
-            theme (str): how it looks: Default, Dark, Warm or Green, unless the tool was given others
+            theme (str): how it looks: Default, Dark, Warm or Green, unless the tool was given
+                others
             abs_location (str): the absolute path of the file that submit_file writes; ends in .pptx
 
         Returns:
@@ -98,12 +104,16 @@ class PPT(BaseAction):
             raise ArgumentsError([("arguments.theme", unknown_name("theme", theme, self._themes))])
         location = self._path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
-            raise ArgumentsError([("arguments.abs_location", say("a presentation's name ends in .pptx"))])
+            raise ArgumentsError(
+                [("arguments.abs_location", say("a presentation's name ends in .pptx"))]
+            )
         try:
             with self._located(location) as there:
                 above = there.folder.look(".")
         except ToolError as error:
-            raise ArgumentsError([("arguments.abs_location", say("the folder of {error}", error=error))]) from None
+            raise ArgumentsError(
+                [("arguments.abs_location", say("the folder of {error}", error=error))]
+            ) from None
         with extra("ppt"):
             from .deck import Deck
         deck = Deck(theme, self._themes[theme])
@@ -111,7 +121,8 @@ class PPT(BaseAction):
             before, self._deck, self._location, self._above = self._deck, deck, location, above
         if before is not None:
             del before
-            gc.collect()  # the objects of python-pptx hold one another, and megabytes of pictures with them
+            # the objects of python-pptx hold one another, and megabytes of pictures with them
+            gc.collect()
         return {"status": "created a ppt file."}
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
@@ -166,7 +177,8 @@ class PPT(BaseAction):
 
     @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
     def submit_file(self) -> Done:
-        """Write the presentation to its file, in place of what may be there. Call it when all pages have been added.
+        """Write the presentation to its file, in place of what may be there. Call it when all pages
+        have been added.
 
         Returns:
             dict: how it went
@@ -188,7 +200,9 @@ class PPT(BaseAction):
     def _save(self, deck: Deck) -> None:
         with self._located(self._location) as there:
             if self._above is None or not os.path.samestat(self._above, there.folder.look(".")):
-                raise ToolError(f"{self._location} cannot be written: its folder was replaced since create_file")
+                raise ToolError(
+                    f"{self._location} cannot be written: its folder was replaced since create_file"
+                )
             try:
                 put(there, deck.save, status(there), replace=True)
             except (ToolError, OSError) as error:
@@ -197,7 +211,9 @@ class PPT(BaseAction):
 
     @contextmanager
     def _located(self, path: str) -> Iterator[Located]:
-        """Open the folder of *path*. A tool with a folder of its own follows no link on the way from there."""
+        """Open the folder of *path*. A tool with a folder of its own follows no link on the way
+        from there.
+        """
         above, name = os.path.split(path)
         inside = "." if self._folder is None else os.path.relpath(above, self._folder)
         with told(path), ExitStack() as stack:
@@ -219,5 +235,7 @@ class PPT(BaseAction):
             return os.path.realpath(said)
         path = os.path.realpath(os.path.join(self._folder, said))
         if os.path.commonpath([os.path.dirname(path), self._folder]) != self._folder:
-            raise ArgumentsError([(place, say("{path!r} is not within the folder this tool may use", path=said))])
+            raise ArgumentsError(
+                [(place, say("{path!r} is not within the folder this tool may use", path=said))]
+            )
         return path

@@ -1,4 +1,6 @@
-"""How a presentation looks: a template of the user's, or python-pptx's own, made wide and given colours."""
+"""How a presentation looks: a template of the user's, or python-pptx's own, made wide and given
+colours.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class Colours(msgspec.Struct, frozen=True):
 
 
 class Theme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A template, and which of its layouts are for the first page, a page of text, and one with a picture.
+    """A template, and which of its layouts are for the first page, a page of text, and one with a
+    picture.
 
     A template of `None` is python-pptx's own.
     """
@@ -58,10 +61,14 @@ def theme_of(name: str, settings: dict[str, Any]) -> Theme:
     try:
         theme = msgspec.convert(settings, Theme)
     except msgspec.ValidationError as error:
-        raise ToolError(f"the theme {name!r} has the members template, title, single and two: {error}") from None
+        raise ToolError(
+            f"the theme {name!r} has the members template, title, single and two: {error}"
+        ) from None
     if theme.template is None:
         return theme
-    template = os.path.abspath(os.path.expanduser(theme.template))  # wherever the process goes to from here
+    template = os.path.abspath(
+        os.path.expanduser(theme.template)
+    )  # wherever the process goes to from here
     if not os.path.isfile(template):
         raise ToolError(f"the theme {name!r}: there is no template {template}")
     return msgspec.structs.replace(theme, template=template)
@@ -82,7 +89,9 @@ def _widen(presentation: Presentation) -> None:
     master = presentation.slide_master
     for shapes in (master.placeholders, *(layout.placeholders for layout in master.slide_layouts)):
         for shape in shapes:
-            if shape.element.spPr.find("a:xfrm", _NAMES) is not None:  # else it is where the master has it
+            if (
+                shape.element.spPr.find("a:xfrm", _NAMES) is not None
+            ):  # else it is where the master has it
                 shape.left, shape.width = round(shape.left * factor), round(shape.width * factor)
     presentation.slide_width, presentation.slide_height = Emu(_WIDTH), Emu(_HEIGHT)
 

@@ -29,7 +29,7 @@ _DESCRIPTION = """Run Python code and return its result.
 The result is what `solution()` returns if the code defines that function, or else the value of the last expression, as
 in a notebook. Printed text is returned, too. Every call starts anew, without the variables and files of earlier
 ones. The standard library and the packages installed with this tool can be imported. Do not count on a network, on
-input, or on files other than your own in the present folder."""
+input, or on files other than your own in the present folder."""  # noqa: E501
 
 _META = "toolwire/python"
 """The member of a content block's `_meta` that says how the code was run."""
@@ -37,12 +37,16 @@ _META = "toolwire/python"
 
 @dataclass
 class PythonReturn(ActionReturn):
-    """The outcome of a piece of code, and in *protection* how it was kept from the rest of the machine."""
+    """The outcome of a piece of code, and in *protection* how it was kept from the rest of the
+    machine.
+    """
 
     protection: dict[str, str] = field(default_factory=dict)
 
     def to_content(self) -> Any:
-        """As `ActionReturn.to_content`; the first text says in its `_meta` what the protection was."""
+        """As `ActionReturn.to_content`; the first text says in its `_meta` what the protection
+        was.
+        """
         blocks = [{"type": "text", "text": text} for _, text in self._items()]
         return [{**blocks[0], "_meta": {_META: self.protection}}, *blocks[1:]]
 
@@ -72,24 +76,27 @@ class PythonInterpreter(BaseAction):
     ) -> None:
         """Prepare to run code.
 
-        The first of these that is asked for is the answer of the code: the last line that it prints, a variable, an
-        expression. By default it is what `solution()` returns, or, if the code defines no such function, the value of
-        its last expression.
+        The first of these that is asked for is the answer of the code: the last line that it
+        prints, a variable, an expression. By default it is what `solution()` returns, or, if the
+        code defines no such function, the value of its last expression.
 
         Args:
             answer_symbol: the variable that is the answer
             answer_expr: the expression that is the answer; None for the last one of the code
             answer_from_stdout: whether the last line that is printed is the answer
             timeout: seconds that a call may take
-            sandbox: "auto" runs the code in a sandbox of bubblewrap's where that is possible, and without one where
-                it is not; "required" refuses to run it then; "off" never makes one
+            sandbox: "auto" runs the code in a sandbox of bubblewrap's where that is possible, and
+                without one where it is not; "required" refuses to run it then; "off" never makes
+                one
             readable: folders that code in a sandbox can read in addition to Python and its packages
             memory_limit: what each process may use, in bytes or like "512 MiB"
             max_processes: processes and threads in a sandbox
-            max_output_bytes: bytes of the answer, and of the printed text; the middle of a longer one is left out
+            max_output_bytes: bytes of the answer, and of the printed text; the middle of a longer
+                one is left out
 
         Raises:
-            ValueError: for an invalid limit, another kind of sandbox, or folders that are not there.
+            ValueError: for an invalid limit, another kind of sandbox, or folders that are not
+                there.
         """
         super().__init__(description, parser, enable, lang=lang)
         if sandbox not in _SANDBOXES:
@@ -112,7 +119,8 @@ class PythonInterpreter(BaseAction):
         """Run Python code.
 
         Args:
-            command (str): Python code; its last line should be an expression, or print what is of interest
+            command (str): Python code; its last line should be an expression, or print what is of
+                interest
         """
         return self._run(command, context)
 
@@ -126,7 +134,9 @@ class PythonInterpreter(BaseAction):
             _warn_once(found.reason, context)
         job = msgspec.structs.replace(self._job, code=code)
         texts = outcome(execute(job, sandboxed=found.sandboxed, check=context.check), job)
-        return PythonReturn(result=[{"type": "text", "content": text} for text in texts], protection=found.meta())
+        return PythonReturn(
+            result=[{"type": "text", "content": text} for text in texts], protection=found.meta()
+        )
 
 
 _warned: set[str] = set()
@@ -147,7 +157,8 @@ class CodeExecutor(PythonInterpreter):
         """Run Python code.
 
         Args:
-            code (str): Python code; its last line should be an expression, or print what is of interest
+            code (str): Python code; its last line should be an expression, or print what is of
+                interest
         """
         return self._run(code, context)
 

@@ -1,8 +1,8 @@
 """The process that runs a piece of code: sets its limits, runs it, and reports the outcome.
 
-Strategy. Starting is what a call costs most, so nothing is imported that is not needed: json, ast and typing take
-longer than Python itself. The code shares this process and can do anything to it. What it does by accident is
-withstood here; what it does on purpose is for the reader of the result to judge.
+Strategy. Starting is what a call costs most, so nothing is imported that is not needed: json, ast
+and typing take longer than Python itself. The code shares this process and can do anything to it.
+This file withstands its accidents; the reader of the result has to judge what it does on purpose.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 DEFAULT_ANSWER = "solution()"
-"""The one expression that code need not make sense of: if it has no `solution`, its last expression is the answer."""
+"""The one expression that code need not make sense of: if it has no `solution`, its last expression
+is the answer.
+"""
 
 _NAME = "<code>"
 _ANSWER = "<answer>"
@@ -50,7 +52,8 @@ class _Output(io.TextIOWrapper):
 
 
 def main(order: dict[str, Any]) -> NoReturn:
-    """Run the code as *order* says, write the kind of result, a newline and the result, and end the process.
+    """Run the code as *order* says, write the kind of result, a newline and the result, and end the
+    process.
 
     The kinds are `value`, `none` if the code has no answer and need not have one, and `error`.
     """
@@ -63,7 +66,9 @@ def main(order: dict[str, Any]) -> NoReturn:
     _limit(order["limits"])
     sys.path.insert(0, "")
     sys.argv = [""]
-    output = sys.stdout = _Output(sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True)
+    output = sys.stdout = _Output(
+        sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True
+    )
     exit_, write, errors = os._exit, os.write, sys.stderr
     kind, text = _outcome(order, output, _mending())
     for stream in (output, errors):
@@ -80,9 +85,16 @@ def main(order: dict[str, Any]) -> NoReturn:
 
 
 def _mending() -> Callable[[], None]:
-    """What makes this process fit to say what came of the code, whatever the code has made of it."""
+    """What makes this process fit to say what came of the code, whatever the code has made of
+    it.
+    """
     names, usual = vars(builtins), dict(vars(builtins))
-    trace, recurse, depth, spare = sys.settrace, sys.setrecursionlimit, sys.getrecursionlimit(), _use_spare
+    trace, recurse, depth, spare = (
+        sys.settrace,
+        sys.setrecursionlimit,
+        sys.getrecursionlimit(),
+        _use_spare,
+    )
 
     def mend() -> None:
         names.update(usual)
@@ -117,7 +129,9 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
 
 
 def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
-    """Return the value of the code. None means no value, and "None" a requested value that is None."""
+    """Return the value of the code. None means no value, and "None" a requested value that is
+    None.
+    """
     value = _run(*_compiled(text), space)
     symbol, expression = order["answer_symbol"], order["answer_expr"]
     if order["answer_from_stdout"]:
@@ -151,7 +165,9 @@ def _run(body: CodeType, last: CodeType | None, space: dict[str, Any]) -> object
 
 
 def without_fence(text: str) -> str:
-    """What stands in the first Markdown fence of *text*, or all of it if it has none or is Python as it is."""
+    """What stands in the first Markdown fence of *text*, or all of it if it has none or is Python
+    as it is.
+    """
     lines = text.split("\n")
     marks = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
     if not marks or _is_python(text):
@@ -194,13 +210,17 @@ def _told(error: BaseException, text: str) -> str:
 
 
 def _cut(text: str, most: int) -> bytes:
-    """*text* as UTF-8 of at most about *most* bytes; of what is too long its beginning and its end, with a note."""
+    """*text* as UTF-8 of at most about *most* bytes; of what is too long its beginning and its end,
+    with a note.
+    """
     data = text[: most + 1].encode("utf-8", "backslashreplace")
     if len(data) <= most:
         return data
     half = most // 2
     start = data[: most - half].decode("utf-8", "ignore")
-    last = text[max(0, len(text) - half) :].encode("utf-8", "backslashreplace")  # [-0:] would be all of it
+    last = text[max(0, len(text) - half) :].encode(
+        "utf-8", "backslashreplace"
+    )  # [-0:] would be all of it
     end = last[max(0, len(last) - half) :].decode("utf-8", "ignore")
     left_out = len(text) - len(start) - len(end)
     return f"{start}\n[... {left_out:,} characters left out ...]\n{end}".encode()

@@ -17,14 +17,15 @@ SHARED_MEMORY_BYTES = 64 * 1024**2
 
 _OPEN_FILES = 1024
 _SECONDS_OF_PROCESSORS = 64
-"""How many processors may be busy all the time. Time runs out first, unless a process has got away."""
+"""How many processors may be busy all the time. Time runs out first, unless a process has got away.
+"""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of code, how its answer is found, and what it may use.
 
-    *timeout_seconds* is for all of it, the start of the process included. *memory_bytes* is for each process.
-    *readable* are folders that it can read in addition to Python's own.
+    *timeout_seconds* is for all of it, the start of the process included. *memory_bytes* is for
+    each process. *readable* are folders that it can read in addition to Python's own.
     """
 
     code: str
@@ -46,7 +47,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             "RLIMIT_FSIZE": FOLDER_BYTES,
             "RLIMIT_NOFILE": _OPEN_FILES,
         }
-        if sandboxed:  # else all processes of the server's user count, and the limit would be anywhere
+        if (
+            sandboxed
+        ):  # else all processes of the server's user count, and the limit would be anywhere
             limits["RLIMIT_NPROC"] = self.max_processes
         return {
             "code": self.code,
@@ -61,8 +64,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 class Ended(msgspec.Struct, frozen=True):
     """How a process ended.
 
-    A negative *status* is that of a signal, None says that its time was up. *result* is what it wrote as its result,
-    in which the code had a hand; *output* is what it printed, cut if it was too much.
+    A negative *status* is that of a signal, None says that its time was up. *result* is what it
+    wrote as its result, in which the code had a hand; *output* is what it printed, cut if it was
+    too much.
     """
 
     status: int | None

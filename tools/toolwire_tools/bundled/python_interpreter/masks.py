@@ -1,9 +1,9 @@
 """Finds what a sandbox hides in the folders that code can read. Changes nothing.
 
-Strategy. A file system that is mounted read-only still lets a process connect to a socket in it, and write into a named
-pipe, which other processes of the machine serve. Settings and the history of a project have keys in them. These are
-found by walking through the folders, without following links, before the code starts. What appears there later, and a
-secret by another name, is not found.
+Strategy. A file system that is mounted read-only still lets a process connect to a socket in it,
+and write into a named pipe, which other processes of the machine serve. Settings and the history of
+a project have keys in them. These are found by walking through the folders, without following
+links, before the code starts. What appears there later, and a secret by another name, is not found.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MAX_ENTRIES = 500_000
-"""How much is looked at, at a microsecond or two each. Beyond that might be a secret, so the code is not run then."""
+"""How much is looked at, at a microsecond or two each. Beyond that might be a secret, so the code
+is not run then.
+"""
 
 _MAX_MASKS = 1000
 """How much is covered up. Each takes the kernel a mount, and the command line some 100 bytes."""
 
 
 def masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Return what has to be hidden below *folder*, and whether it is a folder itself; nothing that has *kept* in it.
+    """Return what has to be hidden below *folder*, and whether it is a folder itself; nothing that
+    has *kept* in it.
 
     Raises:
         ToolError: if there is too much to look at or to cover up.
@@ -47,9 +50,14 @@ def masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
                 elif is_folder:
                     todo.append(entry.path)
         if looked_at > _MAX_ENTRIES or found > _MAX_MASKS:
-            what = f"{_MAX_ENTRIES:,} files and folders" if looked_at > _MAX_ENTRIES else f"{_MAX_MASKS:,} secrets"
+            what = (
+                f"{_MAX_ENTRIES:,} files and folders"
+                if looked_at > _MAX_ENTRIES
+                else f"{_MAX_MASKS:,} secrets"
+            )
             raise ToolError(
-                f"the folder {folder} has more than {what} to keep from the code; make a smaller one readable"
+                f"the folder {folder} has more than {what} to keep from the code; make a smaller"
+                " one readable"
             )
 
 

@@ -14,7 +14,8 @@ _NOTHING = "(The code printed nothing, and its last statement is no expression w
 
 
 def outcome(ended: Ended, job: Job) -> list[str]:
-    """The texts of the result: the answer of the code, if it has one, then what it printed, if it did.
+    """The texts of the result: the answer of the code, if it has one, then what it printed, if it
+    did.
 
     Raises:
         ToolError: if it failed, or has written anything else where its result belongs.

@@ -1,12 +1,14 @@
-"""Runs a piece of code in a process of its own, reads what comes of it within bounds, and leaves nothing behind.
+"""Runs a piece of code in a process of its own, reads what comes of it within bounds, and leaves
+nothing behind.
 
-Strategy. The thread that asks starts the process, waits, and kills it: when it has ended (for what it left running),
-when its time is up, when the call is cancelled. Threads read its two pipes, whatever comes, and keep little of it. The
-process has nothing of the server's: no variable of its environment, no descriptor but these pipes.
+Strategy. The thread that asks starts the process, waits, and kills it: when it has ended (for what
+it left running), when its time is up, when the call is cancelled. Threads read its two pipes,
+whatever comes, and keep little of it. The process has nothing of the server's: no variable of its
+environment, no descriptor but these pipes.
 
-In a sandbox, killing one process kills all. Without one it is the process group that is killed, and what has left the
-group is found by its environment (scratch.py). There, too, the process inherits a pipe by whose end the system learns
-that the server is gone.
+In a sandbox, killing one process kills all. Without one it is the process group that is killed, and
+what has left the group is found by its environment (scratch.py). There, too, the process inherits a
+pipe by whose end the system learns that the server is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
-from toolwire_tools.processes.process_group import kill_group_when_pipe_closes, new_group, signal_group
+from toolwire_tools.processes.process_group import (
+    kill_group_when_pipe_closes,
+    new_group,
+    signal_group,
+)
 
 from . import syscalls
 from .job import Ended, Job
@@ -36,8 +42,13 @@ if TYPE_CHECKING:
     from subprocess import Popen
     from typing import IO
 
-_BOOT = "import marshal as m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
-"""Runs what comes on standard input. Without a file, nothing has to be visible in a sandbox or compiled each time."""
+_BOOT = (
+    "import marshal as"
+    " m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
+)
+"""Runs what comes on standard input. Without a file, nothing has to be visible in a sandbox or
+compiled each time.
+"""
 
 _LOOK_SECONDS = 0.05
 """How soon a cancellation is noticed, and the end of a process whose pipes others hold open."""
@@ -48,7 +59,9 @@ _DRAIN_SECONDS = 1.0
 _CHUNK_BYTES = 64 * 1024
 
 _SIGNALLED, _SIGNALS = 128, 64
-"""What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals Linux has."""
+"""What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals
+Linux has.
+"""
 
 _RESULT_BYTES = 4096
 """Bytes of a result in addition to its output: its kind, and the note about cut text."""
@@ -68,7 +81,10 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
             process = _started(job, stack, sandboxed=sandboxed)
             stack.callback(_end, process)
             threads += [_thread(_feed, process.stdin, job.order(sandboxed=sandboxed))]
-            threads += [_thread(_read, process.stdout, result), _thread(_read, process.stderr, output)]
+            threads += [
+                _thread(_read, process.stdout, result),
+                _thread(_read, process.stderr, output),
+            ]
             status = _waited(process, threads[1], deadline, check)
     finally:
         drained = time.monotonic() + _DRAIN_SECONDS
@@ -82,7 +98,9 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
 def _waited(
     process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], object]
 ) -> int | None:
-    """The status with which *process* ended, or None at the *deadline*. The end of its result comes with its own."""
+    """The status with which *process* ended, or None at the *deadline*. The end of its result comes
+    with its own.
+    """
     while process.poll() is None:
         left = min(deadline - time.monotonic(), _LOOK_SECONDS)
         if left <= 0:
@@ -96,8 +114,8 @@ def _waited(
 
 
 def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
-    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be one: of a virtual
-    # environment.
+    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be
+    # one: of a virtual environment.
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
     lifeline, passed = 0, tuple[int, ...]()
@@ -115,7 +133,15 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
             passed = (lifeline,)
     try:
         process: Popen[bytes] = subprocess.Popen(
-            program, 0, None, PIPE, PIPE, PIPE, cwd=folder, env=_environment(home), **new_group(*passed)
+            program,
+            0,
+            None,
+            PIPE,
+            PIPE,
+            PIPE,
+            cwd=folder,
+            env=_environment(home),
+            **new_group(*passed),
         )
     except OSError as error:
         raise ToolError(f"The process for the code could not be started: {error}.") from None
@@ -133,7 +159,9 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _readable(data: bytes, stack: ExitStack) -> int | None:
-    """Return a descriptor from which *data*, which must fit into a pipe, can be read; None without data."""
+    """Return a descriptor from which *data*, which must fit into a pipe, can be read; None without
+    data.
+    """
     if not data:
         return None
     theirs, ours = os.pipe()

@@ -1,19 +1,21 @@
 """The command line that puts a process into a sandbox of bubblewrap's. Runs nothing.
 
-Strategy. The process sees a file system of its own: Python, the programs and libraries of the system, all read-only,
-and one folder in memory to write to. Of a folder that holds more than Python, such as a project with a virtual
-environment in place, it sees Python alone. What carries secrets or leads out of the sandbox (masks.py)
-is covered up. It has namespaces of its own: no network, not even the machine's own, and no
-process but its own to see, signal or trace. They end with the process, and it ends with the thread that started it,
-so that nothing it starts can stay behind, whatever it does to get away. What namespaces leave open, a filter of calls
-refuses (syscalls.py).
+Strategy. The process sees a file system of its own: Python, the programs and libraries of the
+system, all read-only, and one folder in memory to write to. Of a folder that holds more than
+Python, such as a project with a virtual environment in place, it sees Python alone. What carries
+secrets or leads out of the sandbox (masks.py) is covered up. It has namespaces of its own: no
+network, not even the machine's own, and no process but its own to see, signal or trace. They end
+with the process, and it ends with the thread that started it, so that nothing it starts can stay
+behind, whatever it does to get away. What namespaces leave open, a filter of calls refuses
+(syscalls.py).
 
-Before any of that, choom of util-linux makes the process the first that the kernel ends when memory runs out. The code
-cannot undo that, since it cannot write to /proc. Where there is no choom the process does it itself (child.py).
+Before any of that, choom of util-linux makes the process the first that the kernel ends when memory
+runs out. The code cannot undo that, since it cannot write to /proc. Where there is no choom the
+process does it itself (child.py).
 
-A server that runs as root cannot limit the number of processes of one that runs as root, too, and would leave it the
-rights of root over what it sees. So it becomes an unused uid, by setpriv of util-linux. Otherwise bubblewrap
-makes a user namespace, and forbids any further one.
+A server that runs as root cannot limit the number of processes of one that runs as root, too, and
+would leave it the rights of root over what it sees. So it becomes an unused uid, by setpriv of
+util-linux. Otherwise bubblewrap makes a user namespace, and forbids any further one.
 """
 
 from __future__ import annotations
@@ -37,9 +39,13 @@ FOLDER = f"{_TEMPORARY}/code"  # below it, since Python itself may be in /tmp
 _OF_PYTHON = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
 """What of Python's folder belongs to it, and to its packages."""
 
-# Not /usr/src, where images of containers have applications, and other private files may be in /usr.
+# Not /usr/src, where images of containers have applications, and other private files may be in
+# /usr.
 _SYSTEM = (
-    *(f"/usr/{name}" for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")),
+    *(
+        f"/usr/{name}"
+        for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")
+    ),
     *(f"/usr/local/{name}" for name in ("bin", "include", "lib", "lib64", "sbin", "share")),
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
 )
@@ -54,14 +60,24 @@ _SETTINGS = (
 
 _VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
-_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+_NAMESPACES = (
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+)
 
 _FIRST_FREE_USER, _FREE_USERS = 61184, 4336
-"""Where systemd takes numbers for users that are not to be anybody: https://systemd.io/UIDS-GIDS/."""
+"""Where systemd takes numbers for users that are not to be anybody: https://systemd.io/UIDS-GIDS/.
+"""
 
 
-def wrapped(program: Sequence[str], readable: Iterable[str], *, filter_from: int | None = None) -> list[str]:
-    """The command that runs *program* in a sandbox, in which it can read Python and the folders of *readable*.
+def wrapped(
+    program: Sequence[str], readable: Iterable[str], *, filter_from: int | None = None
+) -> list[str]:
+    """The command that runs *program* in a sandbox, in which it can read Python and the folders of
+    *readable*.
 
     From the descriptor *filter_from* it reads what may be asked of the kernel (syscalls.py).
 
@@ -70,17 +86,35 @@ def wrapped(program: Sequence[str], readable: Iterable[str], *, filter_from: int
     """
     readable = [*map(os.path.abspath, readable)]
     python = [*_of_python()]
-    visible, covered = [*_visible([*_SYSTEM, *_SETTINGS, *python, *readable])], [*_covered(python, readable)]
+    visible, covered = (
+        [*_visible([*_SYSTEM, *_SETTINGS, *python, *readable])],
+        [*_covered(python, readable)],
+    )
     choom = shutil.which("choom")
     command = [choom, "-n", "1000", "--"] if choom else []
-    command += [_found("bwrap", "bubblewrap"), *_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    command += [
+        _found("bwrap", "bubblewrap"),
+        *_NAMESPACES,
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+    ]
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
     command += (
         ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
         if as_root
         else ["--unshare-user", "--disable-userns"]
     )
-    command += ["--proc", "/proc", "--dev", "/dev", *_writable("/dev/shm", SHARED_MEMORY_BYTES), "--remount-ro", "/dev"]
+    command += [
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        *_writable("/dev/shm", SHARED_MEMORY_BYTES),
+        "--remount-ro",
+        "/dev",
+    ]
     command += [*_writable(_TEMPORARY, FOLDER_BYTES), "--perms", "0777", "--dir", FOLDER]
     command += ["--remount-ro", "/proc"] if choom else []
     command += [*visible, *covered, "--remount-ro", "/", "--chdir", FOLDER]
@@ -88,7 +122,14 @@ def wrapped(program: Sequence[str], readable: Iterable[str], *, filter_from: int
     command += ["--"]
     if as_root:
         user = str(_FIRST_FREE_USER + int.from_bytes(os.urandom(4)) % _FREE_USERS)
-        command += [_found("setpriv", "util-linux"), "--reuid", user, "--regid", user, "--clear-groups"]
+        command += [
+            _found("setpriv", "util-linux"),
+            "--reuid",
+            user,
+            "--regid",
+            user,
+            "--clear-groups",
+        ]
         command += ["--inh-caps=-all", "--bounding-set=-all"]
     return [*command, *program]
 
@@ -107,7 +148,11 @@ def _of_python() -> Iterator[str]:
         for folder in dict.fromkeys((prefix, os.path.realpath(prefix))):
             for name in _OF_PYTHON:
                 # In a project, lib may have more in it than the packages.
-                yield os.path.join(folder, name, *((_VERSION,) if is_environment and name.startswith("lib") else ()))
+                yield os.path.join(
+                    folder,
+                    name,
+                    *((_VERSION,) if is_environment and name.startswith("lib") else ()),
+                )
 
 
 def _writable(path: str, size: int) -> list[str]:
@@ -132,9 +177,17 @@ def _visible(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _covered(python: Sequence[str], readable: Sequence[str]) -> Iterator[str]:
-    """What covers up all that masks.py finds in *readable*, and in what a project may share with Python."""
-    shared = [path for path in python if os.path.basename(path) in ("bin", "share") and not _is_below(path, _SYSTEM)]
-    found = dict.fromkeys(each for folder in (*shared, *readable) for each in masked(folder, python))
+    """What covers up all that masks.py finds in *readable*, and in what a project may share with
+    Python.
+    """
+    shared = [
+        path
+        for path in python
+        if os.path.basename(path) in ("bin", "share") and not _is_below(path, _SYSTEM)
+    ]
+    found = dict.fromkeys(
+        each for folder in (*shared, *readable) for each in masked(folder, python)
+    )
     for path, is_folder in found:
         if is_folder:
             yield from ("--perms", "0555", "--size", "4096", "--tmpfs", path, "--remount-ro", path)

@@ -25,7 +25,11 @@ class Protection(msgspec.Struct, frozen=True):
 
     def meta(self) -> dict[str, str]:
         """Return its description for a result."""
-        return {"sandbox": "bubblewrap"} if self.sandboxed else {"sandbox": "none", "reason": self.reason}
+        return (
+            {"sandbox": "bubblewrap"}
+            if self.sandboxed
+            else {"sandbox": "none", "reason": self.reason}
+        )
 
 
 def protection(wanted: Sandbox) -> Protection:
@@ -38,13 +42,17 @@ def protection(wanted: Sandbox) -> Protection:
         return Protection(False, "it is switched off")
     reason = _why_not()
     if reason and wanted == "required":
-        raise ToolError(f'The code was not run: sandbox="required", and this machine has no sandbox: {reason}.')
+        raise ToolError(
+            f'The code was not run: sandbox="required", and this machine has no sandbox: {reason}.'
+        )
     return Protection(not reason, reason)
 
 
 @cache
 def _why_not() -> str:
-    """Why there is no sandbox; empty if there is one. That bwrap is installed does not mean that it may do anything."""
+    """Why there is no sandbox; empty if there is one. That bwrap is installed does not mean that it
+    may do anything.
+    """
     try:
         ended = execute(Job(code="", timeout_seconds=_PROBE_SECONDS), sandboxed=True)
     except ToolError as error:

@@ -1,10 +1,11 @@
 """What code in a sandbox cannot ask of the kernel, as a program for seccomp(2). Runs nothing.
 
-Strategy. Namespaces do not keep everything apart: a socket of AF_VSOCK leads to the hypervisor whatever network there
-is, and the keys that the server's session has, of Kerberos for one, can be read by all that it starts. So these are
-refused, and with them some that sandboxes leave out because of the faults they have had (as Flatpak and Docker do).
-All else is allowed. The program is one of the classic Berkeley Packet Filter's, which looks at a call's number and
-arguments (linux/seccomp.h, linux/filter.h). A processor that is not in the table has no filter.
+Strategy. Namespaces do not keep everything apart: a socket of AF_VSOCK leads to the hypervisor
+whatever network there is, and the keys that the server's session has, of Kerberos for one, can be
+read by all that it starts. So these are refused, and with them some that sandboxes leave out
+because of the faults they have had (as Flatpak and Docker do). All else is allowed. The program is
+one of the classic Berkeley Packet Filter's, which looks at a call's number and arguments
+(linux/seccomp.h, linux/filter.h). A processor that is not in the table has no filter.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of processor: its number in linux/audit.h, and those of calls in asm/unistd.h. *refused* are, in this
-    order: add_key, request_key, keyctl, unshare, setns, perf_event_open, bpf, userfaultfd, io_uring_setup."""
+    """A kind of processor: its number in linux/audit.h, and those of calls in asm/unistd.h.
+    *refused* are, in this order: add_key, request_key, keyctl, unshare, setns, perf_event_open,
+    bpf, userfaultfd, io_uring_setup."""
 
     audit: int
     refused: tuple[int, ...]
@@ -35,28 +37,43 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 _MACHINES = {
     "x86_64": Machine(
-        audit=0xC000003E, refused=(248, 249, 250, 272, 308, 298, 321, 323, 425), clone=56, clone3=435, socket=41
+        audit=0xC000003E,
+        refused=(248, 249, 250, 272, 308, 298, 321, 323, 425),
+        clone=56,
+        clone3=435,
+        socket=41,
     ),
     "aarch64": Machine(
-        audit=0xC00000B7, refused=(217, 218, 219, 97, 268, 241, 280, 282, 425), clone=220, clone3=435, socket=198
+        audit=0xC00000B7,
+        refused=(217, 218, 219, 97, 268, 241, 280, 282, 425),
+        clone=220,
+        clone3=435,
+        socket=198,
     ),
 }
 
-_NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16  # where they are in struct seccomp_data; of arguments the lower half
+_NUMBER, _MACHINE, _FIRST_ARGUMENT = (
+    0,
+    4,
+    16,
+)  # where they are in struct seccomp_data; of arguments the lower half
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000  # to which the number of the error is added
 _X32 = 0x40000000
 """From here on: the same calls by other numbers (x86 only)."""
 _NAMESPACES = 0x7E020000
-"""CLONE_NEWNS, CLONE_NEWUSER and the others. The kernel takes them in clone3 as well, where no filter can look: without
-that, libraries use clone."""
+"""CLONE_NEWNS, CLONE_NEWUSER and the others. The kernel takes them in clone3 as well, where no
+filter can look: without that, libraries use clone."""
 _FAMILIES = (1, 2, 10, 16)
-"""Sockets that there may be: AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK, which lists the interfaces."""
+"""Sockets that there may be: AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK, which lists the interfaces.
+"""
 
 
 @cache
 def program() -> bytes:
-    """Return the program for this machine; empty for an unknown machine, or a kernel without such programs."""
+    """Return the program for this machine; empty for an unknown machine, or a kernel without such
+    programs.
+    """
     if (
         sys.platform == "win32" or not _are_known_here() or sys.maxsize < 2**32
     ):  # Python of 32 bits makes other calls than its kernel's own
@@ -84,7 +101,9 @@ def _steps(machine: Machine) -> Iterator[bytes]:
     yield from _when(_IF_EQUAL, machine.clone3, _refusal(errno.ENOSYS))
     namespaces = [*_when(_IF_ANY_BIT, _NAMESPACES, _refusal(errno.EPERM))]
     yield from _of(machine.clone, [*namespaces, _step(_RETURN, _ALLOW)])
-    families = [step for family in _FAMILIES for step in _when(_IF_EQUAL, family, _step(_RETURN, _ALLOW))]
+    families = [
+        step for family in _FAMILIES for step in _when(_IF_EQUAL, family, _step(_RETURN, _ALLOW))
+    ]
     yield from _of(machine.socket, [*families, _refusal(errno.EAFNOSUPPORT)])
     yield _step(_RETURN, _ALLOW)
 

@@ -1,3 +1,5 @@
-"""Google Scholar by way of SerpApi: `search.py` is the action, `answers.py` reads, `results.py` tells."""
+"""Google Scholar by way of SerpApi: `search.py` is the action, `answers.py` reads, `results.py`
+tells.
+"""
 
 from .search import GoogleScholar as GoogleScholar

@@ -76,7 +76,10 @@ def author(answer: AuthorPage) -> WhoItIs:
         "name": who.name,
         "affiliations": who.affiliations,
         "website": who.website,
-        "articles": [{"title": article.title, "authors": article.authors} for article in answer.articles[:_MOST]],
+        "articles": [
+            {"title": article.title, "authors": article.authors}
+            for article in answer.articles[:_MOST]
+        ],
     }
     if answer.citation is not None:
         told["citation"] = answer.citation

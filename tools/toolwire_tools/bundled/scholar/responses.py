@@ -1,7 +1,8 @@
 """What SerpApi's four engines for Google Scholar answer. No I/O.
 
-Sources: https://serpapi.com/google-scholar-api, /google-scholar-organic-results, /google-scholar-author-api,
-/google-scholar-cite-api, /google-scholar-profiles-api; and /search-errors for `search_metadata.status` and `error`.
+Sources: https://serpapi.com/google-scholar-api, /google-scholar-organic-results,
+/google-scholar-author-api, /google-scholar-cite-api, /google-scholar-profiles-api; and
+/search-errors for `search_metadata.status` and `error`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Answer(msgspec.Struct, frozen=True):
 
     @property
     def is_under_way(self) -> bool:
-        """True for a search that was submitted with `async`, and is looked for under its ID until it is over."""
+        """True for a search that was submitted with `async`, and is looked for under its ID until
+        it is over.
+        """
         return self.search_metadata.status in ("Queued", "Processing")
 
 
@@ -71,7 +74,9 @@ class ArticleOfAuthor(msgspec.Struct, frozen=True):
 
 
 class AuthorPage(Answer, frozen=True):
-    """`citation` is what `view_op=view_citation` asks for, `co_authors` what `list_colleagues` does."""
+    """`citation` is what `view_op=view_citation` asks for, `co_authors` what `list_colleagues`
+    does.
+    """
 
     author: Author | None = None
     articles: list[ArticleOfAuthor] = []

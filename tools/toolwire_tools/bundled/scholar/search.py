@@ -33,9 +33,11 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 
 class GoogleScholar(BaseAction):
-    """Searches Google Scholar for papers, authors and citations, by way of SerpApi, which wants the key of an account.
+    """Searches Google Scholar for papers, authors and citations, by way of SerpApi, which wants the
+    key of an account.
 
-    A refusal of SerpApi, and a search without results, are reported with its text. A call takes two minutes at most.
+    A refusal of SerpApi, and a search without results, are reported with its text. A call takes two
+    minutes at most.
     """
 
     def __init__(
@@ -51,12 +53,15 @@ class GoogleScholar(BaseAction):
         """Prepare to search.
 
         Args:
-            api_key: the key of an account at https://serpapi.com; by default that in SERPAPI_API_KEY
+            api_key: the key of an account at https://serpapi.com; by default that in
+                SERPAPI_API_KEY
             base_url: where the service is
         """
         super().__init__(description, parser, enable, lang=lang)
         self._key = api_key
-        self._service = Service("SerpApi", base_url, limits=Limits(silence_seconds=_SILENCE_SECONDS))
+        self._service = Service(
+            "SerpApi", base_url, limits=Limits(silence_seconds=_SILENCE_SECONDS)
+        )
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def search_google_scholar(
@@ -80,7 +85,8 @@ class GoogleScholar(BaseAction):
         """Search Google Scholar for papers, and tell of the first three.
 
         Args:
-            query (str): what to search for; `author:` and `source:` narrow it. With a cluster, it is left out
+            query (str): what to search for; `author:` and `source:` narrow it. With a cluster, it
+                is left out
             cites (str): the ID of an article: only papers that cite it
             as_ylo (int): the first year
             as_yhi (int): the last year
@@ -141,13 +147,15 @@ class GoogleScholar(BaseAction):
         Args:
             author_id (str): the ID of the author
             hl (str): the language of the page, by two letters
-            view_op (str): view_citation for one article (with citation_id), list_colleagues for the co-authors
+            view_op (str): view_citation for one article (with citation_id), list_colleagues for the
+                co-authors
             sort (str): title or pubdate: how the articles are sorted, instead of by citations
             citation_id (str): the ID of an article of the author, for view_citation
             start (int): how many articles to pass over
             num (int): how many articles are looked for, at most 100
             no_cache (bool): search anew, whatever was found within the last hour
-            async_req (bool): have SerpApi search on its own, and look for the result until it is there
+            async_req (bool): have SerpApi search on its own, and look for the result until it is
+                there
             output (str): without effect; the result is always the same
 
         Returns:
@@ -168,7 +176,9 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": async_req,
         }
-        return results.author(self._ask("google_scholar_author", asked, answers.AuthorPage, context))
+        return results.author(
+            self._ask("google_scholar_author", asked, answers.AuthorPage, context)
+        )
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_citation_format(
@@ -179,7 +189,8 @@ class GoogleScholar(BaseAction):
         output: str | None = "json",
         context: Context | None = None,
     ) -> results.HowToCite:
-        """Tell how a paper is cited in MLA's style, by the organic_id that search_google_scholar gives.
+        """Tell how a paper is cited in MLA's style, by the organic_id that search_google_scholar
+        gives.
 
         Args:
             q (str): the organic_id of the paper
@@ -229,31 +240,43 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": _async,
         }
-        return results.author_id(self._ask("google_scholar_profiles", asked, answers.Profiles, context))
+        return results.author_id(
+            self._ask("google_scholar_profiles", asked, answers.Profiles, context)
+        )
 
-    def _ask(self, engine: str, asked: dict[str, Any], shape: type[T], context: Context | None) -> T:
+    def _ask(
+        self, engine: str, asked: dict[str, Any], shape: type[T], context: Context | None
+    ) -> T:
         """What *engine* answers. A search that goes on is looked at again until it is over."""
         secret = {"api_key": _key(self._key)}
         call = Call(context, seconds=_SECONDS)
         params = {"engine": engine, **asked, "output": "json"}
-        found = answers.read(self._service.get("search", params=params, secret_params=secret, call=call).body, shape)
+        found = answers.read(
+            self._service.get("search", params=params, secret_params=secret, call=call).body, shape
+        )
         while found.is_under_way:
             if call.seconds_left <= _LOOK_AGAIN_SECONDS:
                 raise call.too_late("SerpApi's search")
             call.wait(_LOOK_AGAIN_SECONDS)
             archived = f"searches/{_in_path(found.search_metadata.id)}.json"
-            found = answers.read(self._service.get(archived, secret_params=secret, call=call).body, shape)
+            found = answers.read(
+                self._service.get(archived, secret_params=secret, call=call).body, shape
+            )
         return found
 
 
 def _key(given: str | None) -> str:
-    """The key, which Lagent took from SERPER_API_KEY. That is Serper's: to send it to SerpApi would give it away."""
+    """The key, which Lagent took from SERPER_API_KEY. That is Serper's: to send it to SerpApi would
+    give it away.
+    """
     try:
         return key("SERPAPI_API_KEY", given)
     except ToolError as error:
         if not os.environ.get("SERPER_API_KEY"):
             raise
-        raise ToolError(f"{error} (SERPER_API_KEY is for GoogleSearch: its service, Serper, is another one)") from None
+        raise ToolError(
+            f"{error} (SERPER_API_KEY is for GoogleSearch: its service, Serper, is another one)"
+        ) from None
 
 
 def _in_path(text: str) -> str:

@@ -1,8 +1,8 @@
 """Decode the bytes of a page.
 
-Strategy. A byte-order mark, the HTTP header and the page's own declaration decide, in this order, as the Encoding
-Standard demands; then UTF-8 if all bytes fit, because charset-normalizer mistakes short texts in UTF-8 for others.
-charset-normalizer detects the rest.
+Strategy. A byte-order mark, the HTTP header and the page's own declaration decide, in this order,
+as the Encoding Standard demands; then UTF-8 if all bytes fit, because charset-normalizer mistakes
+short texts in UTF-8 for others. charset-normalizer detects the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DECLARED = re.compile(
-    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.I
+    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""",
+    re.I,
 )
 _DECLARED_WITHIN_BYTES = 4096
 _DETECTED_FROM_BYTES = 65_536  # detection takes time in proportion
@@ -29,7 +30,17 @@ _WEB_NAMES = {
     "iso8859-11": "cp874",
 }
 # Python's own encodings, which no browser knows: a page could hide text in them.
-_NOT_OF_THE_WEB = ("utf-7", "unicode", "raw", "idna", "punycode", "undefined", "mbcs", "oem", "palmos")
+_NOT_OF_THE_WEB = (
+    "utf-7",
+    "unicode",
+    "raw",
+    "idna",
+    "punycode",
+    "undefined",
+    "mbcs",
+    "oem",
+    "palmos",
+)
 _CONTROLS = {code: None for code in [*range(32), *range(127, 160)] if chr(code) not in "\t\n\r\x85"}
 
 
@@ -55,7 +66,9 @@ def _known(label: str) -> str | None:
 def _declared(body: bytes) -> str | None:
     found = _DECLARED.search(body, 0, _DECLARED_WITHIN_BYTES)
     name = _known(found[1].decode("ascii")) if found else None
-    return "utf-8" if name and name.startswith("utf-16") else name  # in UTF-16 the declaration would not match
+    return (
+        "utf-8" if name and name.startswith("utf-16") else name
+    )  # in UTF-16 the declaration would not match
 
 
 def _detected(body: bytes) -> str:

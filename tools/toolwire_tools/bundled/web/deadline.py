@@ -32,7 +32,9 @@ def _random() -> float:
 
 
 class Watch(msgspec.Struct, frozen=True):
-    """Where time comes from: `elapsed` in seconds since whenever, `now` since 1970, `sleep`, and `chance` in [0, 1)."""
+    """Where time comes from: `elapsed` in seconds since whenever, `now` since 1970, `sleep`, and
+    `chance` in [0, 1).
+    """
 
     elapsed: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
@@ -50,7 +52,9 @@ class Call:
     Without a *context* it cannot be cancelled, and progress is dropped. Any thread may use it.
     """
 
-    def __init__(self, context: Context | None = None, *, seconds: float = 60.0, watch: Watch | None = None) -> None:
+    def __init__(
+        self, context: Context | None = None, *, seconds: float = 60.0, watch: Watch | None = None
+    ) -> None:
         self.watch = watch or WATCH
         self.seconds = seconds
         self._context = context
@@ -86,12 +90,14 @@ class Call:
     def attend(self, work: Callable[[Leaving], T], what: str) -> T:
         """Return what *work* returns, or raise what it raises, unless the call ends before.
 
-        It runs in a thread of its own: nothing else gets a blocking look-up of a name, or a slow read, out of the way
-        of a cancellation. When the call ends, *work* is left alone; the `Leaving` that it is given says so.
+        It runs in a thread of its own: nothing else gets a blocking look-up of a name, or a slow
+        read, out of the way of a cancellation. When the call ends, *work* is left alone; the
+        `Leaving` that it is given says so.
 
         Raises:
             Cancelled: if the call was cancelled.
-            Unreachable: if its time is over; *what* did not end in time, or what *work* made of it in `Leaving.what`.
+            Unreachable: if its time is over; *what* did not end in time, or what *work* made of it
+                in `Leaving.what`.
         """
         job = _Job(work, what)
         job.start()
@@ -108,7 +114,9 @@ class Call:
 
     def too_late(self, what: str) -> Unreachable:
         """The error for *what* took longer than there was time."""
-        return Unreachable(f"{what} took too long: there are {self.seconds:g} seconds for the whole call")
+        return Unreachable(
+            f"{what} took too long: there are {self.seconds:g} seconds for the whole call"
+        )
 
 
 class Leaving:

@@ -16,23 +16,46 @@ _MAX_READ = 16 * 1024
 _MAX_TOLD = 500
 _MAX_DEPTH = 5
 
-# Where services put the sentence, the most telling first: {"error": {"message": ...}}, {"detail": [...]} and so on.
-_PLACES = ("error", "errors", "detail", "message", "error_message", "error_description", "errmsg", "msg", "title")
+# Where services put the sentence, the most telling first: {"error": {"message": ...}}, {"detail":
+# [...]} and so on.
+_PLACES = (
+    "error",
+    "errors",
+    "detail",
+    "message",
+    "error_message",
+    "error_description",
+    "errmsg",
+    "msg",
+    "title",
+)
 
-# Time-outs, limits of rate, 425 (Too Early), which RFC 8470 says may be repeated, and whatever is wrong over there.
+# Time-outs, limits of rate, 425 (Too Early), which RFC 8470 says may be repeated, and whatever is
+# wrong over there.
 _PASSING = frozenset({408, 425, 429})
 _FINAL = frozenset({501, 505})  # neither is going to be implemented while we wait
 
 
 def refusal(
-    status: int, body: bytes, headers: Mapping[str, str], *, where: str, now: float, clean: Callable[[str], str]
+    status: int,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    where: str,
+    now: float,
+    clean: Callable[[str], str],
 ) -> Refused:
-    """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a text."""
+    """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a
+    text.
+    """
     message = clean(said(body))[:_MAX_TOLD]
     seconds = asked_wait(headers, now)
-    advice = clean(_advice(status, headers)) or (f"it asks to wait {seconds:.0f} seconds" if seconds else "")
+    advice = clean(_advice(status, headers)) or (
+        f"it asks to wait {seconds:.0f} seconds" if seconds else ""
+    )
     return Refused(
-        f"{where} answered {status}: {message or 'without a word'}" + (f" ({advice})" if advice else ""),
+        f"{where} answered {status}: {message or 'without a word'}"
+        + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
         is_passing=is_passing(status),
@@ -46,7 +69,9 @@ def is_passing(status: int) -> bool:
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """How many seconds a response's headers ask to wait, `None` if they do not. *now* is in seconds since 1970."""
+    """How many seconds a response's headers ask to wait, `None` if they do not. *now* is in seconds
+    since 1970.
+    """
     from email.utils import parsedate_to_datetime
 
     said = headers.get("retry-after", "")
@@ -61,7 +86,9 @@ def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def said(body: bytes) -> str:
-    """The text of an error, out of JSON of any of the usual shapes, or of a page for people. One line."""
+    """The text of an error, out of JSON of any of the usual shapes, or of a page for people. One
+    line.
+    """
     text = body[:_MAX_READ].decode("utf-8", "replace")
     try:
         text = _sentence(codec.decode(body), _MAX_DEPTH)
@@ -103,4 +130,8 @@ def _advice(status: int, headers: Mapping[str, str]) -> str:
     except ValueError:
         return "it moved to what is no address"
     # The host alone: behind it may be what is secret.
-    return f"it moved to {parts.scheme}://{parts.netloc}: set its base URL" if parts.netloc else "it moved"
+    return (
+        f"it moved to {parts.scheme}://{parts.netloc}: set its base URL"
+        if parts.netloc
+        else "it moved"
+    )

@@ -21,7 +21,9 @@ class WebError(ToolError):
     state = ActionStatusCode.HTTP_ERROR
     """What Lagent calls it."""
 
-    def __init__(self, text: str, *, is_passing: bool = False, asked_wait_seconds: float | None = None) -> None:
+    def __init__(
+        self, text: str, *, is_passing: bool = False, asked_wait_seconds: float | None = None
+    ) -> None:
         super().__init__(text)
         self.is_passing = is_passing
         self.asked_wait_seconds = asked_wait_seconds
@@ -63,6 +65,8 @@ class NotOpened(WebError):
 
 
 def failed(error: ToolError) -> ActionReturn:
-    """The outcome of a call that ended in *error*: HTTP_ERROR, or API_ERROR if a service said no."""
+    """The outcome of a call that ended in *error*: HTTP_ERROR, or API_ERROR if a service said
+    no.
+    """
     state = error.state if isinstance(error, WebError) else ActionStatusCode.API_ERROR
     return ActionReturn(errmsg=str(error), state=state)

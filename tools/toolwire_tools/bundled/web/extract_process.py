@@ -1,9 +1,11 @@
-"""The text of a page, in a process of its own: `python -m toolwire_tools.bundled.web.extract_process TYPE URL < PAGE`.
+"""The text of a page, in a process of its own:
+`python -m toolwire_tools.bundled.web.extract_process TYPE URL < PAGE`.
 
-Strategy. A page may be made to keep an HTML parser busy for hours, to fill the memory or to crash its C code. So this
-process has limits that the system enforces, and its parent ends it when its time is over. It writes a line of
-JSON, `{"title": ..., "text": ...}`, as soon as it has something: first all the text there is, which takes a moment, and
-then the article without menus and advertisements, which may take long. The last line that came is the answer.
+Strategy. A page may be made to keep an HTML parser busy for hours, to fill the memory or to crash
+its C code. So this process has limits that the system enforces, and its parent ends it when its
+time is over. It writes a line of JSON, `{"title": ..., "text": ...}`, as soon as it has something:
+first all the text there is, which takes a moment, and then the article without menus and
+advertisements, which may take long. The last line that came is the answer.
 """
 
 from __future__ import annotations
@@ -29,8 +31,21 @@ MAX_CHARS = 1_000_000
 _REMNANT_CHARS = 200
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\([^()\s]*\)")
 _OF_URLS = "%/:?#[]@!$&'*+,;=~"  # without parentheses, which end a link
-_UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe", "object", "select", "button")
-_LINES = frozenset(("p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "dl", "dt", "dd", "pre", "form"))
+_UNSEEN = (
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "head",
+    "svg",
+    "iframe",
+    "object",
+    "select",
+    "button",
+)
+_LINES = frozenset(
+    ("p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "dl", "dt", "dd", "pre", "form")
+)
 _LINES |= {"section", "article", "header", "footer", "main", "nav", "aside", "figure", "blockquote"}
 _LINES |= {"h1", "h2", "h3", "h4", "h5", "h6"}
 
@@ -77,7 +92,9 @@ def _parsed(text: str) -> HtmlElement:
     from lxml.html import document_fromstring
 
     try:
-        return document_fromstring(re.sub(r"^\s*<\?xml[^>]{0,1000}\?>", "", text))  # it is decoded already
+        return document_fromstring(
+            re.sub(r"^\s*<\?xml[^>]{0,1000}\?>", "", text)
+        )  # it is decoded already
     except ParserError:  # there is no element in it
         return document_fromstring("<html></html>")
 
@@ -94,9 +111,18 @@ def plain_text(tree: HtmlElement, url: str) -> str:
     pieces: list[str] = []
     for event, element in iterwalk(tree, events=("start", "end", "comment", "pi")):
         if event == "start":
-            pieces += ("\n" if element.tag in _LINES else "[" if element.tag == "a" else "", element.text or "")
+            pieces += (
+                "\n" if element.tag in _LINES else "[" if element.tag == "a" else "",
+                element.text or "",
+            )
         else:
-            end = _link(base, element) if element.tag == "a" else "\n" if element.tag in _LINES else ""
+            end = (
+                _link(base, element)
+                if element.tag == "a"
+                else "\n"
+                if element.tag in _LINES
+                else ""
+            )
             pieces += (end, element.tail or "")
     return _tidy(re.sub(r"\[\s*\]\([^()\s]*\)", "", "".join(pieces)))
 
@@ -122,7 +148,11 @@ def _is_better(article: str, plain: str) -> bool:
 def _article(text: str, url: str) -> str | None:
     import trafilatura
 
-    options: dict[str, Any] = {"output_format": "markdown", "include_links": True, "include_comments": False}
+    options: dict[str, Any] = {
+        "output_format": "markdown",
+        "include_links": True,
+        "include_comments": False,
+    }
     return trafilatura.extract(text, url=url or None, **options)
 
 

@@ -1,8 +1,9 @@
-"""One request and its answer, within limits of time and size. Every way in which that fails is a `WebError`.
+"""One request and its answer, within limits of time and size. Every way in which that fails is a
+`WebError`.
 
-Strategy. The HTTP library blocks, so it works in a thread that a cancelled call leaves alone (`Call.attend`). What goes
-wrong is turned into a WebError and raised outside of the `except` that caught it: the library's exceptions hold
-the request, and that may hold a key.
+Strategy. The HTTP library blocks, so it works in a thread that a cancelled call leaves alone
+(`Call.attend`). What goes wrong is turned into a WebError and raised outside of the `except` that
+caught it: the library's exceptions hold the request, and that may hold a key.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _MAX_TOLD = 300
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one answer may take: seconds to connect, seconds of silence, and bytes, counted when decompressed."""
+    """What one answer may take: seconds to connect, seconds of silence, and bytes, counted when
+    decompressed.
+    """
 
     connect_seconds: float = 5.0
     silence_seconds: float = 10.0
@@ -61,7 +64,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """The response at *url*. The names of *headers* are in lower case; *where* names the server in errors."""
+    """The response at *url*. The names of *headers* are in lower case; *where* names the server in
+    errors.
+    """
 
     url: str
     status: int
@@ -86,7 +91,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return codec.decode(self.body)
         except codec.DecodingError as error:
-            kind = self.headers.get("content-type", "").partition(";")[0][:80] or "something without a type"
+            kind = (
+                self.headers.get("content-type", "").partition(";")[0][:80]
+                or "something without a type"
+            )
             raise Unusable(f"{self.where} answered with {kind} that is no JSON: {error}") from None
 
     def text(self) -> str:
@@ -95,7 +103,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -> T:
-    """The *answer* of *service* as a value of the type *shape*. If not *strict*, a number may be written as a string.
+    """The *answer* of *service* as a value of the type *shape*. If not *strict*, a number may be
+    written as a string.
 
     Raises:
         Unusable: if it is malformed, with the place.
@@ -114,11 +123,12 @@ def send(
     clean: Callable[[str], str] = str,
     transport: Transport | None = None,
 ) -> Reply:
-    """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the library says.
+    """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the
+    library says.
 
-    Without a *transport* a redirect is an answer, and the proxies of the environment are used. A transport connects
-    directly, and is given each redirect as another request. It may raise a `WebError`, and sets `Leaving.what`, which
-    errors name.
+    Without a *transport* a redirect is an answer, and the proxies of the environment are used. A
+    transport connects directly, and is given each redirect as another request. It may raise a
+    `WebError`, and sets `Leaving.what`, which errors name.
 
     Raises:
         WebError: if no response comes.
@@ -153,38 +163,63 @@ def _send(
         ):
             headers = {name.lower(): value for name, value in response.headers.items()}
             url, where = str(response.url), leaving.what
-            reply = Reply(url=url, status=response.status_code, headers=headers, body=b"", where=where)
+            reply = Reply(
+                url=url, status=response.status_code, headers=headers, body=b"", where=where
+            )
             _check_coding(reply, client.headers["accept-encoding"])
             return msgspec.structs.replace(reply, body=_body(response, limits.max_bytes, where))
     except httpx2.TooManyRedirects:
-        failure = NotOpened(f"{leaving.what} leads on and on: {_MAX_REDIRECTS} redirects are the limit")
+        failure = NotOpened(
+            f"{leaving.what} leads on and on: {_MAX_REDIRECTS} redirects are the limit"
+        )
     except httpx2.ConnectTimeout:
         failure = NotConnected(
-            f"{leaving.what} could not be reached within {limits.connect_seconds:g} seconds", is_passing=True
+            f"{leaving.what} could not be reached within {limits.connect_seconds:g} seconds",
+            is_passing=True,
         )
     except httpx2.TimeoutException:
-        failure = Unreachable(f"{leaving.what} said nothing for {limits.silence_seconds:g} seconds", is_passing=True)
+        failure = Unreachable(
+            f"{leaving.what} said nothing for {limits.silence_seconds:g} seconds", is_passing=True
+        )
     except httpx2.DecodingError as error:
-        failure = Unusable(f"{leaving.what} sent what cannot be decompressed: {_about(error, clean)}")
-    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, ValueError) as error:
+        failure = Unusable(
+            f"{leaving.what} sent what cannot be decompressed: {_about(error, clean)}"
+        )
+    except (
+        httpx2.InvalidURL,
+        httpx2.UnsupportedProtocol,
+        httpx2.LocalProtocolError,
+        ValueError,
+    ) as error:
         failure = Unusable(f"{leaving.what} cannot be asked like this: {_about(error, clean)}")
     except httpx2.ConnectError as error:
-        failure = NotConnected(f"{leaving.what} cannot be reached: {_about(error, clean)}", is_passing=True)
+        failure = NotConnected(
+            f"{leaving.what} cannot be reached: {_about(error, clean)}", is_passing=True
+        )
     except httpx2.TransportError as error:
-        failure = Unreachable(f"the connection to {leaving.what} broke: {_about(error, clean)}", is_passing=True)
+        failure = Unreachable(
+            f"the connection to {leaving.what} broke: {_about(error, clean)}", is_passing=True
+        )
     raise failure
 
 
 def _check_coding(reply: Reply, accepted: str) -> None:
-    """Do nothing if the body can be decompressed: the library passes on what it does not know as it is."""
+    """Do nothing if the body can be decompressed: the library passes on what it does not know as it
+    is.
+    """
     known = {name.strip() for name in accepted.split(",")} | {"", "identity"}
     for name in reply.headers.get("content-encoding", "").lower().split(","):
         if name.strip() not in known:
-            raise Unusable(f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which was not requested")
+            raise Unusable(
+                f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which was not"
+                " requested"
+            )
 
 
 def _hang_up(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:
-    """End the connection when no caller waits for its answer any more: a slow response could keep it for days."""
+    """End the connection when no caller waits for its answer any more: a slow response could keep
+    it for days.
+    """
     if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
         leaving.then(partial(_shut, told["return_value"].get_extra_info("socket")))
 
@@ -198,14 +233,17 @@ def _shut(connection: socket.socket) -> None:
 
 @cache
 def _keep_quiet() -> None:
-    """Keep the library from logging our URLs, which may hold keys. Other users of the library are not affected."""
+    """Keep the library from logging our URLs, which may hold keys. Other users of the library are
+    not affected.
+    """
     import logging
 
     logging.getLogger("httpx2").addFilter(lambda record: record.threadName != THREAD)
 
 
 def _client(limits: Limits, transport: httpx2.BaseTransport | None) -> httpx2.Client:
-    # A new one each time: what a call of a tool costs is the way to the other end, and nothing is left open.
+    # A new one each time: what a call of a tool costs is the way to the other end, and nothing is
+    # left open.
     import httpx2
 
     return httpx2.Client(
@@ -237,7 +275,9 @@ def _about(error: Exception, clean: Callable[[str], str]) -> str:
 
 
 def _trusted() -> ssl.SSLContext:
-    """The certificates of this machine. To read them takes 25 ms, so all who come first wait for one who does."""
+    """The certificates of this machine. To read them takes 25 ms, so all who come first wait for
+    one who does.
+    """
     with _reading:
         return _certificates()
 
@@ -254,7 +294,9 @@ _reading = threading.Lock()
 
 @cache
 def user_agent() -> str:
-    """How the tools introduce themselves, which the services of OpenStreetMap and of arXiv insist on."""
+    """How the tools introduce themselves, which the services of OpenStreetMap and of arXiv insist
+    on.
+    """
     from importlib.metadata import version
 
     return f"toolwire/{version('toolwire')} (+https://pypi.org/project/toolwire)"

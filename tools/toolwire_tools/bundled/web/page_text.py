@@ -1,4 +1,6 @@
-"""The text of a page, made by a process of its own (`extracting.py`) within limits of time, memory and length."""
+"""The text of a page, made by a process of its own (`extracting.py`) within limits of time, memory
+and length.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 MAX_SECONDS = 10.0
 _GLANCE_SECONDS = 0.05
-# What Python needs of the environment. The rest may hold keys, and a page may know a fault of the parser.
+# What Python needs of the environment. The rest may hold keys, and a page may know a fault of the
+# parser.
 _NEEDED = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TEMP", "TMPDIR", "LANG")
 # Each may take a gigabyte.
 _TURNS = Pace("the reader of pages", at_once=2)
@@ -54,10 +57,14 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
         output = call.attend(partial(_extracted, page, seconds), f"reading {shown(page.url)}")
     lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     if not lines:
-        raise Unusable(f"{shown(page.url)} cannot be read: its markup takes too long, or too much memory")
+        raise Unusable(
+            f"{shown(page.url)} cannot be read: its markup takes too long, or too much memory"
+        )
     text = msgspec.json.decode(lines[-1], type=Text)
     if not text.text:
-        raise Unusable(f"{shown(page.url)} has no text; perhaps it is made by scripts, which do not run here")
+        raise Unusable(
+            f"{shown(page.url)} has no text; perhaps it is made by scripts, which do not run here"
+        )
     return text
 
 
@@ -75,12 +82,23 @@ def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
     import tempfile
     import time
 
-    command = [sys.executable, "-P", "-m", f"{__package__}.extract_process", page.content_type[:200], page.url]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        f"{__package__}.extract_process",
+        page.content_type[:200],
+        page.url,
+    ]
     with tempfile.TemporaryFile() as body:  # which the process reads when it likes
         body.write(page.body)
         body.seek(0)
         process = subprocess.Popen(
-            command, stdin=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_without_secrets()
+            command,
+            stdin=body,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_without_secrets(),
         )
     end = time.monotonic() + seconds
     while True:

@@ -1,8 +1,9 @@
 """Fetch pages whose URLs a model chose.
 
-Strategy. The HTTP client follows redirects itself; each request on the way passes `_CheckedTransport`, which looks the
-host up once, has the guard check what was found, and connects to exactly such an address. Proxies of the environment
-are not used: a proxy looks hosts up itself, and may connect elsewhere than to the address that was checked.
+Strategy. The HTTP client follows redirects itself; each request on the way passes
+`_CheckedTransport`, which looks the host up once, has the guard check what was found, and connects
+to exactly such an address. Proxies of the environment are not used: a proxy looks hosts up itself,
+and may connect elsewhere than to the address that was checked.
 """
 
 from __future__ import annotations
@@ -25,9 +26,18 @@ if TYPE_CHECKING:
     from .deadline import Call, Leaving
 
 _MAX_ADDRESSES = 3
-_ACCEPTED = "text/html, application/xhtml+xml, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1"
+_ACCEPTED = (
+    "text/html, application/xhtml+xml, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.8,"
+    " */*;q=0.1"
+)
 
-_AS_TEXT = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
+_AS_TEXT = (
+    "text/",
+    "application/json",
+    "application/xml",
+    "application/javascript",
+    "application/yaml",
+)
 _SUFFIXES_OF_TEXT = ("+json", "+xml", "+yaml")
 
 
@@ -47,10 +57,19 @@ def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limi
         WebError: if there is no page, or it is no text.
         Cancelled: if the call was cancelled.
     """
-    request = Request(method="GET", url=str(page_url(url)), shown=shown(url), headers={"accept": _ACCEPTED})
+    request = Request(
+        method="GET", url=str(page_url(url)), shown=shown(url), headers={"accept": _ACCEPTED}
+    )
     reply = send(request, call, limits, transport=partial(_CheckedTransport, guard, call))
     if not reply.is_success:
-        raise refusal(reply.status, reply.body, reply.headers, where=reply.where, now=call.watch.now(), clean=str)
+        raise refusal(
+            reply.status,
+            reply.body,
+            reply.headers,
+            where=reply.where,
+            now=call.watch.now(),
+            clean=str,
+        )
     if "content-type" not in reply.headers and b"\0" in reply.body[:1024]:
         raise Unusable(f"{reply.where} does not say what it is, and is no text")
     return Page(reply.url, reply.headers.get("content-type", ""), reply.body)
@@ -59,10 +78,14 @@ def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limi
 class _CheckedTransport(httpx2.HTTPTransport):
     """Sends each request to an address of its host that *guard* permits."""
 
-    def __init__(self, guard: Guard, call: Call, leaving: Leaving, certificates: ssl.SSLContext) -> None:
-        # The pool tells connections apart by address. One that was kept could be used for another name there, whose
-        # certificate nothing would check.
-        super().__init__(verify=certificates, trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+    def __init__(
+        self, guard: Guard, call: Call, leaving: Leaving, certificates: ssl.SSLContext
+    ) -> None:
+        # The pool tells connections apart by address. One that was kept could be used for another
+        # name there, whose certificate nothing would check.
+        super().__init__(
+            verify=certificates, trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0)
+        )
         self._guard = guard
         self._call = call
         self._leaving = leaving
@@ -81,7 +104,9 @@ class _CheckedTransport(httpx2.HTTPTransport):
             return response
         response.close()
         # The client would read the body of a redirect to its end, however long, so it gets none.
-        return httpx2.Response(response.status_code, headers={"location": _onward(request, response)})
+        return httpx2.Response(
+            response.status_code, headers={"location": _onward(request, response)}
+        )
 
     def _first_response(self, requests: list[httpx2.Request]) -> httpx2.Response:
         *others, last = requests
@@ -92,7 +117,9 @@ class _CheckedTransport(httpx2.HTTPTransport):
 
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
-    """*request* to *address*; its headers, TLS's SNI and the check of the certificate keep the name of the host."""
+    """*request* to *address*; its headers, TLS's SNI and the check of the certificate keep the name
+    of the host.
+    """
     place = address.partition("%")[0]  # a zone, of addresses that the settings allow
     name = request.url.raw_host.decode("ascii").rstrip(".")
     return httpx2.Request(
@@ -105,20 +132,31 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
 
 
 def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
-    """The URL that a redirect leads to. Others than of pages are refused here: the client would change some of them."""
+    """The URL that a redirect leads to. Others than of pages are refused here: the client would
+    change some of them.
+    """
     location = response.headers["location"]
     try:
         url = str(request.url.join(location))
     except (httpx2.InvalidURL, ValueError):
-        raise NotOpened(f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL") from None
+        raise NotOpened(
+            f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL"
+        ) from None
     return str(page_url(url))
 
 
 def _check_kind(response: httpx2.Response, where: str) -> None:
     """Raise `Unusable` if the body that would come is no text. Of errors anything is read."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not response.is_success or not kind or kind.startswith(_AS_TEXT) or kind.endswith(_SUFFIXES_OF_TEXT):
+    if (
+        not response.is_success
+        or not kind
+        or kind.startswith(_AS_TEXT)
+        or kind.endswith(_SUFFIXES_OF_TEXT)
+    ):
         return
     if kind == "application/pdf":
-        raise Unusable(f"{where} is a PDF, which cannot be read here; look for a page with the same text")
+        raise Unusable(
+            f"{where} is a PDF, which cannot be read here; look for a page with the same text"
+        )
     raise Unusable(f"{where} is {kind[:80]}, which is no text")

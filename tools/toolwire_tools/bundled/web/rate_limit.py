@@ -17,7 +17,8 @@ _LOOK_SECONDS = 0.05
 
 
 class Pace:
-    """At most *at_once* requests side by side, which begin at least *interval_seconds* after one another.
+    """At most *at_once* requests side by side, which begin at least *interval_seconds* after one
+    another.
 
     `Pace.of` gives all who ask one host the same one.
     """
@@ -72,8 +73,8 @@ class Pace:
             start = max(now, self._next)
             if start - now > call.seconds_left:
                 raise Unreachable(
-                    f"{self._host} is not to be asked for another {start - now:.1f} seconds, and the call has "
-                    f"{max(call.seconds_left, 0):.1f} left; try again later"
+                    f"{self._host} is not to be asked for another {start - now:.1f} seconds, and"
+                    f" the call has {max(call.seconds_left, 0):.1f} left; try again later"
                 )
             if self._interval_seconds:
                 self._next = start + self._interval_seconds

@@ -1,4 +1,5 @@
-"""A service on the web: asked for JSON or text, retried where that helps, and its own text reported when it fails.
+"""A service on the web: asked for JSON or text, retried where that helps, and its own text reported
+when it fails.
 
 service = Service("Serper", "https://google.serper.dev")
 secret = {"x-api-key": key("SERPER_API_KEY")}
@@ -35,8 +36,9 @@ _SHORTEST_SECRET = 6
 class Retries(msgspec.Struct, frozen=True, kw_only=True):
     """How often something is asked that fails for a reason that may pass, and what lies between.
 
-    The n-th wait is random between nothing and *first_seconds* doubled n times, at most *max_seconds* ("full jitter").
-    Where a service says how long to wait, that is done, unless it is longer than *max_asked_seconds*.
+    The n-th wait is random between nothing and *first_seconds* doubled n times, at most
+    *max_seconds* ("full jitter"). Where a service says how long to wait, that is done, unless it is
+    longer than *max_asked_seconds*.
     """
 
     attempts: int = 3
@@ -44,8 +46,12 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     max_seconds: float = 8.0
     max_asked_seconds: float = 30.0
 
-    def seconds_before(self, attempt: int, error: WebError, chance: Callable[[], float]) -> float | None:
-        """How long to wait after *error* before the *attempt*-th request, counted from 1; None for no further one."""
+    def seconds_before(
+        self, attempt: int, error: WebError, chance: Callable[[], float]
+    ) -> float | None:
+        """How long to wait after *error* before the *attempt*-th request, counted from 1; None for
+        no further one.
+        """
         if attempt > self.attempts or not error.is_passing:
             return None
         jitter = chance() * min(self.max_seconds, self.first_seconds * 2.0 ** min(attempt - 2, 60))
@@ -59,8 +65,9 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
 class Service:
     """A service called *name*, at *base_url*.
 
-    *headers* and *params* go with every request. All requests are taken for reads: they may be repeated. The interval
-    and the number of requests at once hold for all who ask that host in this process.
+    *headers* and *params* go with every request. All requests are taken for reads: they may be
+    repeated. The interval and the number of requests at once hold for all who ask that host in this
+    process.
 
     Raises:
         ToolError: if *base_url* is no address.
@@ -101,8 +108,8 @@ class Service:
     ) -> Reply:
         """Ask for *path*, and return the answer, which is a success.
 
-        Parameters that are None are left out, booleans are `true` and `false`, and of a list each item is sent. Secrets
-        do not appear in errors.
+        Parameters that are None are left out, booleans are `true` and `false`, and of a list each
+        item is sent. Secrets do not appear in errors.
 
         Raises:
             WebError: why there is no such answer, after all that may be repeated has been repeated.
@@ -128,14 +135,24 @@ class Service:
             content, kind = _query(data).encode(), "application/x-www-form-urlencoded"
         else:
             content, kind = codec.encode(json), "application/json"
-        asked = _Asked("POST", path, {**(params or {})}, {"content-type": kind, **(headers or {})}, content)
+        asked = _Asked(
+            "POST", path, {**(params or {})}, {"content-type": kind, **(headers or {})}, content
+        )
         return self._ask(asked, call, {**(secret_params or {})}, {**(secret_headers or {})})
 
-    def _ask(self, asked: _Asked, call: Call, secret_params: dict[str, str], secret_headers: dict[str, str]) -> Reply:
+    def _ask(
+        self,
+        asked: _Asked,
+        call: Call,
+        secret_params: dict[str, str],
+        secret_headers: dict[str, str],
+    ) -> Reply:
         from urllib.parse import urlsplit
 
         if not all(value.isascii() and value.isprintable() for value in secret_headers.values()):
-            raise ToolError(f"the key for {self.name} has letters that no key can have; is it whole, and alone?")
+            raise ToolError(
+                f"the key for {self.name} has letters that no key can have; is it whole, and alone?"
+            )
         address = _address(self.name, self._base_url, asked.path)
         parts = urlsplit(address)
         hidden = _Hidden([*secret_params.values(), *secret_headers.values(), parts.password or ""])
@@ -145,7 +162,12 @@ class Service:
             method=asked.method,
             url=address + (f"{'&' if parts.query else '?'}{query}" if query else ""),
             shown=f"{self.name} ({host})",
-            headers={"accept": "application/json, */*;q=0.5", **self._headers, **asked.headers, **secret_headers},
+            headers={
+                "accept": "application/json, */*;q=0.5",
+                **self._headers,
+                **asked.headers,
+                **secret_headers,
+            },
             content=asked.content,
         )
         return self._until_answered(request, self._pace(host), call, hidden)
@@ -170,13 +192,18 @@ class Service:
         seconds = self._retries.seconds_before(attempt, failure, call.watch.chance)
         if seconds is None or seconds > call.seconds_left:
             raise failure
-        # The failure says already how long the service wants it to take; a second number would only confuse.
-        again = "the request is repeated then" if asked else f"asking again in {seconds:.1f} seconds"
+        # The failure says already how long the service wants it to take; a second number would only
+        # confuse.
+        again = (
+            "the request is repeated then" if asked else f"asking again in {seconds:.1f} seconds"
+        )
         call.say(f"{failure}; {again}")
         call.wait(seconds)
 
     def _answered(self, request: Request, call: Call, hidden: _Hidden) -> Reply:
-        """The answer, at most a few redirects away: within the same host, because others must not see the key."""
+        """The answer, at most a few redirects away: within the same host, because others must not
+        see the key.
+        """
         for _ in range(_MAX_REDIRECTS):
             reply = send(request, call, self._limits, clean=hidden)
             if reply.is_success:
@@ -185,7 +212,14 @@ class Service:
             if onward is None:
                 break
             request = onward
-        raise refusal(reply.status, reply.body, reply.headers, where=request.shown, now=call.watch.now(), clean=hidden)
+        raise refusal(
+            reply.status,
+            reply.body,
+            reply.headers,
+            where=request.shown,
+            now=call.watch.now(),
+            clean=hidden,
+        )
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -202,8 +236,14 @@ class _Hidden:
     def __init__(self, secrets: list[str]) -> None:
         from urllib.parse import quote, quote_plus
 
-        forms = {form for secret in secrets for form in (secret, quote(secret, safe=""), quote_plus(secret))}
-        self._forms = sorted((form for form in forms if len(form) >= _SHORTEST_SECRET), key=len, reverse=True)
+        forms = {
+            form
+            for secret in secrets
+            for form in (secret, quote(secret, safe=""), quote_plus(secret))
+        }
+        self._forms = sorted(
+            (form for form in forms if len(form) >= _SHORTEST_SECRET), key=len, reverse=True
+        )
 
     def __call__(self, text: str) -> str:
         for form in self._forms:
@@ -221,15 +261,23 @@ def _address(name: str, base_url: str, path: str) -> str:
     except ValueError:
         is_one = False
     if not is_one:
-        raise ToolError(f"the base URL of {name} is no address: it begins with https:// or http:// and a host")
+        raise ToolError(
+            f"the base URL of {name} is no address: it begins with https:// or http:// and a host"
+        )
     return f"{base_url}/{path.lstrip('/')}" if path else base_url
 
 
 def _query(params: Mapping[str, object]) -> str:
     from urllib.parse import urlencode
 
-    named = [(name, each) for name, value in params.items() for each in (value if isinstance(value, list) else [value])]
-    return urlencode([(name, _written(value)) for name, value in named if value is not None], errors="replace")
+    named = [
+        (name, each)
+        for name, value in params.items()
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    return urlencode(
+        [(name, _written(value)) for name, value in named if value is not None], errors="replace"
+    )
 
 
 def _written(value: object) -> str:
@@ -240,7 +288,11 @@ def _onward(request: Request, reply: Reply) -> Request | None:
     """The request that a redirect asks for; None if it leads elsewhere, or is malformed."""
     from urllib.parse import urljoin, urlsplit
 
-    if request.method != "GET" or reply.status not in (301, 302, 303, 307, 308) or "location" not in reply.headers:
+    if (
+        request.method != "GET"
+        or reply.status not in (301, 302, 303, 307, 308)
+        or "location" not in reply.headers
+    ):
         return None
     try:
         url = urljoin(request.url, reply.headers["location"])

@@ -1,9 +1,10 @@
 """Which addresses a page may be fetched from when a model chooses the URL.
 
-Strategy. A URL may come from a page that wants something of the machine this runs on (server-side request forgery).
-How a host is spelled does not matter: it is looked up, what is found is checked, and the connection goes to exactly
-that address, so that a second look-up cannot say something else. The lists are IANA's registries of special-purpose
-addresses, as `ipaddress` knows them, and what they leave out.
+Strategy. A URL may come from a page that wants something of the machine this runs on (server-side
+request forgery). How a host is spelled does not matter: it is looked up, what is found is checked,
+and the connection goes to exactly that address, so that a second look-up cannot say something else.
+The lists are IANA's registries of special-purpose addresses, as `ipaddress` knows them, and what
+they leave out.
 """
 
 from __future__ import annotations
@@ -25,17 +26,39 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _MAX_URL = 8_000
 _WEB_PORTS = {"http": 80, "https": 443}
 
-# What browsers refuse (https://fetch.spec.whatwg.org/#port-blocking) of the ports from 1024 on. Below, only those of
-# the web itself are asked.
+# What browsers refuse (https://fetch.spec.whatwg.org/#port-blocking) of the ports from 1024 on.
+# Below, only those of the web itself are asked.
 _BAD_PORTS = frozenset(
-    {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
+    {
+        1719,
+        1720,
+        1723,
+        2049,
+        3659,
+        4045,
+        4190,
+        5060,
+        5061,
+        6000,
+        6566,
+        6665,
+        6666,
+        6667,
+        6668,
+        6669,
+        6679,
+        6697,
+        10080,
+    }
 )
 
-# Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and represents it.
+# Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and
+# represents it.
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# The IETF's own (whose exceptions no page is on, and of which older Pythons know a part), 6to4 and its relays (RFC
-# 7526), Teredo, documentation (RFC 9637), and the metadata service of Azure, which has a public address.
+# The IETF's own (whose exceptions no page is on, and of which older Pythons know a part), 6to4 and
+# its relays (RFC 7526), Teredo, documentation (RFC 9637), and the metadata service of Azure, which
+# has a public address.
 _NOT_PUBLIC: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
     *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
     *map(ipaddress.IPv6Network, ("2001::/23", "2002::/16", "3fff::/20")),
@@ -43,8 +66,8 @@ _NOT_PUBLIC: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
 
 
 class Guard(msgspec.Struct, frozen=True):
-    """What may be opened. *allowed* are hosts, addresses and networks that may be opened although they are private,
-    on any port; True is all of them."""
+    """What may be opened. *allowed* are hosts, addresses and networks that may be opened although
+    they are private, on any port; True is all of them."""
 
     allowed: bool | tuple[str, ...] = False
 
@@ -52,9 +75,13 @@ class Guard(msgspec.Struct, frozen=True):
         """Raise ValueError if something else is allowed than hosts, addresses and networks."""
         for each in self.allowed if isinstance(self.allowed, tuple) else ():
             if _network(each) is None and not is_host(each):
-                raise ValueError(f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8")
+                raise ValueError(
+                    f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8"
+                )
 
-    def addresses(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> list[str]:
+    def addresses(
+        self, url: str, resolve: Callable[[str], Sequence[str]] | None = None
+    ) -> list[str]:
         """Look the host of *url* up, and return those of its addresses that may be connected to.
 
         Raises:
@@ -74,7 +101,9 @@ class Guard(msgspec.Struct, frozen=True):
         raise NotOpened(f"{where} is not on the public internet; pages there are not opened")
 
     def _may_ask(self, url: httpx2.URL, address: Address) -> bool:
-        if self.allowed is True or any(_covers(each, url.host, address) for each in self.allowed or ()):
+        if self.allowed is True or any(
+            _covers(each, url.host, address) for each in self.allowed or ()
+        ):
             return True
         return is_public(address) and _has_pages(url)
 
@@ -112,7 +141,9 @@ def is_host(text: str) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """True for addresses of the public internet, false for all that lead to this machine or its surroundings."""
+    """True for addresses of the public internet, false for all that lead to this machine or its
+    surroundings.
+    """
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
@@ -120,7 +151,11 @@ def is_public(address: Address) -> bool:
             return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
         if address not in _GLOBAL_IPV6:
             return False
-    unusual = address.is_multicast or address.is_reserved or any(address in network for network in _NOT_PUBLIC)
+    unusual = (
+        address.is_multicast
+        or address.is_reserved
+        or any(address in network for network in _NOT_PUBLIC)
+    )
     return address.is_global and not unusual
 
 
@@ -140,7 +175,11 @@ def shown(url: str) -> str:
 
 def _covers(entry: str, host: str, address: Address) -> bool:
     network = _network(entry)
-    return host.rstrip(".").lower() == entry.rstrip(".").lower() if network is None else address in network
+    return (
+        host.rstrip(".").lower() == entry.rstrip(".").lower()
+        if network is None
+        else address in network
+    )
 
 
 def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
@@ -156,5 +195,7 @@ def _resolved(host: str) -> list[str]:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NotOpened(f"no host is called {host[:200]}: {getattr(error, 'strerror', None) or error}") from None
+        raise NotOpened(
+            f"no host is called {host[:200]}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -26,13 +26,17 @@ _INTERVAL_SECONDS = 1.0
 
 
 class Engine:
-    """Needs a key from https://brave.com/search/api in BRAVE_API_KEY. *region* is "DE", *language* "de"."""
+    """Needs a key from https://brave.com/search/api in BRAVE_API_KEY. *region* is "DE", *language*
+    "de".
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         interval = 0.0 if settings.base_url else _INTERVAL_SECONDS
         limits = Limits(silence_seconds=settings.timeout)
-        self._service = Service("Brave", settings.base_url or BRAVE, limits=limits, interval_seconds=interval)
+        self._service = Service(
+            "Brave", settings.base_url or BRAVE, limits=limits, interval_seconds=interval
+        )
 
     def search(self, query: str, most: int, call: Call) -> list[Hit]:
         """As `engines.Engine.search`."""

@@ -1,7 +1,9 @@
-"""DuckDuckGo's page for browsers without scripts, which has no documentation: it may change, or refuse, at any time.
+"""DuckDuckGo's page for browsers without scripts, which has no documentation: it may change, or
+refuse, at any time.
 
-Source: what SearXNG found out about it (https://docs.searxng.org/dev/engines/online/duckduckgo.html), and pages as
-other public parsers have them in their tests.
+Source: what SearXNG found out about it
+(https://docs.searxng.org/dev/engines/online/duckduckgo.html), and pages as other public parsers
+have them in their tests.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def read(page: str) -> list[Hit]:
     """
     with extra("web"):
         from lxml.html import document_fromstring  # comes with trafilatura
-    tree = document_fromstring(f"<!DOCTYPE html><html><body>{page}")  # so that there is always a document
+    tree = document_fromstring(
+        f"<!DOCTYPE html><html><body>{page}"
+    )  # so that there is always a document
     found = [hit for result in _with_class(tree, "result") if (hit := _hit(result))]
     if not found and not _with_class(tree, "no-results"):
         raise Unusable(
@@ -81,12 +85,16 @@ def _text(element: HtmlElement) -> str:
 
 
 def _with_class(tree: HtmlElement, name: str) -> list[HtmlElement]:
-    found: list[HtmlElement] = tree.xpath(f".//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]")
+    found: list[HtmlElement] = tree.xpath(
+        f".//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
+    )
     return found
 
 
 def _target(href: str) -> str:
-    """Return where a link leads: links to DuckDuckGo itself have it in their query; empty for advertisements."""
+    """Return where a link leads: links to DuckDuckGo itself have it in their query; empty for
+    advertisements.
+    """
     from urllib.parse import parse_qs, urlsplit
 
     try:

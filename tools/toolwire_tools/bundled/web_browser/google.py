@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """Needs a key from https://serper.dev in SERPER_API_KEY. *region* is a country ("us"), *language* "en"."""
+    """Needs a key from https://serper.dev in SERPER_API_KEY. *region* is a country ("us"),
+    *language* "en".
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -23,5 +25,7 @@ class Engine:
 
     def search(self, query: str, most: int, call: Call) -> list[Hit]:
         """As `engines.Engine.search`."""
-        told = self._serper.search(query, call, num=most, gl=self._settings.region, hl=self._settings.language)
+        told = self._serper.search(
+            query, call, num=most, gl=self._settings.region, hl=self._settings.language
+        )
         return hits(told.get("organic"), url="link", title="title", summary="snippet")

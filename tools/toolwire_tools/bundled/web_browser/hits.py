@@ -12,7 +12,9 @@ _TAG = re.compile(r"</?(?:strong|b|em|i|mark|span)(?: [^<>]*)?>")
 
 
 def hits(found: Any, *, url: str, title: str, summary: str) -> list[Hit]:
-    """The results in a list of objects, whose members are called like that. Entries without an address are left out."""
+    """The results in a list of objects, whose members are called like that. Entries without an
+    address are left out.
+    """
     return [
         Hit(each[url], _plain(each.get(title)), _plain(each.get(summary)))
         for each in (found if isinstance(found, list) else [])
@@ -28,7 +30,9 @@ def at(value: Any, *path: str) -> Any:
 
 
 def chosen(found: Iterable[Hit], black_list: Collection[str], most: int) -> list[Hit]:
-    """The first *most* results that are neither PDFs nor of a host on the *black_list*, or below one."""
+    """The first *most* results that are neither PDFs nor of a host on the *black_list*, or below
+    one.
+    """
     return [hit for hit in found if _is_wanted(hit.url, black_list)][:most]
 
 
@@ -40,7 +44,9 @@ def _is_wanted(url: str, black_list: Collection[str]) -> bool:
         host = (parts.hostname or "").rstrip(".")
     except ValueError:
         return False
-    unwanted = parts.path.lower().endswith(".pdf") or any(f".{host}".endswith(f".{each}") for each in black_list)
+    unwanted = parts.path.lower().endswith(".pdf") or any(
+        f".{host}".endswith(f".{each}") for each in black_list
+    )
     return parts.scheme in ("http", "https") and not unwanted
 
 

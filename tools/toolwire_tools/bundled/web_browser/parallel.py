@@ -13,8 +13,8 @@ _AT_ONCE = 4
 
 
 def together(works: Sequence[Callable[[], T]]) -> list[T | ToolError]:
-    """Return the result of each of *works*, or the `ToolError` it raises, in order. Any other exception is raised once
-    all have ended; a cancelled call ends all of them."""
+    """Return the result of each of *works*, or the `ToolError` it raises, in order. Any other
+    exception is raised once all have ended; a cancelled call ends all of them."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(_AT_ONCE, len(works)), "toolwire-web") as threads:

@@ -17,7 +17,9 @@ Told = dict[str, str]
 
 
 class Results:
-    """Results by their ids, which are never given out twice; the latest *most* are kept. Any thread may use it."""
+    """Results by their ids, which are never given out twice; the latest *most* are kept. Any thread
+    may use it.
+    """
 
     def __init__(self, *, most: int = 1000) -> None:
         self._most = most
@@ -27,7 +29,9 @@ class Results:
         """All of them; never changed, but replaced."""
 
     def add(self, hits: Iterable[Hit]) -> dict[int, Told]:
-        """Return the results by their new ids. A result of several queries appears once, with the summary of each."""
+        """Return the results by their new ids. A result of several queries appears once, with the
+        summary of each.
+        """
         by_url: dict[str, Told] = {}
         for hit in hits:
             if hit.url in by_url:
@@ -48,7 +52,9 @@ class Results:
         """
         kept = self.kept
         if number not in kept:
-            raise ToolError(f"no search result has the id {number}; there are {min(kept)} to {max(kept)}")
+            raise ToolError(
+                f"no search result has the id {number}; there are {min(kept)} to {max(kept)}"
+            )
         return kept[number]["url"]
 
     def told(self, number: int, **more: str) -> Told:

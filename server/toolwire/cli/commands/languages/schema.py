@@ -31,13 +31,21 @@ COMMAND = Command(
         "toolwire schema reply TARGET... [--strict]",
         "toolwire schema reply [--strict] -- COMMAND",
     ),
-    details="They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
-    "(toolwire.d.ts); with --cases also the contract cases, to DIR/cases. `bundle` prints one self-contained document "
-    "of all schemas, or of the named ones and their references. `reply` prints the schema of a model's replies for the "
-    "tools of a TARGET, or of any MCP server that COMMAND starts: react-reply with a branch for each tool.",
+    details=(
+        "They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript"
+        " (toolwire.d.ts); with --cases also the contract cases, to DIR/cases. `bundle` prints one"
+        " self-contained document of all schemas, or of the named ones and their references."
+        " `reply` prints the schema of a model's replies for the tools of a TARGET, or of any MCP"
+        " server that COMMAND starts: react-reply with a branch for each tool."
+    ),
     options=(
-        Option("--cases", "with export: the contract cases too, and the page that says how to play them"),
-        Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
+        Option(
+            "--cases",
+            "with export: the contract cases too, and the page that says how to play them",
+        ),
+        Option(
+            "--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"
+        ),
         SET,
         ADOPT,
     ),
@@ -85,7 +93,9 @@ def _answer(words: Words) -> str:
 
 
 def _listed() -> str:
-    rows = [(name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()]
+    rows = [
+        (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()
+    ]
     return unmarked(table(("schema", "what it describes"), rows))
 
 

@@ -1,4 +1,6 @@
-"""`toolwire inspect`: opens a local page to try a server, watch its traffic, check it, or look at a recorded run."""
+"""`toolwire inspect`: opens a local page to try a server, watch its traffic, check it, or look at a
+recorded run.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,12 @@ COMMAND = Command(
         "toolwire inspect [OPTIONS] -- COMMAND",
         "toolwire inspect FILE.jsonl [OPTIONS]",
     ),
-    details="Opens a page in the browser, served to this machine only, at an address that is printed: call tools with "
-    "a form, read all messages, check the server. FILE.jsonl is a recording of `wrap --record`, or a transcript of "
-    "`ask --transcript`. The page loads nothing from elsewhere. Ctrl-C ends it, and the server.",
+    details=(
+        "Opens a page in the browser, served to this machine only, at an address that is printed:"
+        " call tools with a form, read all messages, check the server. FILE.jsonl is a recording of"
+        " `wrap --record`, or a transcript of `ask --transcript`. The page loads nothing from"
+        " elsewhere. Ctrl-C ends it, and the server."
+    ),
     options=(*LOADING, *OPTIONS),
     examples=(
         "toolwire inspect tools.py",
@@ -46,7 +51,9 @@ def run(words: Words) -> int:
     from ....inspect.traffic import Feed
 
     names, is_ours, feed, state = words.words, words.command is None, Feed(), dict[str, Any]()
-    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)  # so that its name says it all
+    is_plain = (
+        is_ours and len(names) == 1 and not loading_words(words.options)
+    )  # so that its name says it all
     if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
         state = {"title": names[0], "views": [_read(names[0], feed)], "status": "ended"}
@@ -58,11 +65,16 @@ def run(words: Words) -> int:
     ended = anyio.Event()
 
     async def serve() -> int:
-        async with local_page(feed, words.options, **state) as page, anyio.create_task_group() as tasks:
+        async with (
+            local_page(feed, words.options, **state) as page,
+            anyio.create_task_group() as tasks,
+        ):
             if page.state["command"]:
                 # In a thread, since its imports would delay the page.
                 session = await anyio.to_thread.run_sync(import_module, "toolwire.inspect.session")
-                page.server = session.InspectedServer(feed, page.state, "modern" if is_ours else "auto")
+                page.server = session.InspectedServer(
+                    feed, page.state, "modern" if is_ours else "auto"
+                )
                 tasks.start_soon(page.server.run)
             await ended.wait()
             tasks.cancel_scope.cancel()
@@ -100,7 +112,9 @@ def _read(name: str, feed: Feed) -> str:
         try:
             events = load(name)
         except BrokenTranscript as error:
-            raise UsageError(f"{name} is no recording ({problem}) and no transcript ({error})") from None
+            raise UsageError(
+                f"{name} is no recording ({problem}) and no transcript ({error})"
+            ) from None
         for html in filter(None, map(event_html, events, [None, *events])):
             feed.add("run", html=html)
         return "run"

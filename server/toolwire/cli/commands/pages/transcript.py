@@ -1,4 +1,6 @@
-"""`toolwire transcript`: shows a recorded run of an agent, at the terminal, as a page or as Markdown."""
+"""`toolwire transcript`: shows a recorded run of an agent, at the terminal, as a page or as
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire transcript FILE [OTHER...] [OPTIONS]",),
-    details="FILE is what `ask --transcript` or an agent in Python has written; its last session is shown. The page "
-    "shows sessions of OTHER transcripts inside it: those of agents that the run called as tools, and its forks.",
+    details=(
+        "FILE is what `ask --transcript` or an agent in Python has written; its last session is"
+        " shown. The page shows sessions of OTHER transcripts inside it: those of agents that the"
+        " run called as tools, and its forks."
+    ),
     options=(HTML, MARKDOWN),
     examples=(
         "toolwire transcript run.jsonl",
@@ -36,7 +41,9 @@ def run(words: Words) -> int:
         raise UsageError("name a transcript: toolwire transcript FILE")
     need_folders(words.options, "html", "markdown")
     for name in set(words.words) & {words.options.get("html"), words.options.get("markdown")}:
-        raise UsageError(f"{name} is a transcript, which the page would overwrite: name another file")
+        raise UsageError(
+            f"{name} is a transcript, which the page would overwrite: name another file"
+        )
     try:
         (*_, last), *others = (sessions(name) for name in words.words)
     except BrokenTranscript as error:
@@ -47,7 +54,11 @@ def run(words: Words) -> int:
     from toolwire_client.pages.run_page import run_markdown, run_page
 
     related = [session.events for each in others for session in each]
-    write_pages(words.options, html=lambda: run_page(last.events, related), markdown=lambda: run_markdown(last.events))
+    write_pages(
+        words.options,
+        html=lambda: run_page(last.events, related),
+        markdown=lambda: run_markdown(last.events),
+    )
     return 0
 
 

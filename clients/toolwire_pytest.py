@@ -38,10 +38,7 @@ def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
     The snapshot is `snapshots/TEST.json` next to the test, under its name, or in *path*, from the
     test's folder. What else it takes is what `assert_tools_unchanged` does.
     """
-    from toolwire_client.contract.pytest_support.snapshots import (
-        UPDATE_FLAG,
-        assert_tools_unchanged,
-    )
+    from toolwire_check.pytest_support.snapshots import UPDATE_FLAG, assert_tools_unchanged
 
     def compare(
         server: Sequence[str] | InProcess, path: str | Path | None = None, **options: Any

@@ -16,24 +16,56 @@ ROOT = Path(__file__).parents[1]
 # Each package with the shelf it stands on and those of ours it may import.
 SHELVES = {
     "toolwire_schemas": ("schemas", set()),
+    "toolwire_dialects": ("schemas", {"toolwire_schemas"}),
     "toolwire_tools": ("tools", {"toolwire_schemas"}),
+    "toolwire_compat": ("tools", {"toolwire_schemas", "toolwire_dialects", "toolwire_tools"}),
+    "toolwire_bundled": ("tools", {"toolwire_schemas", "toolwire_tools", "toolwire_compat"}),
     "toolwire": ("server", {"toolwire_schemas", "toolwire_tools"}),
     "toolwire_client": ("clients", {"toolwire_schemas"}),
+    "toolwire_agent": ("clients", {"toolwire_schemas", "toolwire_dialects", "toolwire_client"}),
+    "toolwire_check": ("clients", {"toolwire_schemas", "toolwire_dialects", "toolwire_client"}),
 }
 
 # Calls that another process answers stand on the client. What is imported before the first of them
 # imports none of those files; `test_only_who_wants_a_process_pays_for_it` and
 # `test_import_budget.py` look at that.
 AT_ONCE = {
-    (f"server/toolwire/{room}/", "toolwire_client") for room in ("upstream", "wrapping", "inspect")
+    (f"server/toolwire/{room}", package)
+    for room in ("workers/", "mounting/", "forwarding.py", "guarded_process.py", "wrapping/")
+    for package in ("toolwire_client", "toolwire_dialects")
 }
-# Rooms and files that may import another shelf, inside functions only. The command line asks
-# servers.
-LATE = {("server/toolwire/cli/", "toolwire_client")}
+AT_ONCE |= {
+    ("server/toolwire/inspect/", package)
+    for package in ("toolwire_client", "toolwire_check", "toolwire_dialects")
+}
+# Files that a command imports when it runs, and a target when it is of their kind.
+AT_ONCE |= {
+    ("server/toolwire/cli/", "toolwire_compat"),
+    ("server/toolwire/cli/", "toolwire_dialects"),
+    ("server/toolwire/bundles/", "toolwire_bundled"),
+    ("server/toolwire/bundles/", "toolwire_compat"),
+    ("server/toolwire/loading/bundled_targets.py", "toolwire_bundled"),
+    ("server/toolwire/loading/yaml_targets.py", "toolwire_compat"),
+}
+# Rooms and files that may import another shelf, inside functions only. The command line knows all
+# packages, and a target may be a file for any of the libraries.
+LATE = {
+    (f"server/toolwire/{room}/", package)
+    for room in ("cli", "hosts", "loading")
+    for package in (
+        *("toolwire_client", "toolwire_agent", "toolwire_check"),
+        *("toolwire_compat", "toolwire_bundled"),
+    )
+}
+# What Lagent has under one name is in two packages here.
+LATE |= {("tools/toolwire_compat/lagent/__init__.py", "toolwire_bundled")}
 # A plain function of the client's own process is described as a server describes it.
-LATE |= {("clients/toolwire_client/toolbox/local_tools.py", "toolwire_tools")}
+LATE |= {("clients/toolwire_agent/toolbox/local_tools.py", "toolwire_tools")}
 # It hands on Groot's names that are the tools', to those who import them from there.
-LATE |= {("clients/toolwire_client/groot.py", "toolwire_tools")}
+LATE |= {
+    ("clients/toolwire_agent/groot.py", package)
+    for package in ("toolwire_tools", "toolwire_compat", "toolwire_bundled")
+}
 
 
 def files_of(package: str) -> list[Path]:
@@ -102,8 +134,8 @@ def test_the_rule_sees_imports_wherever_they_are_written(tmp_path: Path) -> None
         "toolwire",
         "toolwire_tools",
         "toolwire_client",
-        "toolwire_tools.lagent",
-        "toolwire_client.groot",
+        "toolwire_compat.lagent",
+        "toolwire_agent.groot",
     ],
 )
 def test_dir_shows_the_public_names_of_a_package(package: str) -> None:
@@ -137,10 +169,10 @@ def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf
 # Files that write to the standard streams themselves, each with its reason.
 WRITERS = {
     "schemas/toolwire_schemas/output.py": "it is what all others write through",
-    "clients/toolwire_client/terminal/rich_renderer.py": (
+    "clients/toolwire_agent/terminal/rich_renderer.py": (
         "rich writes what it was given as printable"
     ),
-    "clients/toolwire_client/terminal/keyboard.py": (
+    "clients/toolwire_agent/terminal/keyboard.py": (
         "input() writes the prompt, which is printable by then"
     ),
     "server/toolwire/log.py": "the log of a server, which is written from any thread",

@@ -33,6 +33,11 @@ print(json.dumps([changed, list(modules_of_ours()), list(rare_modules_of_msgspec
 USES = {
     "toolwire_schemas": "import toolwire_schemas.wire.messages",
     "toolwire_tools": "toolwire_tools.tool_api, toolwire_tools.Tool",
+    "toolwire_dialects": "import toolwire_dialects.lint.audit",
+    "toolwire_compat": "from toolwire_compat.lagent import BaseAction",
+    "toolwire_bundled": "from toolwire_bundled import Calculator",
+    "toolwire_agent": "from toolwire_agent import Agent",
+    "toolwire_check": "import toolwire_check",
     "toolwire_client": "toolwire_client.connect, toolwire_client.ToolFailed",
     "toolwire": "toolwire.Server, toolwire.serve",
 }

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 from toolwire.cli.commands.demo import EXAMPLE
+from toolwire_agent.agent import Agent, Approvals
+from toolwire_agent.models import ArithmeticModel
+from toolwire_agent.terminal.rich_renderer import RichRenderer
 from toolwire_client import connect
-from toolwire_client.agent import Agent, Approvals
-from toolwire_client.models import ArithmeticModel
-from toolwire_client.terminal.rich_renderer import RichRenderer
 
 PICTURE = Path(__file__).parents[1] / "docs" / "ask.svg"
 QUESTION = "How much is 12 * (3 + 4)?"

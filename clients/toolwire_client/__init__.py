@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec is imported quickly
+from toolwire_schemas import first_use
 
 from .async_client import AsyncClient
 from .client import Client, PendingCall
@@ -39,31 +39,13 @@ from .session.request import AsyncPendingCall
 from .transport.child_process import server_environment
 
 if TYPE_CHECKING:
-    from .agent import (
-        Agent,
-        Allow,
-        ApprovalRequest,
-        Approvals,
-        Budgets,
-        Outcome,
-        Pause,
-        Refuse,
-        Session,
-    )
     from .servers import PendingServers, Servers, connect_config
-    from .toolbox import AsyncToolbox, Toolbox, ToolOrigin
 
 __all__ = [
-    "Agent",
-    "Allow",
-    "ApprovalRequest",
-    "Approvals",
     "AsyncClient",
     "AsyncPendingCall",
-    "AsyncToolbox",
     "BadConfiguration",
     "BrokenRules",
-    "Budgets",
     "CallCancelled",
     "CallResult",
     "Client",
@@ -72,8 +54,6 @@ __all__ = [
     "LogEntry",
     "NoAnswer",
     "NotStarted",
-    "Outcome",
-    "Pause",
     "PendingCall",
     "PendingConnection",
     "PendingServers",
@@ -82,7 +62,6 @@ __all__ = [
     "PromptMessage",
     "PromptResult",
     "Question",
-    "Refuse",
     "RequestFailed",
     "ResourceContent",
     "ResourceDescription",
@@ -90,46 +69,18 @@ __all__ = [
     "ResourceTemplate",
     "ServerGone",
     "Servers",
-    "Session",
     "TimedOut",
     "ToolDescription",
     "ToolFailed",
-    "ToolOrigin",
-    "Toolbox",
     "connect",
     "connect_config",
     "server_environment",
 ]
 
-_LATER = {
-    "agent": (
-        "Agent",
-        "Allow",
-        "ApprovalRequest",
-        "Approvals",
-        "Budgets",
-        "Outcome",
-        "Pause",
-        "Refuse",
-        "Session",
-    ),
-    "servers": ("PendingServers", "Servers", "connect_config"),
-    "toolbox": ("AsyncToolbox", "ToolOrigin", "Toolbox"),
-}
-"""Names imported at first use, by module: a client of one server needs none of them."""
+_MODULES = first_use.modules_by_name({".servers": "PendingServers Servers connect_config"})
+"""Names imported at first use: a client of one server needs none of them."""
+__getattr__ = first_use.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def __getattr__(name: str) -> Any:
-    module = next((module for module, names in _LATER.items() if name in names), None)
-    if module is None:
-        from toolwire_schemas.misplaced_names import missing
-
-        raise missing(__name__, name)
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
-    return value

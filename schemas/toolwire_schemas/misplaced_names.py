@@ -6,38 +6,28 @@ place.
 
 from __future__ import annotations
 
-_LAGENT = (
-    *(
-        "ActionExecutor",
-        "ActionReturn",
-        "ActionStatusCode",
-        "ActionValidCode",
-        "AsyncActionExecutor",
+_NAMES_BY_PACKAGE = {
+    "toolwire": "RequestError Server serve",
+    "toolwire_tools": "Tool tool_api tools_of",
+    "toolwire_compat.lagent": (
+        "ActionExecutor ActionReturn ActionStatusCode ActionValidCode AsyncActionExecutor "
+        "AsyncActionMixin BaseAction BaseParser FinishAction InvalidAction JsonParser NoAction "
+        "TupleParser get_tool list_tools"
     ),
-    *(
-        "AsyncActionMixin",
-        "BaseAction",
-        "BaseParser",
-        "FinishAction",
-        "InvalidAction",
-        "JsonParser",
-        "NoAction",
+    "toolwire_compat.groot": "Env",
+    "toolwire_compat.mas": "AgentStep Executor StepState",
+    "toolwire_compat.yaml": "ToolConfig load_tool_config",
+    "toolwire_bundled": (
+        "BINGMap BingBrowser Calculator Clock CodeExecutor Files GoogleSearch IPythonInterpreter "
+        "PythonInterpreter WebBrowser WebSearch"
     ),
-    *("TupleParser", "get_tool", "list_tools"),
-)
-_PLACES: dict[str, str] = {
-    **dict.fromkeys(("RequestError", "Server", "serve"), "toolwire"),
-    **dict.fromkeys(("Env", "Executor", "Tool", "tool_api", "tools_of"), "toolwire_tools"),
-    **dict.fromkeys(("AgentStep", "StepState", "ToolConfig", "load_tool_config"), "toolwire_tools"),
-    **dict.fromkeys(
-        ("CodeExecutor", "PythonInterpreter", "WebBrowser", "WebSearch"), "toolwire_tools"
-    ),
-    **dict.fromkeys((*_LAGENT, "BingBrowser"), "toolwire_tools.lagent"),
-    **dict.fromkeys(("Agent", "AsyncToolbox", "Client", "Toolbox", "connect"), "toolwire_client"),
-    **dict.fromkeys(("BaseProtocol", "DoubaoProtocol", "ReAct", "State"), "toolwire_client.groot"),
-    **dict.fromkeys(("DoubaoAPI", "GPTAPI"), "toolwire_client.models"),
-    **dict.fromkeys(("generate_instruction", "use_tool"), "toolwire_client.instructions"),
+    "toolwire_client": "Client connect",
+    "toolwire_agent": "Agent AsyncToolbox Toolbox",
+    "toolwire_agent.groot": "BaseProtocol DoubaoProtocol ReAct State",
+    "toolwire_agent.models": "DoubaoAPI GPTAPI",
+    "toolwire_agent.instructions": "generate_instruction use_tool",
 }
+_PLACES = {name: package for package, names in _NAMES_BY_PACKAGE.items() for name in names.split()}
 
 
 def missing(module: str, name: str) -> AttributeError | ImportError:

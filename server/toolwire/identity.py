@@ -11,6 +11,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas import is_ours
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.metadata import Distribution
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 UNKNOWN_NAME, UNKNOWN_VERSION = "tools", "0.0.0"
 """MCP requires both. Registries and some hosts require a version of three numbers."""
 
-_OURS = ("toolwire", "toolwire_tools", "toolwire_schemas", "toolwire_client")
 _MAX_NAMES = 3
 
 
@@ -45,7 +46,7 @@ def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
         module = tool.module or sys.modules.get(_defined_in(tool.function))
         if (
             module is not None
-            and _top(module) not in _OURS
+            and not is_ours(_top(module))
             and _top(module) not in sys.stdlib_module_names
         ):
             yield module

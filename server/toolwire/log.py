@@ -15,10 +15,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import toolwire_tools
+from toolwire_schemas import PACKAGES
 from toolwire_tools.errors import OutputError, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 LEVELS = ("debug", "info", "warning", "error", "off")
@@ -127,17 +128,23 @@ def _formatted(exception: BaseException, where: TracebackType | None) -> str:
 
 def users_part(trace: TracebackType | None) -> TracebackType | None:
     """Return *trace* from the first line of user code on; `None` if it has none."""
-    client = sys.modules.get("toolwire_client")  # which loads models, and is not imported for this
-    ours = _OURS if client is None else (*_OURS, os.path.dirname(client.__file__ or "") + os.sep)
+    ours = (*_MACHINERY, *_folders_of_ours())
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
         trace = trace.tb_next
     return trace
 
 
-_OURS = (
-    *(os.path.dirname(package.__file__ or "") + os.sep for package in (toolwire_tools, importlib)),
+def _folders_of_ours() -> Iterator[str]:
+    """Yield the folders of our packages, those that are imported: none is imported for this."""
+    for name in PACKAGES:
+        package = sys.modules.get(name)
+        if package is not None and package.__file__:
+            yield os.path.dirname(package.__file__) + os.sep
+
+
+_MACHINERY = (
+    os.path.dirname(importlib.__file__) + os.sep,
     contextlib.__file__,
-    os.path.dirname(__file__) + os.sep,
     "<frozen importlib",
 )
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
+    from .mounting.mounts import Mounts
     from .runtime.lifespans import Lifespan
     from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
-    from .upstream.mounts import Mounts
 
 
 class Server:
@@ -134,7 +134,7 @@ class Server:
         are those of `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager` and `keep`. Raises what that
         raises.
         """
-        from .upstream.mounts import Mounts
+        from .mounting.mounts import Mounts
 
         with self._changing:
             catalog, sessions = lambda: self._catalog, lambda: self._sessions
@@ -160,7 +160,7 @@ class Server:
             for tool in tools_of(thing)
         ]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
-            from .upstream.isolated_tool import given
+            from .workers.isolated_tool import given
 
             return given(found, self._settings, self._lifespan)
         return [tool for tool, _ in found]

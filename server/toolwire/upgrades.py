@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 import sys
 
+from toolwire_schemas import is_ours
+
 from .settings import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-_PACKAGES = frozenset(("toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools"))
 _FILE = os.path.join(os.path.dirname(__file__), "settings.py")
 _START = "__version__ = "
 
@@ -39,7 +40,7 @@ class UpgradeGuard:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Return None, which lets the other finders find the module."""
-        if name.partition(".")[0] not in _PACKAGES:
+        if not is_ours(name):
             return None
         state = _state()
         if state is not None and state == self._known:

@@ -22,7 +22,7 @@ from .loading.modules import module_or_installed
 from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
-from .upstream.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
+from .workers.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

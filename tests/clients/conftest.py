@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.client_backends import FACES
-from toolwire_client.models.http_api.remote_model import FACTS, KNOWN
+from toolwire_agent.models.http_api.remote_model import FACTS, KNOWN
 
 
 @pytest.fixture(params=FACES)

@@ -11,14 +11,8 @@ import anyio
 import pytest
 from support import SUPPORT
 from support.client_backends import FACES, nothing_leaks
-from toolwire_client import (
-    BadConfiguration,
-    ClientError,
-    NotStarted,
-    ServerGone,
-    Toolbox,
-    connect_config,
-)
+from toolwire_agent import Toolbox
+from toolwire_client import BadConfiguration, ClientError, NotStarted, ServerGone, connect_config
 from toolwire_client.host_config import ServerConfig, read_config
 
 LOOPS = FACES[1:]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from toolwire_client.contract import CheckSettings, Fuzzing, Verdict, check
+from toolwire_check import CheckSettings, Fuzzing, Verdict, check
 from toolwire_schemas.cases import cases
 
 pytestmark = pytest.mark.process
@@ -96,7 +96,7 @@ def test_a_crash_is_told_with_its_status_and_last_words_and_how_to_see_it_again(
 
 
 def test_a_call_that_is_never_answered_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.contract.fuzz._SHRINK_SECONDS", 300.0)
+    monkeypatch.setattr("toolwire_check.fuzz._SHRINK_SECONDS", 300.0)
     verdict = with_fault("hangs", timeout_seconds=0.6)["fuzz/valid/count"]
     assert (verdict.outcome, verdict.came) == ("fail", "no answer: nothing in 1.8 s")
     assert arguments(verdict) == {"text": "", "times": 0}

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from toolwire_client.contract import BadBaseline, Facts, Gap, Report, Verdict, baseline
-from toolwire_client.contract.cases.plan import Play, chosen, plan
-from toolwire_client.contract.report import as_junit
+from toolwire_check import BadBaseline, Facts, Gap, Report, Verdict, baseline
+from toolwire_check.cases.plan import Play, chosen, plan
+from toolwire_check.report import as_junit
 from toolwire_schemas.cases import Case, cases
 from toolwire_schemas.published import validator
 

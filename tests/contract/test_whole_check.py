@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from support import SUPPORT
 from toolwire.cli import example_tools
+from toolwire_check import CheckSettings, Report, Verdict, check
+from toolwire_check.cases.plan import chosen
 from toolwire_client import NotStarted
-from toolwire_client.contract import CheckSettings, Report, Verdict, check
-from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
 pytestmark = pytest.mark.process

@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from toolwire_schemas.compare.tool_lists import between
+from toolwire_dialects.compare.tool_lists import between
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -13,7 +13,7 @@ from toolwire_schemas.cases import cases
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolwire_client.contract import Report
+    from toolwire_check import Report
 
 # All that needs no process of its own; with one server that starts quickly, everything. Whether a
 # server logs without having said so shows only in answers to malformed messages, which have

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from interop.peers import missing
 from interop.third_party import EXAMPLES, SERVERS, Server, python_of
-from toolwire_client.contract import Report
-from toolwire_client.contract.cases.plan import chosen
+from toolwire_check import Report
+from toolwire_check.cases.plan import chosen
 from toolwire_schemas.cases import cases
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from interop import peers
 from support.model_endpoint import StandIn, answered, error_midway, refused
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

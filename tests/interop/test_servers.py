@@ -11,6 +11,7 @@ import pytest
 from interop.peers import INSTALLED, installed_package, node, python_driver
 from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_group
 from support.server_process import wait_until
+from toolwire_agent import Toolbox
 from toolwire_client import (
     AsyncClient,
     NoAnswer,
@@ -18,7 +19,6 @@ from toolwire_client import (
     Question,
     ServerGone,
     TimedOut,
-    Toolbox,
     connect,
 )
 

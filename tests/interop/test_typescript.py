@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interop import peers
 from support.tool_entry_strategies import ENTRIES, SAMPLES, Sample
-from toolwire_schemas.dialects import typescript
+from toolwire_dialects import typescript
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

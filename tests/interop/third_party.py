@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.contract import CheckSettings, Report, check
-from toolwire_client.contract import baseline as known
+from toolwire_check import CheckSettings, Report, check
+from toolwire_check import baseline as known
 from toolwire_schemas.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from toolwire_client.contract import Gap
+    from toolwire_check import Gap
     from toolwire_schemas.cases import Case
 
 HERE = Path(__file__).parent

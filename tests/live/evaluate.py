@@ -29,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from toolwire_client import Agent, Approvals
-from toolwire_client.agent import Budgets
-from toolwire_client.agent.events import ReplyRefused
-from toolwire_client.models import ModelError, OpenAIModel, TimeLimits, model_from_name
-from toolwire_client.models.http_api.vendors import PRESETS
-from toolwire_client.react import (
+from toolwire_agent import Agent, Approvals
+from toolwire_agent.agent import Budgets
+from toolwire_agent.agent.events import ReplyRefused
+from toolwire_agent.models import ModelError, OpenAIModel, TimeLimits, model_from_name
+from toolwire_agent.models.http_api.vendors import PRESETS
+from toolwire_agent.react import (
     DoubaoProtocol,
     NativeProtocol,
     Protocol,

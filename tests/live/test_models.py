@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_client import Agent, Approvals
-from toolwire_client.models import model_from_name
-from toolwire_client.react import NativeProtocol, StructuredProtocol
+from toolwire_agent import Agent, Approvals
+from toolwire_agent.models import model_from_name
+from toolwire_agent.react import NativeProtocol, StructuredProtocol
 
 TOLD = "Compute with the tools, not in your head."
 PROTOCOLS = {

@@ -12,8 +12,8 @@ import os
 from typing import Any
 
 import pytest
-from toolwire_tools import ActionReturn
-from toolwire_tools.bundled import ArxivSearch, BINGMap, GoogleScholar
+from toolwire_bundled import ArxivSearch, BINGMap, GoogleScholar
+from toolwire_compat.lagent import ActionReturn
 
 ARXIV = "get_arxiv_article_information"
 needs_key = pytest.mark.skipif(

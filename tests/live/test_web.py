@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from toolwire_tools import ActionReturn, ActionStatusCode, ToolError
-from toolwire_tools.bundled import GoogleSearch, WebBrowser
+from toolwire_bundled import GoogleSearch, WebBrowser
+from toolwire_compat.lagent import ActionReturn, ActionStatusCode
+from toolwire_tools import ToolError
 
 ENGINES = {
     "BraveSearch": "BRAVE_API_KEY",

@@ -13,11 +13,9 @@ import yaml
 from support.json_mutations import mutants, written
 from toolwire.cli import example_tools
 from toolwire.cli.commands.list import in_dialect
-from toolwire.cli.host_config import hosts
+from toolwire.hosts import hosts
 from toolwire.loading.targets import load as load_tools
-from toolwire_client.errors import BadConfiguration
-from toolwire_client.host_config import read_config
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     ActionResult,
     Ask,
@@ -27,17 +25,13 @@ from toolwire_client.react import (
     UserResponse,
     to_json,
 )
-from toolwire_schemas.dialects import openai
+from toolwire_client.errors import BadConfiguration
+from toolwire_client.host_config import read_config
+from toolwire_compat.lagent import BaseAction, JsonParser, TupleParser, list_tools
+from toolwire_compat.yaml import ConfigError, load_tool_configs
+from toolwire_dialects import openai
 from toolwire_schemas.published import load, validator
-from toolwire_tools import (
-    BaseAction,
-    ConfigError,
-    JsonParser,
-    TupleParser,
-    list_tools,
-    load_tool_configs,
-    tool_api,
-)
+from toolwire_tools import tool_api
 
 ROOT = Path(__file__).parents[2]
 EVERYDAY = ROOT / "tests" / "interop" / "everyday.py"
@@ -107,7 +101,7 @@ def test_actions_describe_themselves_as_the_schemas_say(parser: Any) -> None:
     ours = [
         action
         for _, action in list_tools(with_class=True)
-        if action.__module__.startswith("toolwire_tools.")
+        if action.__module__.startswith("toolwire_bundled.")
     ]
     assert ours
     for action in ours:

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 from support.agent_scripts import Tools, act, ask, final, play
 from support.json_mutations import mutants
-from toolwire_client import Question, TimedOut
-from toolwire_client.agent import (
+from toolwire_agent.agent import (
     Agent,
     Allow,
     Approvals,
@@ -23,8 +22,9 @@ from toolwire_client.agent import (
     Status,
     load,
 )
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react import ModelReply, NativeProtocol, ToolCall, Usage
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall, Usage
+from toolwire_client import Question, TimedOut
 from toolwire_schemas.published import load as load_schema
 from toolwire_schemas.published import validator
 from toolwire_tools import Context, tools_of

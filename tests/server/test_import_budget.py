@@ -207,7 +207,7 @@ def test_what_watches_over_calls_is_imported_for_the_first_call(
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     watching = {
-        "toolwire.transport.watchdog",
+        "toolwire.watchdog.watchdog",
         "mmap",
     }  # not select: a quick host's next request is polled for, too
     assert imported & watching == (watching if called else set())

@@ -106,11 +106,11 @@ def test_a_removed_package_is_named_and_the_server_goes_on(tmp_path: Path, insta
 @pytest.mark.parametrize(
     ("name", "version", "is_refused"),
     [
-        ("toolwire_schemas.lint", "99.0.0", True),
+        ("toolwire_dialects.lint", "99.0.0", True),
         ("toolwire", "99.0.0", True),
         ("toolwires", "99.0.0", False),
         ("json", "99.0.0", False),
-        ("toolwire_schemas.lint", settings.__version__, False),
+        ("toolwire_dialects.lint", settings.__version__, False),
     ],
 )
 def test_only_our_modules_of_another_version_are_refused(

@@ -10,8 +10,8 @@ from typing import Any
 
 import anyio
 import msgspec
-from toolwire_client.agent import Agent, Approvals, Outcome, Recorded
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.agent import Agent, Approvals, Outcome, Recorded
+from toolwire_agent.models import ScriptedModel
 from toolwire_schemas.published import validator
 
 BACKENDS = ("asyncio", "trio")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.models.model import Model, OnText, as_model, emit_text
-from toolwire_client.react.messages import ModelReply, ToolCall
+from toolwire_agent.models.model import Model, OnText, as_model, emit_text
+from toolwire_agent.react.messages import ModelReply, ToolCall
 
 if TYPE_CHECKING:
-    from toolwire_client.models.model import Message
+    from toolwire_agent.models.model import Message
 
 Fault = Callable[[ModelReply, random.Random], ModelReply]
 

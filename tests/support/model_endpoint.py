@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 Body = dict[str, Any]
 

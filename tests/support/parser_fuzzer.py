@@ -43,16 +43,17 @@ class Failed(Exception):
 
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
-    from toolwire.cli.host_config.jsonc_edit import NotJson, loads, with_member
-    from toolwire_client.models.http_api.endpoint import Events
-    from toolwire_client.models.http_api.reasoning import ReasoningSplitter
-    from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
-    from toolwire_client.react.prompts import Unreadable
-    from toolwire_client.react.tool_lookup import Tools
+    from toolwire.hosts.jsonc_edit import NotJson, loads, with_member
+    from toolwire_agent.models.http_api.endpoint import Events
+    from toolwire_agent.models.http_api.reasoning import ReasoningSplitter
+    from toolwire_agent.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
+    from toolwire_agent.react.prompts import Unreadable
+    from toolwire_agent.react.tool_lookup import Tools
+    from toolwire_compat.mas import InstructionError, parse_instruction
+    from toolwire_compat.yaml import ConfigError
+    from toolwire_compat.yaml.reader import documents
     from toolwire_schemas.wire.framing import AutoFraming
-    from toolwire_tools import ConfigError, InstructionError, parse_instruction
     from toolwire_tools.signature.docstring import read
-    from toolwire_tools.toolconfig.reader import documents
 
     def stream(make: Callable[[], Any], end: str) -> Callable[[bytes], object]:
         def run(data: bytes) -> None:

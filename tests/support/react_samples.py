@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from toolwire_client.react import (
-    Action,
-    Ask,
-    Error,
-    FinalAnswer,
-    Question,
-    UserResponse,
-)
-from toolwire_client.react.messages import ActionResult
+from toolwire_agent.react import Action, Ask, Error, FinalAnswer, Question, UserResponse
+from toolwire_agent.react.messages import ActionResult
 
 
 def tool(

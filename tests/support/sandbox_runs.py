@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolwire_bundled import class_of
+from toolwire_bundled.python_interpreter.sandbox_probe import protection
+from toolwire_bundled.python_interpreter.syscalls import Machine, _steps
 from toolwire_tools import ToolError
-from toolwire_tools.bundled import class_of
-from toolwire_tools.bundled.python_interpreter.sandbox_probe import protection
-from toolwire_tools.bundled.python_interpreter.syscalls import Machine, _steps
 from toolwire_tools.discovery import tools_of
 
 from support.recording_caller import RecordingCaller

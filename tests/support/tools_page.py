@@ -10,9 +10,9 @@ import sys
 from typing import Any
 
 from toolwire.loading.bundled_targets import _maker
-from toolwire_schemas.dialects.markdown import from_entry
+from toolwire_bundled import BUNDLED, Entry, class_of
+from toolwire_dialects.markdown import from_entry
 from toolwire_tools import tools_of
-from toolwire_tools.bundled import BUNDLED, Entry, class_of
 
 MADE_WITH = {"Files": {"writable": True}}
 """What shows all that a tool can do, where that is not what it is made with by itself."""
@@ -23,7 +23,7 @@ INTRODUCTION = """\
 A bundled tool is served by its name, alone or with other targets:
 `toolwire serve Calculator Files tools.py --set Files.roots=notes`.
 `toolwire list --bundled` shows which of them can run here, and what the others need. In Python they are actions:
-`from toolwire_tools.bundled import Calculator`, `get_tool("Calculator")`, or `{"type": "Calculator"}` in the settings
+`from toolwire_bundled import Calculator`, `get_tool("Calculator")`, or `{"type": "Calculator"}` in the settings
 of an executor. `--set TOOL.SETTING=VALUE`, or an argument in Python, sets a setting. For a setting that is a list,
 repeat the option for each item (`--set Files.roots=notes --set Files.roots=plans`), or write JSON
 (`--set 'Files.roots=["notes", "plans"]'`); a comma is part of a name.

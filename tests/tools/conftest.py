@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 import pytest
-from toolwire_tools.actions import metaclass, registry
+from toolwire_compat.lagent import metaclass, registry
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def own_actions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     own = {
         name: cls
         for name, cls in known
-        if cls.__module__.startswith(("toolwire_tools.", module.__name__))
+        if cls.__module__.startswith(("toolwire_compat.", "toolwire_bundled.", module.__name__))
     }
     for user in (metaclass, registry):
         monkeypatch.setattr(user, "classes", own)

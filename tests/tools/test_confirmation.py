@@ -18,27 +18,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
-from toolwire_tools import (
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import (
     ActionExecutor,
     AsyncActionExecutor,
     AsyncActionMixin,
     BaseAction,
+    Hook,
+)
+from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.yaml import load_tool_config
+from toolwire_tools import (
     CannotAsk,
     Context,
     Declined,
     Dismissed,
-    Env,
-    Hook,
     NotAnswered,
     RegistrationError,
     Tool,
     ToolError,
-    load_tool_config,
     tool_api,
     tools_of,
 )
 from toolwire_tools.confirmation import MAX_VALUE, show
-from toolwire_tools.steps.step_tool import tool_of
 
 YES = {"action": "accept", "content": {"answer": True}}
 REFUSALS = [

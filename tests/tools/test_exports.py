@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import toolwire_bundled
 import toolwire_tools
-from toolwire_tools.bundled import BUNDLED, class_of
+from toolwire_bundled import BUNDLED, class_of
 
 SHELF = Path(toolwire_tools.__file__).parent
 
@@ -72,9 +73,9 @@ def test_registering_and_calling_tools_imports_nothing_heavy() -> None:
 
 
 def test_bundled_tools_are_shown_with_the_rest() -> None:
-    """A file of Lagent's or Groot's that imports them needs another module's name, and no more."""
-    assert {*BUNDLED} <= {*toolwire_tools.__all__}
-    assert [name for name in BUNDLED if getattr(toolwire_tools, name) is not class_of(name)] == []
+    """A file of Lagent's that imports them needs another module's name, and no more."""
+    assert {*BUNDLED} <= {*toolwire_bundled.__all__}
+    assert all(getattr(toolwire_bundled, name) is class_of(name) for name in BUNDLED)
 
 
 def test_everything_shown_is_documented() -> None:

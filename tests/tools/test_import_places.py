@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from toolwire_compat import lagent
 from toolwire_schemas.misplaced_names import _PLACES
-from toolwire_tools import lagent
 
 MIGRATING = (Path(__file__).parents[2] / "MIGRATING.md").read_text("utf-8")
 
@@ -47,7 +47,7 @@ def test_the_command_of_the_page_leads_to_imports_that_work(tmp_path: Path) -> N
     file.write_text(OF_LAGENT + "later()\n", "utf-8")
     command = [sys.executable, "-m", "toolwire", "migrate", str(file), "--write"]
     subprocess.run(command, check=True, timeout=60)
-    assert "lagent." not in file.read_text("utf-8").replace("toolwire_tools.lagent", "").replace(
+    assert "lagent." not in file.read_text("utf-8").replace("toolwire_compat.lagent", "").replace(
         "# from lagent.", ""
     )
     subprocess.run([sys.executable, "-W", "error", str(file)], check=True, timeout=60)
@@ -56,9 +56,9 @@ def test_the_command_of_the_page_leads_to_imports_that_work(tmp_path: Path) -> N
 @pytest.mark.process
 def test_groots_names_come_from_one_place() -> None:
     script = (
-        "from toolwire_client.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI,"
-        " DoubaoProtocol, Env\nfrom toolwire_client.groot import PythonInterpreter, ReAct, State,"
-        " WebSearch, tool_api\nimport toolwire_tools\nassert Env is toolwire_tools.Env\n"
+        "from toolwire_agent.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI,"
+        " DoubaoProtocol, Env\nfrom toolwire_agent.groot import PythonInterpreter, ReAct, State,"
+        " WebSearch, tool_api\nimport toolwire_tools\nassert Env is toolwire_compat.groot.Env\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 
@@ -73,16 +73,16 @@ def test_every_name_is_where_the_table_says() -> None:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("from toolwire_tools import ReAct", "from toolwire_client.groot import ReAct"),
-        ("from toolwire_client import ReAct", "from toolwire_client.groot import ReAct"),
-        ("from toolwire_client import BaseAction", "from toolwire_tools.lagent import BaseAction"),
-        ("from toolwire import Env", "from toolwire_tools import Env"),
+        ("from toolwire_tools import ReAct", "from toolwire_agent.groot import ReAct"),
+        ("from toolwire_client import ReAct", "from toolwire_agent.groot import ReAct"),
+        ("from toolwire_client import BaseAction", "from toolwire_compat.lagent import BaseAction"),
+        ("from toolwire import Env", "from toolwire_compat.groot import Env"),
         ("from toolwire_tools import serve", "from toolwire import serve"),
-        ("from toolwire_client.groot import GPTAPI", "from toolwire_client.models import GPTAPI"),
-        ("from toolwire_tools.lagent import GPTAPI", "from toolwire_client.models import GPTAPI"),
-        ("from toolwire_tools.lagent import AsyncPPT", "use PPT"),
-        ("from toolwire_tools.lagent import IPythonInteractive", "use IPythonInterpreter"),
-        ("import toolwire_tools; toolwire_tools.ReAct", "from toolwire_client.groot import ReAct"),
+        ("from toolwire_agent.groot import GPTAPI", "from toolwire_agent.models import GPTAPI"),
+        ("from toolwire_compat.lagent import GPTAPI", "from toolwire_agent.models import GPTAPI"),
+        ("from toolwire_compat.lagent import AsyncPPT", "use PPT"),
+        ("from toolwire_compat.lagent import IPythonInteractive", "use IPythonInterpreter"),
+        ("import toolwire_tools; toolwire_tools.ReAct", "from toolwire_agent.groot import ReAct"),
     ],
 )
 def test_a_name_looked_for_elsewhere_is_told_with_its_place(statement: str, told: str) -> None:
@@ -91,7 +91,8 @@ def test_a_name_looked_for_elsewhere_is_told_with_its_place(statement: str, told
 
 
 @pytest.mark.parametrize(
-    "module", ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_client.groot"]
+    "module",
+    ["toolwire", "toolwire_tools", "toolwire_client", "toolwire_agent", "toolwire_agent.groot"],
 )
 def test_a_name_that_is_nowhere_is_no_attribute(module: str) -> None:
     assert not hasattr(importlib.import_module(module), "Nonsense")

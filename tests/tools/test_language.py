@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 from support.tools_page import MADE_WITH
-from toolwire_schemas.json_schema import error_text as faults
-from toolwire_schemas.language import chinese as sentences
-from toolwire_schemas.language import language, say, set_language
-from toolwire_tools import (
+from toolwire_bundled import BUNDLED, chinese, class_of
+from toolwire_compat.lagent import (
     ActionExecutor,
     BaseAction,
     InvalidAction,
     JsonParser,
     TupleParser,
     get_tool,
-    tools_of,
 )
-from toolwire_tools.bundled import BUNDLED, chinese, class_of
+from toolwire_schemas.json_schema import error_text as faults
+from toolwire_schemas.language import chinese as sentences
+from toolwire_schemas.language import language, say, set_language
+from toolwire_tools import tools_of
 from toolwire_tools.schema import constraints
 
 ROOT = Path(__file__).parents[2]
@@ -314,7 +314,7 @@ def test_values_may_have_braces_in_them() -> None:
 
 
 def test_agents_speak_the_language_of_the_process() -> None:
-    from toolwire_client.react.structured import StructuredProtocol
+    from toolwire_agent.react.structured import StructuredProtocol
 
     set_language("zh")
     assert StructuredProtocol().language.name == "zh"
@@ -323,7 +323,7 @@ def test_agents_speak_the_language_of_the_process() -> None:
 
 PRINTED = """
 import sys
-sys.modules["lagent"] = __import__("toolwire_tools")  # the imports are all that is changed
+sys.modules["lagent"] = __import__("toolwire_compat.lagent").lagent  # the imports are all that is changed
 from lagent import BaseAction, get_tool, list_tools, tool_api
 from lagent import ActionExecutor, ArxivSearch, IPythonInterpreter
 

@@ -123,20 +123,20 @@ def named_by(path: str) -> Any:
 
 # Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
 _FINDERS = {
-    ("toolwire_tools.actions.base", "BaseAction"): "toolwire_tools.actions.serving:tools_of_action",
+    ("toolwire_compat.lagent.base", "BaseAction"): "toolwire_compat.lagent.serving:tools_of_action",
     (
-        "toolwire_tools.actions.executor",
+        "toolwire_compat.lagent.executor",
         "ActionExecutor",
-    ): "toolwire_tools.actions.serving:tools_of_executor",
-    ("toolwire_tools.env.env", "Env"): "toolwire_tools.env.env:tools_of_env",
+    ): "toolwire_compat.lagent.serving:tools_of_executor",
+    ("toolwire_compat.groot.env", "Env"): "toolwire_compat.groot.env:tools_of_env",
     (
-        "toolwire_tools.steps.executor",
+        "toolwire_compat.mas.executor",
         "Executor",
-    ): "toolwire_tools.steps.step_tool:tools_of_executor",
+    ): "toolwire_compat.mas.step_tool:tools_of_executor",
     (
-        "toolwire_tools.toolconfig.model",
+        "toolwire_compat.yaml.model",
         "ToolConfig",
-    ): "toolwire_tools.steps.step_tool:tools_of_config",
+    ): "toolwire_compat.mas.step_tool:tools_of_config",
 }
 
 
@@ -371,7 +371,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     )
 
 
-_OURS = "toolwire_tools."
+_OURS = ("toolwire_tools.", "toolwire_compat.", "toolwire_bundled.")
 
 
 def _withheld(module: ModuleType, name: str, value: Any) -> str | None:

@@ -65,7 +65,7 @@ class MadeForFastMCP(RegistrationError):
     PROBLEM = "made for FastMCP, and that package is installed; Toolwire does not serve its objects"
     REMEDY = (
         "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of"
-        " toolwire_tools.fastmcp)"
+        " toolwire_compat.fastmcp)"
     )
 
     def __init__(self, name: str) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from toolwire_schemas.lint.portability import Finding
+    from toolwire_schemas.portability import Finding
 
     from .confirmation import Confirmation
     from .context.context import Caller
@@ -421,7 +421,7 @@ def _refuse_unfinished(value: Any) -> None:
 def _lint(name: str, read: Signature) -> list[Finding]:
     if read.is_basic and name.isascii() and name.isidentifier() and len(name) <= 64:
         return []  # as `lint` would say
-    from toolwire_schemas.lint.portability import lint
+    from toolwire_schemas.portability import lint
 
     findings = lint(name, read.arguments.input_schema, read.returns.output_schema)
     for finding in findings:

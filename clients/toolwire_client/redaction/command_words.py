@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..react.messages import HIDDEN
+from toolwire_client.redaction.hidden import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,8 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from ..react.messages import HIDDEN, whole
+from toolwire_client.redaction.hidden import HIDDEN, whole
+
 from .secret_assignments import hide_assignments
 from .secret_names import is_ordinary_variable, is_secret_name, is_secret_number
 

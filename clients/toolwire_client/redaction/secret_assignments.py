@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..react.messages import HIDDEN
+from toolwire_client.redaction.hidden import HIDDEN
+
 from .secret_names import PART, is_plain_word, is_secret_name, is_secret_number
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from .option_values import number
 from .options import ADOPT, RUN_ON, SET, Option
 
 if TYPE_CHECKING:
-    from toolwire_client.agent import Approvals, Budgets
-    from toolwire_client.agent.events import Started
-    from toolwire_client.models import Model
-    from toolwire_client.models.prices import Price
-    from toolwire_client.react import Protocol
-    from toolwire_client.terminal import Renderer
+    from toolwire_agent.agent import Approvals, Budgets
+    from toolwire_agent.agent.events import Started
+    from toolwire_agent.models import Model
+    from toolwire_agent.models.prices import Price
+    from toolwire_agent.react import Protocol
+    from toolwire_agent.terminal import Renderer
 
 OPTIONS = (
     Option(
@@ -134,7 +134,7 @@ _MIN_SECONDS = 0.01
 
 def model_of(options: dict[str, Any]) -> Model:
     """Return the model of `--model`, or of the transcript to resume."""
-    from toolwire_client.models import ModelError, known_names, model_from_name
+    from toolwire_agent.models import ModelError, known_names, model_from_name
 
     from ..loading.importing import explained
 
@@ -162,8 +162,8 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
     """Return the protocol of `--protocol`, or of the transcript, or that for the size in the
     model's name.
     """
-    from toolwire_client.models.by_name import is_small
-    from toolwire_client.react import NativeProtocol, SmallProtocol, StructuredProtocol
+    from toolwire_agent.models.by_name import is_small
+    from toolwire_agent.react import NativeProtocol, SmallProtocol, StructuredProtocol
 
     protocols = {"structured": StructuredProtocol, "small": SmallProtocol, "native": NativeProtocol}
     usual = "small" if is_small(str(getattr(model, "model", ""))) else "structured"
@@ -189,8 +189,8 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
 
 def recorded_start(options: dict[str, Any]) -> Started | None:
     """Return the start of the session to resume or to fork."""
-    from toolwire_client.agent.events import Started
-    from toolwire_client.agent.transcript import loaded
+    from toolwire_agent.agent.events import Started
+    from toolwire_agent.agent.transcript import loaded
 
     file = options.get("resume", options.get("fork"))
     if file is None:
@@ -206,7 +206,7 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
     """Return the model that the transcript names, unless its name leads to code: a transcript must
     not choose code.
     """
-    from toolwire_client.models.by_name import needs_no_code
+    from toolwire_agent.models.by_name import needs_no_code
 
     started = recorded_start(options)
     return started.model if started is not None and needs_no_code(started.model) else None
@@ -218,7 +218,7 @@ def name_transcript(options: dict[str, Any]) -> None:
     """
     from pathlib import Path
 
-    from toolwire_client.agent.transcript import shared_with_fork
+    from toolwire_agent.agent.transcript import shared_with_fork
 
     if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
         raise UsageError(
@@ -245,7 +245,7 @@ def price_of(options: dict[str, Any], model: Model) -> Price | None:
     """Return the price of `--price`, by the model's name there or that of its vendor."""
     if "price" not in options:
         return None
-    from toolwire_client.models.prices import read_price
+    from toolwire_agent.models.prices import read_price
 
     name = options.get("model") or _recorded_model(options) or ""
     try:
@@ -264,8 +264,8 @@ def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
 
 def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
     """Return a renderer: rich on a terminal, plain text elsewhere, or JSON."""
-    from toolwire_client.models import HumanModel
-    from toolwire_client.terminal import JsonRenderer, Line, PlainRenderer
+    from toolwire_agent.models import HumanModel
+    from toolwire_agent.terminal import JsonRenderer, Line, PlainRenderer
 
     if options.get("json"):
         return JsonRenderer(sys.stdout, sys.stderr)
@@ -273,7 +273,7 @@ def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
     if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
         return plain
     try:
-        from toolwire_client.terminal.rich_renderer import RichRenderer
+        from toolwire_agent.terminal.rich_renderer import RichRenderer
     except ImportError:
         plain.tell(
             Line("note", f"with rich this looks better: {install_command('toolwire[agent]')}")
@@ -284,7 +284,7 @@ def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
 
 def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     """Return the budgets of a question that has already taken *spent_seconds*."""
-    from toolwire_client.agent import Budgets
+    from toolwire_agent.agent import Budgets
 
     limits = {name: options[option] for name, option in _LIMITS.items() if option in options}
     if "timeout" in options:
@@ -301,7 +301,7 @@ def approvals_of(
     options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any
 ) -> Approvals:
     """Return which calls are allowed; *on_approval* asks the user."""
-    from toolwire_client.agent import Approvals
+    from toolwire_agent.agent import Approvals
 
     mode = options.get("approve", "ask")
     return Approvals(

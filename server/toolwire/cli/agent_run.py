@@ -24,8 +24,8 @@ from .output import need_folders, write_pages
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
+    from toolwire_agent.agent import Outcome, Recorded, Session
     from toolwire_client import AsyncClient, Question
-    from toolwire_client.agent import Outcome, Recorded, Session
 
     from ..inspect.app import Page
     from .options import Words
@@ -42,7 +42,7 @@ class AgentRun:
     """
 
     def __init__(self, words: Words, *, is_one_question: bool = False) -> None:
-        from toolwire_client.terminal import Keyboard, MainThread, Person
+        from toolwire_agent.terminal import Keyboard, MainThread, Person
 
         self._options = options = words.options
         for option in ("set", "adopt"):
@@ -77,8 +77,8 @@ class AgentRun:
 
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
         """Show a run of the agent, and return its outcome."""
-        from toolwire_client.agent.events import Ended, Resumed, ToolsListed, outcome_of
-        from toolwire_client.terminal import open_steps
+        from toolwire_agent.agent.events import Ended, Resumed, ToolsListed, outcome_of
+        from toolwire_agent.terminal import open_steps
 
         earlier = open_steps(self.session.events)
         if self._note:
@@ -90,7 +90,7 @@ class AgentRun:
             async with aclosing(events):
                 async for event in events:
                     if self._page is not None:
-                        from toolwire_client.pages.run_page import event_html
+                        from toolwire_agent.run_page import event_html
 
                         if html := event_html(event, shown[-1] if shown else None):
                             self._page.feed.add("run", html=html)
@@ -121,7 +121,7 @@ class AgentRun:
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""
-        from toolwire_client.terminal.event_lines import line
+        from toolwire_agent.terminal.event_lines import line
 
         self._main.soon(partial(self._renderer.tell, line("note", text)))
 
@@ -130,7 +130,7 @@ class AgentRun:
 
         After Ctrl-C it is empty, and *when_interrupted* is shown.
         """
-        from toolwire_client.terminal import Interrupted
+        from toolwire_agent.terminal import Interrupted
 
         def read() -> str | None:
             try:
@@ -145,7 +145,7 @@ class AgentRun:
 
     async def _run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         import anyio
-        from toolwire_client.agent import BrokenTranscript
+        from toolwire_agent.agent import BrokenTranscript
 
         started_at = anyio.current_time()
         with anyio.CancelScope() as self._scope:
@@ -204,8 +204,8 @@ class AgentRun:
             self._main.soon(self._renderer.rest)
 
     def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> Session:
-        from toolwire_client.agent import Agent
-        from toolwire_client.react import Limits
+        from toolwire_agent.agent import Agent
+        from toolwire_agent.react import Limits
 
         def on_live(live: Any) -> None:
             self._main.soon(partial(self._renderer.live, live))
@@ -245,7 +245,7 @@ class AgentRun:
             yield
         finally:
             if "html" in self._options:
-                from toolwire_client.pages.run_page import run_page
+                from toolwire_agent.run_page import run_page
                 from toolwire_client.redaction.redactor import Redactor
 
                 page = run_page([*map(Redactor().event, self.session.events)])
@@ -277,7 +277,7 @@ class AgentRun:
         return reply
 
     def _line_of_form(self, prompt: str, *, prefill: str = "") -> str | None:
-        from toolwire_client.terminal.event_lines import line
+        from toolwire_agent.terminal.event_lines import line
 
         if self._answers:
             answer = self._answers.pop(0)

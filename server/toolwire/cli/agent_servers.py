@@ -54,9 +54,9 @@ class ServersToStart:
         All have to be ready within *timeout_seconds*. Servers named on the command line must start;
         *tell* reports failures of those of a config file.
         """
+        from toolwire_agent.toolbox.toolbox import free_name
         from toolwire_client import BadConfiguration, PendingServers, connect, connect_config
         from toolwire_client.async_client import START_TIMEOUT_SECONDS
-        from toolwire_client.toolbox.toolbox import free_name
 
         seconds = START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
         connecting = {"restart": True, "on_ask": on_ask, "start_timeout_seconds": seconds}

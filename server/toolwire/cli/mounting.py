@@ -15,8 +15,8 @@ from .open_client import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..mounting.locking import LockedEntries
     from ..server import Server
-    from ..upstream.locking import LockedEntries
 
     Mounted = tuple[list[str], str | None, dict[str, Any]]
     """A command, its name, and further options of `Server.mount`."""
@@ -52,7 +52,7 @@ def open_lock(options: Mapping[str, Any]) -> LockedEntries | None:
         if "lock_texts" in options:
             raise UsageError("--lock-texts goes with --lock FILE")
         return None
-    from ..upstream.locking import LockedEntries
+    from ..mounting.locking import LockedEntries
 
     return LockedEntries(options["lock"], options.get("lock_texts", "approved"))
 

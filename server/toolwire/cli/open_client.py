@@ -196,7 +196,7 @@ def ask_user(*, before: Callable[[], object]) -> Callable[[Question], Answer] | 
         return None
 
     def fill_in(question: Question) -> Answer:
-        from toolwire_client.terminal import Keyboard, Person, PlainRenderer
+        from toolwire_agent.terminal import Keyboard, Person, PlainRenderer
 
         before()
         return Person(

@@ -43,7 +43,7 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
     """Return the tools, given as their entries in `tools/list`: arguments and result of each, and
     what it does.
     """
-    from toolwire_schemas.dialects.python_stub import signature
+    from toolwire_dialects.python_stub import signature
 
     lines: list[str] = []
     for tool in tools:
@@ -176,7 +176,7 @@ def _question(tool: dict[str, Any]) -> str:
     """Return what the listing says of the question that *tool* asks before each call; an empty text
     without one.
     """
-    from toolwire_schemas.lint.audit import META_CONFIRM
+    from toolwire_dialects.lint.audit import META_CONFIRM
 
     meta = tool.get("_meta")
     asks = meta.get(META_CONFIRM) if isinstance(meta, dict) else None

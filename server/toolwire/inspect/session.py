@@ -19,18 +19,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from toolwire_check.cases.named_rules import structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
-from toolwire_client.contract.cases.named_rules import structure_fault
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
 from toolwire_client.pages.results import result_html
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
-from toolwire_schemas.lint.audit import audit, shown_name
+from toolwire_dialects.lint.audit import audit, shown_name
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
-from ..upstream.guarded_process import guarded
+from ..guarded_process import guarded
 from ..wrapping.recording import Recorder
 from .snippets import snippets
 from .traffic import Feed, Traffic
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from toolwire_client.session.handshake import Era
     from toolwire_client.waiting.base import Inbox
 
-    from ..upstream.guarded_process import GuardedProcess
+    from ..guarded_process import GuardedProcess
 
 Object = dict[str, Any]
 Work = Callable[[Feed], Awaitable[None]]

@@ -6,9 +6,9 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from toolwire_bundled import BUNDLED, class_of
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import Options, RegistrationError, Tool, ToolError, tools_of
-from toolwire_tools.bundled import BUNDLED, class_of
 from toolwire_tools.context.context import NULL_CALLER
 
 from ..errors import LoadError, UsageError

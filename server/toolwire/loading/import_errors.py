@@ -22,8 +22,8 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
 
     If FastMCP is missing, return what *action* returns with Toolwire's own.
     """
-    from toolwire_tools.fastmcp.adopting import adopting
-    from toolwire_tools.fastmcp.names import PACKAGES, NameNotAvailable
+    from toolwire_compat.fastmcp.adopting import adopting
+    from toolwire_compat.fastmcp.names import PACKAGES, NameNotAvailable
 
     place, what = what, _shown(what)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in PACKAGES:

@@ -98,7 +98,7 @@ def _free_name(path: str) -> str:
 def _execute(name: str, path: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
-    adopted = sys.modules.get("toolwire_tools.fastmcp.adopting")
+    adopted = sys.modules.get("toolwire_compat.fastmcp.adopting")
     spec = spec_from_file_location(
         name, path, loader=adopted.loader(name, path) if adopted else None
     )

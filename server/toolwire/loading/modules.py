@@ -40,7 +40,7 @@ def module_or_installed(name: str) -> Any:
         return explained(name, entries[name].load)
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
         raise LoadError(f"no module {name!r}; to serve the file, write {name}.py")
-    from toolwire_tools.bundled import BUNDLED
+    from toolwire_bundled import BUNDLED
 
     kit, dot, tool = name.partition(".")
     if dot and kit in BUNDLED:

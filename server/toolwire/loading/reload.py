@@ -19,6 +19,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from toolwire_schemas import PACKAGES
+
 from .. import log
 from ..errors import LifespanFailed
 from ..timers import start_thread, start_timer
@@ -193,7 +195,7 @@ _INSTALLED = (
     # call of a process.
     *(
         os.path.dirname(os.path.realpath(spec.origin)) + os.sep
-        for name in ("toolwire", "toolwire_client", "toolwire_schemas", "toolwire_tools")
+        for name in PACKAGES
         if (spec := find_spec(name)) is not None and spec.origin
     ),
 )

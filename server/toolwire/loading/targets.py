@@ -49,7 +49,7 @@ class Target(msgspec.Struct, frozen=True):
         """
         if not self.place.isidentifier():
             return False
-        from toolwire_tools.bundled import BUNDLED
+        from toolwire_bundled import BUNDLED
 
         return self.place in BUNDLED
 
@@ -102,7 +102,7 @@ def load(
     for target in parts:
         with (
             _tolerated(keep_going, faults, others=len(parts) > 1),
-            named_by("toolwire_tools.fastmcp.adopting:adopting")() if adopt else nullcontext(),
+            named_by("toolwire_compat.fastmcp.adopting:adopting")() if adopt else nullcontext(),
         ):
             for tool in imports.explained(
                 str(target), partial(_tools, target, settings.get(target.place, ()))
@@ -246,8 +246,8 @@ def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
 
 
 def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
-    if "toolwire_tools.fastmcp" in sys.modules:
-        from toolwire_tools.fastmcp.choosing import offered
+    if "toolwire_compat.fastmcp" in sys.modules:
+        from toolwire_compat.fastmcp.choosing import offered
 
         if (found := offered(module, target.name)) is not None:
             return found

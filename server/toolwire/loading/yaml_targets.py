@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from toolwire_compat.mas.step_tool import StepCall, tool_of
+from toolwire_compat.yaml.files import load_file, tool_files
+from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools.steps.step_tool import StepCall, tool_of
-from toolwire_tools.toolconfig.files import load_file, tool_files
-from toolwire_tools.toolconfig.model import ExecutorName, ToolConfig, canonical
 
 from ..errors import LoadError
 from .modules import beside

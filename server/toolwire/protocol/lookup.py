@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from toolwire_tools import ArgumentsError
-from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.errors import failure_text
 
 from ..errors import RequestError
@@ -112,8 +111,9 @@ def unknown_tool(name: str, shown: Named) -> RequestError:
     """Return the error for a *name* that none of the tools *shown* has, with the closest ones."""
     for tool in shown.values():
         action = getattr(tool.function, "__self__", None)
-        if isinstance(action, BaseAction):
-            why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
+        needs = getattr(action, "__toolwire_needs__", None)  # why an action does not offer some
+        if action is not None and needs:
+            why = needs.get(name.removeprefix(action.name)[1:])
             if why is not None:
                 return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
     return RequestError(INVALID_PARAMS, _unknown("tool", name, list(shown)))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..protocol.lifecycle import Identity
     from ..protocol.server_protocol import Catalog
     from ..settings import Settings
-    from .board import Board
+    from ..watchdog.board import Board
     from .event_loop import EventLoop
     from .heartbeat import Heartbeat
     from .lifespans import Lifespans

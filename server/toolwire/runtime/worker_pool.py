@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..settings import Settings
     from ..timers import Timers
-    from .board import Board
+    from ..watchdog.board import Board
     from .writer import MessageWriter
 
 _IDLE_SECONDS = 10.0

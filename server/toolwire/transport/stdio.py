@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
     from ..runtime.writer import Write
     from ..settings import Settings
-    from .watchdog import Watchdog
+    from ..watchdog.watchdog import Watchdog
 
 _CHUNK_BYTES = 8 * 1024
 """Some eighty calls. With the size of a pipe on Linux (64 KiB), a flood of calls was answered a
@@ -200,7 +200,7 @@ def _watch_calls(
                 return
             if not watchdogs:
                 from ..upgrades import guard_imports
-                from .watchdog import Watchdog
+                from ..watchdog.watchdog import Watchdog
 
                 guard_imports()
                 watchdog = Watchdog(

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.dialects import anthropic
-from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_dialects import anthropic
+from toolwire_dialects.lint.audit import about_members
+from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
+from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 from toolwire_schemas.json_schema.portable_regex import problem
 from toolwire_schemas.json_schema.subschemas import children, target
-from toolwire_schemas.lint.audit import about_members
-from toolwire_schemas.lint.portability import COMBINATORS, DIALECTS
-from toolwire_schemas.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
+from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
 
-from ..upstream.mounted_tool import MountedTool
+from ..mounting.mounted_tool import MountedTool
 from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, object_in
 
 if TYPE_CHECKING:

@@ -188,7 +188,7 @@ class Recording(Entries):
     """
 
     def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
-        from toolwire_client.agent.transcript import lock
+        from toolwire_client.file_lock import lock
 
         super().__init__()
         self._path, self._max_bytes = path, max_bytes

@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.react.messages import stands_for
+from toolwire_client.redaction.hidden import stands_for
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode

@@ -29,7 +29,7 @@ from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_client.waiting.base import in_daemon_thread
-from toolwire_schemas.dialects.tool_entry import text
+from toolwire_dialects.tool_entry import text
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import encode
@@ -37,14 +37,14 @@ from toolwire_schemas.wire.framing import Lines, wrap_line
 from toolwire_schemas.wire.messages import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
 from .. import log
+from ..guarded_process import guarded
+from ..mounting.foreign_stderr import ForeignStderr
+from ..mounting.mount import Mount
 from ..protocol.lifecycle import Identity, can_elicit
 from ..protocol.server_protocol import Catalog
 from ..runtime.heartbeat import heartbeat
 from ..runtime.session import Session
 from ..transport.stdio import leave
-from ..upstream.foreign_stderr import ForeignStderr
-from ..upstream.guarded_process import guarded
-from ..upstream.mount import Mount
 from . import COUNTED, object_in
 from .host_rules import HostTool, fixed, well_formed
 from .recording import Recorder
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame, Id
     from toolwire_tools import Tool
 
+    from ..mounting.locking import LockedEntries
+    from ..mounting.mounted_tool import MountedTool
     from ..runtime.writer import Write
     from ..settings import Settings
-    from ..upstream.locking import LockedEntries
-    from ..upstream.mounted_tool import MountedTool
     from .recording import Recording
 
 _FIRST_ID = 1 << 40

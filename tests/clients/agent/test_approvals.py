@@ -21,9 +21,9 @@ from support.agent_scripts import (
     play,
     replayed,
 )
-from toolwire_client import Toolbox, connect
-from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Pause, Refuse
-from toolwire_client.agent.events import (
+from toolwire_agent import Toolbox
+from toolwire_agent.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Pause, Refuse
+from toolwire_agent.agent.events import (
     ApprovalAsked,
     Approved,
     CallFinished,
@@ -31,8 +31,9 @@ from toolwire_client.agent.events import (
     Refused,
     UserAsked,
 )
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_client import connect
 from toolwire_tools import tool_api
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)

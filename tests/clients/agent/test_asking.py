@@ -22,9 +22,8 @@ from support.agent_scripts import (
     play,
     replayed,
 )
-from toolwire_client import NoAnswer, Question, connect
-from toolwire_client.agent import Agent, Budgets, Clock, load
-from toolwire_client.agent.events import (
+from toolwire_agent.agent import Agent, Budgets, Clock, load
+from toolwire_agent.agent.events import (
     CallFinished,
     CallStarted,
     FinalForced,
@@ -33,7 +32,8 @@ from toolwire_client.agent.events import (
     UserAnswered,
     UserAsked,
 )
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.models import ScriptedModel
+from toolwire_client import NoAnswer, Question, connect
 from toolwire_tools import Context, tools_of
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)

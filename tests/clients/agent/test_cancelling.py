@@ -24,10 +24,10 @@ from support.agent_scripts import (
 )
 from support.client_backends import is_running, nothing_leaks
 from support.server_process import wait_until
+from toolwire_agent.agent import Agent, ToolProgress, load
+from toolwire_agent.agent.events import ActionChosen, CallFinished, Ended, ToolsListed
+from toolwire_agent.models import ScriptedModel
 from toolwire_client import TimedOut, connect
-from toolwire_client.agent import Agent, ToolProgress, load
-from toolwire_client.agent.events import ActionChosen, CallFinished, Ended, ToolsListed
-from toolwire_client.models import ScriptedModel
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -197,7 +197,7 @@ def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(
 def test_a_server_that_never_lists_its_tools_is_gone_on_without(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwire_client.agent.effects.LIST_SECONDS", 0.05)
+    monkeypatch.setattr("toolwire_agent.agent.effects.LIST_SECONDS", 0.05)
 
     async def scenario() -> Any:
         return await agent([final("3")], {"slow": SilentServer(), "mine": Tools().both()}).answer(

@@ -23,10 +23,10 @@ from support.agent_scripts import (
     play,
     replayed,
 )
-from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Outcome, load
-from toolwire_client.agent.events import ApprovalAsked, CallStarted, Started
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react import ModelReply, NativeProtocol, StructuredProtocol, ToolCall
+from toolwire_agent.agent import Agent, Approvals, BrokenTranscript, Outcome, load
+from toolwire_agent.agent.events import ApprovalAsked, CallStarted, Started
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol, StructuredProtocol, ToolCall
 
 SCRIPT = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
 EVERYTHING = Approvals(ask=lambda request: True, allow=("*",))

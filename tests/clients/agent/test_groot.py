@@ -7,11 +7,11 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-import toolwire_tools as bundled
+import toolwire_bundled as bundled
 from support.model_endpoint import StandIn
-from toolwire_client.agent import Agent
-from toolwire_client.agent.events import ActionChosen
-from toolwire_client.groot import (
+from toolwire_agent.agent import Agent
+from toolwire_agent.agent.events import ActionChosen
+from toolwire_agent.groot import (
     BaseProtocol,
     DoubaoProtocol,
     Finished,
@@ -20,17 +20,12 @@ from toolwire_client.groot import (
     State,
     print_message,
 )
-from toolwire_client.models import OpenAIModel, ScriptedModel
-from toolwire_client.react import ModelReply
-from toolwire_tools import (
-    BaseAction,
-    CodeExecutor,
-    Env,
-    PythonInterpreter,
-    ToolError,
-    tool_api,
-    tools_of,
-)
+from toolwire_agent.models import OpenAIModel, ScriptedModel
+from toolwire_agent.react import ModelReply
+from toolwire_bundled import CodeExecutor, PythonInterpreter
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import BaseAction
+from toolwire_tools import ToolError, tool_api, tools_of
 
 
 class WebSearch(BaseAction):

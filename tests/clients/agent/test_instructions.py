@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 from support.agent_scripts import BACKENDS, play
-from toolwire_client.instructions import NoInstruction, generate_instruction, use_tool
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react import ModelReply
-from toolwire_tools import load_tool_config
-from toolwire_tools.steps import instructions
+from toolwire_agent.instructions import NoInstruction, generate_instruction, use_tool
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply
+from toolwire_compat.mas import instructions
+from toolwire_compat.yaml import load_tool_config
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
 MODULE = """
-from toolwire_tools import Executor
+from toolwire_compat.mas import Executor
 
 @Executor.register(executor_type="tool", executor_name="rag")
 class Rag(Executor):

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_scripts import act, final, kinds, of, play, replayed
-from toolwire_client.agent import (
+from toolwire_agent.agent import (
     Agent,
     Allow,
     ApprovalRequest,
@@ -27,9 +27,9 @@ from toolwire_client.agent import (
     Refuse,
     load,
 )
-from toolwire_client.agent.events import ApprovalAsked, CallStarted
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react.messages import stands_for
+from toolwire_agent.agent.events import ApprovalAsked, CallStarted
+from toolwire_agent.models import ScriptedModel
+from toolwire_client.redaction.hidden import stands_for
 from toolwire_client.redaction.redactor import Redactor
 
 pytestmark = pytest.mark.process
@@ -40,8 +40,8 @@ SECRET: dict[str, Any] = {"euros": 50, "to": "Ada", "card_token": "rosebud-of-co
 
 PROGRAM = '''
 import json, os, sys, time
-from toolwire_client import Agent, Approvals
-from toolwire_client.models import ScriptedModel
+from toolwire_agent import Agent, Approvals
+from toolwire_agent.models import ScriptedModel
 
 def pay(euros: float, to: str, card_token: str = "") -> str:
     """Pay somebody."""

@@ -25,10 +25,10 @@ from support.agent_scripts import (
 )
 from support.examples import examples
 from support.faulty_model import FaultyModel
-from toolwire_client.agent import Agent, Approvals, Budgets, Clock
-from toolwire_client.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
-from toolwire_client.models import ScriptedModel, Unreachable
-from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, ToolCall, Usage
+from toolwire_agent.agent import Agent, Approvals, Budgets, Clock
+from toolwire_agent.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
+from toolwire_agent.models import ScriptedModel, Unreachable
+from toolwire_agent.react import DoubaoProtocol, ModelReply, NativeProtocol, ToolCall, Usage
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 

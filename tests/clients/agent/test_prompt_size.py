@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from support.agent_scripts import answer, final
-from toolwire_client.agent import Agent
-from toolwire_client.agent.prompt_size import (
+from toolwire_agent.agent import Agent
+from toolwire_agent.agent.prompt_size import (
     MANY_TOKENS,
     MANY_TOOLS,
     estimate_tokens,
     many_tools_warning,
 )
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.models import ScriptedModel
 from toolwire_tools import Tool
 
 

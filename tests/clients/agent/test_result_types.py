@@ -23,11 +23,11 @@ from support.agent_scripts import BACKENDS, act, agent, ask, check_transcript, p
 from support.examples import examples
 from support.model_endpoint import StandIn
 from support.type_strategies import FORMATS, HINTS, fitting
-from toolwire_client.agent import Agent, BrokenTranscript, Budgets, Outcome, load
-from toolwire_client.agent.events import ModelAsked, ReplyRefused
-from toolwire_client.agent.result_type import ResultType
-from toolwire_client.models import OpenAIModel, ScriptedModel
-from toolwire_client.react import (
+from toolwire_agent.agent import Agent, BrokenTranscript, Budgets, Outcome, load
+from toolwire_agent.agent.events import ModelAsked, ReplyRefused
+from toolwire_agent.agent.result_type import ResultType
+from toolwire_agent.models import OpenAIModel, ScriptedModel
+from toolwire_agent.react import (
     ModelReply,
     NativeProtocol,
     Protocol,
@@ -337,8 +337,8 @@ TYPED = """
 from dataclasses import dataclass
 from typing import Literal, assert_type
 
-from toolwire_client import Agent
-from toolwire_client.agent import Outcome
+from toolwire_agent import Agent
+from toolwire_agent.agent import Outcome
 
 @dataclass
 class Trip:

@@ -22,10 +22,11 @@ from support.agent_scripts import (
     replayed,
 )
 from support.client_backends import nothing_leaks
-from toolwire_client import Toolbox, connect
-from toolwire_client.agent import Agent, Approvals, ToolProgress
-from toolwire_client.agent.events import CallFinished, ToolsListed
-from toolwire_client.models import ArithmeticModel, ScriptedModel
+from toolwire_agent import Toolbox
+from toolwire_agent.agent import Agent, Approvals, ToolProgress
+from toolwire_agent.agent.events import CallFinished, ToolsListed
+from toolwire_agent.models import ArithmeticModel, ScriptedModel
+from toolwire_client import connect
 
 TOOLS = """
 import os, threading

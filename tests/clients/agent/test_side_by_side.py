@@ -17,18 +17,18 @@ import anyio
 import pytest
 from support.agent_scripts import BACKENDS, EVERYTHING, check_transcript, kinds, of, play, replayed
 from support.server_process import PATIENCE_SECONDS
-from toolwire_client import connect
-from toolwire_client.agent import Agent, Approvals, Budgets, Clock, Refuse, load
-from toolwire_client.agent.events import (
+from toolwire_agent.agent import Agent, Approvals, Budgets, Clock, Refuse, load
+from toolwire_agent.agent.events import (
     ActionChosen,
     ApprovalAsked,
     CallFinished,
     CallStarted,
     ToolAsked,
 )
-from toolwire_client.models import ScriptedModel
-from toolwire_client.pages.run_page import run_markdown
-from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_agent.run_page import run_markdown
+from toolwire_client import connect
 from toolwire_tools import AsyncContext, tool_api
 
 SERVER = '''
@@ -358,9 +358,9 @@ def test_two_tools_that_ask_the_user_at_once_are_asked_one_after_the_other(backe
 
 PROGRAM = '''
 import time
-from toolwire_client import Agent
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_agent import Agent
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall
 from toolwire_tools import tool_api
 
 @tool_api(read_only=True)

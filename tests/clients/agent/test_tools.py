@@ -18,12 +18,13 @@ from support.agent_scripts import (
     of,
     play,
 )
-from toolwire_client import AsyncToolbox, Toolbox, connect
-from toolwire_client.agent import Agent, keep_last
-from toolwire_client.agent.events import CallFinished
-from toolwire_client.agent.trimming import trimmed
-from toolwire_client.models import ScriptedModel
-from toolwire_tools import Env
+from toolwire_agent import AsyncToolbox, Toolbox
+from toolwire_agent.agent import Agent, keep_last
+from toolwire_agent.agent.events import CallFinished
+from toolwire_agent.agent.trimming import trimmed
+from toolwire_agent.models import ScriptedModel
+from toolwire_client import connect
+from toolwire_compat.groot import Env
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -81,8 +82,8 @@ def test_an_agent_is_a_tool_of_toolboxes_and_environments() -> None:
 @pytest.mark.process
 def test_an_agent_is_a_tool_of_our_server(tmp_path: Any) -> None:
     (tmp_path / "served.py").write_text(
-        "from toolwire_client import Agent\n"
-        "from toolwire_client.models import ScriptedModel\n"
+        "from toolwire_agent import Agent\n"
+        "from toolwire_agent.models import ScriptedModel\n"
         "reply = {'thought': '', 'type': 'FINAL_ANSWER', 'ok': True, 'result': '42'}\n"
         "deep = Agent(ScriptedModel([reply]), name='deep', description='Thinks.').as_tool()\n"
     )

@@ -15,10 +15,10 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from support.otlp_collector import Collector
 from support.server_process import filtered_environment, running, wait_until
-from toolwire_client import Agent
-from toolwire_client.models.errors import ModelError
-from toolwire_client.models.testing import ScriptedModel
-from toolwire_client.react.messages import ModelReply, Usage
+from toolwire_agent import Agent
+from toolwire_agent.models.errors import ModelError
+from toolwire_agent.models.testing import ScriptedModel
+from toolwire_agent.react.messages import ModelReply, Usage
 
 
 def action(tool: str) -> ModelReply:
@@ -124,8 +124,9 @@ def test_questions_of_one_session_are_runs_of_their_own(spans: InMemorySpanExpor
 
 RUN = """
 import os, sys
-from toolwire_client import Agent, connect
-from toolwire_client.models import model_from_name
+from toolwire_agent import Agent
+from toolwire_client import connect
+from toolwire_agent.models import model_from_name
 from toolwire_schemas import tracing
 
 tracing._EXIT_SECONDS = 60.0  # so that the last export takes as long as it takes on a busy machine

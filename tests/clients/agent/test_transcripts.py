@@ -33,7 +33,7 @@ from support.agent_scripts import (
     replayed,
 )
 from support.examples import examples
-from toolwire_client.agent import (
+from toolwire_agent.agent import (
     Agent,
     Approvals,
     BrokenTranscript,
@@ -43,8 +43,8 @@ from toolwire_client.agent import (
     keep_last,
     load,
 )
-from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.agent.events import CallFinished, ModelReplied, QuestionAsked
+from toolwire_agent.models import ScriptedModel
 from toolwire_client.redaction.redactor import HIDDEN, Redactor
 
 SCRIPT = [act("add", a=1, b=2), final("3")]
@@ -238,7 +238,7 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
 
     path, program = tmp_path / "run.jsonl", tmp_path / "program.py"
     program.write_text(
-        "import json, os\nfrom toolwire_client import Agent, Approvals\nfrom toolwire_client.models"
+        "import json, os\nfrom toolwire_agent import Agent, Approvals\nfrom toolwire_agent.models"
         " import ScriptedModel\ndef die() -> None:\n    'Die.'\n    os._exit(9)\nact = {'thought':"
         " '', 'type': 'ACTION', 'tool': 'die', 'params': {}}\nagent = Agent(ScriptedModel([act]),"
         " [die], approval=Approvals(allow=('*',)),"

@@ -23,7 +23,7 @@ from typing import Any
 from interop.peers import INSTALLED, installed_package, missing, node, python_driver
 from support.server_process import wait_until
 from toolwire_client import connect
-from toolwire_schemas.typed_clients import generate
+from toolwire_dialects.typed_clients import generate
 
 HERE = Path(__file__).parent
 PATIENCE_SECONDS = 300

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from toolwire_client.contract.values import valid_values
+from toolwire_check.values import valid_values
 
 Schema = dict[str, Any]
 Case = TypeVar("Case")

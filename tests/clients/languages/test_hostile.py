@@ -8,8 +8,8 @@ import pytest
 from clients.languages.hostile import CHARACTERS, forbidden_in, hostile_entries
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.typed_clients import LANGUAGES, generate
-from toolwire_schemas.typed_clients.source_text import clean, to_lines
+from toolwire_dialects.typed_clients import LANGUAGES, generate
+from toolwire_dialects.typed_clients.source_text import clean, to_lines
 
 HOSTILE = hostile_entries()
 

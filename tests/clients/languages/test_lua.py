@@ -15,7 +15,7 @@ from clients.languages.hostile import TEXT, hostile_entries
 from clients.languages.mirrored import examples, mirrored
 from interop.peers import node
 from support.schema_strategies import documents
-from toolwire_schemas.typed_clients import generate
+from toolwire_dialects.typed_clients import generate
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -25,7 +25,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.typed_clients import generate
+from toolwire_dialects.typed_clients import generate
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -17,7 +17,7 @@ from clients.languages.mirrored import examples, mirrored
 from interop.peers import INSTALLED, missing
 from support.schema_strategies import documents
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.typed_clients import generate
+from toolwire_dialects.typed_clients import generate
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.tool_entry_strategies import ENTRIES, SAMPLES, Sample
-from toolwire_schemas.typed_clients import generate, typescript
+from toolwire_dialects.typed_clients import generate, typescript
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.faulty_model import FAULTS, FaultyModel
-from toolwire_client.models import ArithmeticModel
-from toolwire_client.models.arithmetic import (
+from toolwire_agent.models import ArithmeticModel
+from toolwire_agent.models.arithmetic import (
     NotUnderstood,
     Operation,
     first_step,
     read_question,
     write,
 )
-from toolwire_client.react.conversation import Conversation, Retry, Stop
-from toolwire_client.react.messages import Action, Ask, FinalAnswer, from_json
-from toolwire_client.react.native import NativeProtocol
-from toolwire_client.react.prompt_protocol import Protocol
-from toolwire_client.react.structured import StructuredProtocol
+from toolwire_agent.react.conversation import Conversation, Retry, Stop
+from toolwire_agent.react.messages import Action, Ask, FinalAnswer, from_json
+from toolwire_agent.react.native import NativeProtocol
+from toolwire_agent.react.prompt_protocol import Protocol
+from toolwire_agent.react.structured import StructuredProtocol
 
 Function = Callable[..., Any]
 

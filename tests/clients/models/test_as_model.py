@@ -9,10 +9,10 @@ from typing import Any
 
 import anyio
 import pytest
-from toolwire_client.agent import Agent
-from toolwire_client.models import NotAModel, ScriptedModel, as_model
-from toolwire_client.models.model import prompt_of
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.agent import Agent
+from toolwire_agent.models import NotAModel, ScriptedModel, as_model
+from toolwire_agent.models.model import prompt_of
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 ASK = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]
 TOOLS = [{"name": "add", "inputSchema": {"type": "object"}}]

@@ -10,17 +10,17 @@ import anyio
 import pytest
 from support.agent_scripts import act, final
 from support.model_endpoint import Fault, StandIn, error_midway, refused
-from toolwire_client.agent import Agent, Budgets, Outcome
-from toolwire_client.agent.events import ModelFailed
-from toolwire_client.models import (
+from toolwire_agent.agent import Agent, Budgets, Outcome
+from toolwire_agent.agent.events import ModelFailed
+from toolwire_agent.models import (
     AnthropicModel,
     ContextExceeded,
     EndpointRefused,
     OpenAIModel,
     Retries,
 )
-from toolwire_client.react import Limits, NativeProtocol
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.react import Limits, NativeProtocol
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 # Each as the server says it, with its code or type, by the report or source that it is taken from.
 TOO_LONG: dict[str, tuple[int, Any]] = {

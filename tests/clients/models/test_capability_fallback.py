@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 from support.model_endpoint import Fault, StandIn, refused
-from toolwire_client.models import AnthropicModel, EndpointRefused, OpenAIModel, Retries
-from toolwire_client.models.http_api.remote_model import RemoteModel
+from toolwire_agent.models import AnthropicModel, EndpointRefused, OpenAIModel, Retries
+from toolwire_agent.models.http_api.remote_model import RemoteModel
 
 KEY = "sk-0123456789"
 ASK = [{"role": "user", "content": "Answer in JSON."}]

@@ -13,8 +13,8 @@ import pytest
 from support import model_endpoint as stand_in
 from support.faulty_model import FaultyModel
 from support.model_endpoint import StandIn, refused
-from toolwire_client.agent import Agent, Approvals
-from toolwire_client.models import (
+from toolwire_agent.agent import Agent, Approvals
+from toolwire_agent.models import (
     AnthropicModel,
     ArithmeticModel,
     DoubaoAPI,
@@ -22,10 +22,10 @@ from toolwire_client.models import (
     RecordingModel,
     Retries,
 )
-from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react import NativeProtocol, StructuredProtocol
-from toolwire_client.react.messages import ModelReply
-from toolwire_schemas.dialects import openai
+from toolwire_agent.models.http_api.remote_model import RemoteModel
+from toolwire_agent.react import NativeProtocol, StructuredProtocol
+from toolwire_agent.react.messages import ModelReply
+from toolwire_dialects import openai
 
 PROTOCOLS = {"structured": StructuredProtocol(), "native": NativeProtocol()}
 

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from support import model_endpoint as stand_in
 from support.model_endpoint import Fault, StandIn, refused
-from toolwire_client.models import (
+from toolwire_agent.models import (
     AnthropicModel,
     EndpointRefused,
     ModelError,
@@ -24,8 +24,8 @@ from toolwire_client.models import (
     Unreachable,
     UnreadableReply,
 )
-from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.messages import ModelReply
+from toolwire_agent.models.http_api.remote_model import RemoteModel
+from toolwire_agent.react.messages import ModelReply
 
 LOOPS = ("asyncio", "trio")
 WIRES = (OpenAIModel, AnthropicModel)
@@ -261,14 +261,14 @@ def test_a_reply_that_comes_too_slowly_is_given_up_as_a_whole(loop: str) -> None
 def test_a_reply_without_end_is_cut_off(
     fault: Fault, loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr("toolwire_agent.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
     with StandIn("word " * 100).then(fault) as server, pytest.raises(UnreadableReply):
         ask(model(OpenAIModel, server), loop)
     assert len(server.requests) == 1
 
 
 def test_a_reply_in_one_piece_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr("toolwire_agent.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
     with (
         StandIn().then(stand_in.endless) as server,
         pytest.raises(UnreadableReply, match="more than 1 MiB"),

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 import pytest
 from support.faulty_model import FAULTS, FaultyModel
-from toolwire_client.models import ScriptedModel
-from toolwire_client.react.messages import Action, ModelReply, ToolCall
-from toolwire_client.react.prompt_protocol import Invalid, Reading
-from toolwire_client.react.structured import StructuredProtocol
-from toolwire_client.react.tool_lookup import Tools
+from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react.messages import Action, ModelReply, ToolCall
+from toolwire_agent.react.prompt_protocol import Invalid, Reading
+from toolwire_agent.react.structured import StructuredProtocol
+from toolwire_agent.react.tool_lookup import Tools
 
 ACTION = {"thought": "I add.", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 FINAL = {"thought": "Done.", "type": "FINAL_ANSWER", "ok": True, "result": "3"}

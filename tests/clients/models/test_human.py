@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from toolwire_client.models import HumanModel, NoReplyLeft
+from toolwire_agent.models import HumanModel, NoReplyLeft
 
 ASK = [
     {"role": "system", "content": "You are a ReAct agent."},
@@ -73,7 +73,7 @@ SCRIPT = """
 import os, sys, anyio
 if sys.argv[1:]:  # the first terminal that is opened in a session of its own is the session's
     os.close(os.open(sys.argv[1], os.O_RDWR))
-from toolwire_client.models import HumanModel
+from toolwire_agent.models import HumanModel
 reply = anyio.run(HumanModel().reply, [{"role": "user", "content": "what now?"}])
 print("PROTOCOL", repr(reply.text))
 """

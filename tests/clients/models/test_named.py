@@ -13,7 +13,7 @@ import anyio
 import pytest
 from support import model_endpoint as stand_in
 from support.model_endpoint import StandIn, refused
-from toolwire_client.models import (
+from toolwire_agent.models import (
     GPTAPI,
     PRESETS,
     AnthropicModel,
@@ -33,9 +33,9 @@ from toolwire_client.models import (
     known_names,
     model_from_name,
 )
-from toolwire_client.models.by_name import is_small
-from toolwire_client.models.http_api.endpoint import address
-from toolwire_client.models.lagent import ModelStatusCode
+from toolwire_agent.models.by_name import is_small
+from toolwire_agent.models.http_api.endpoint import address
+from toolwire_agent.models.lagent import ModelStatusCode
 
 ASK = [{"role": "user", "content": "Hello?"}]
 KEY = "sk-0123456789"
@@ -372,7 +372,7 @@ def test_a_lost_connection_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch
     async def now(seconds: float) -> None:
         await anyio.lowlevel.checkpoint()
 
-    monkeypatch.setattr("toolwire_client.models.lagent.Retries", partial(Retries, sleep=now))
+    monkeypatch.setattr("toolwire_agent.models.lagent.Retries", partial(Retries, sleep=now))
     with StandIn(rule=lambda body: stand_in.reset) as server, pytest.raises(Unreachable):
         gpt(server, retry=2).chat(ASK)
     assert len(server.requests) == 2
@@ -398,7 +398,7 @@ def test_a_pace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         waits.append(seconds)
 
     monkeypatch.setattr("time.monotonic", lambda: 100.0)
-    monkeypatch.setattr("toolwire_client.models.lagent.anyio.sleep", sleep)
+    monkeypatch.setattr("toolwire_agent.models.lagent.anyio.sleep", sleep)
     with StandIn() as server:
         llm = gpt(server, query_per_second=4)
         for _ in range(3):

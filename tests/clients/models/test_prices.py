@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toolwire_client.models import Price
-from toolwire_client.models.prices import read_price
-from toolwire_client.react.messages import Usage
+from toolwire_agent.models import Price
+from toolwire_agent.models.prices import read_price
+from toolwire_agent.react.messages import Usage
 
 USAGE = Usage(input_tokens=2_000_000, output_tokens=500_000, cached_tokens=1_000_000)
 TOML = '[small]\ninput = 1\noutput = 4\n\n["vendor:large"]\ninput = 10\noutput = 40\ncached = 1\n'

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.errors import EndpointRefused
-from toolwire_client.models.http_api.anthropic_messages import Messages
-from toolwire_client.models.http_api.chat_completions import ChatCompletions
-from toolwire_client.models.http_api.error_responses import refusal
-from toolwire_client.models.http_api.vendors import PRESETS
-from toolwire_client.models.http_api.wire_format import CutOff, HttpRequest, StreamFailed
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
-from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_agent.models.errors import EndpointRefused
+from toolwire_agent.models.http_api.anthropic_messages import Messages
+from toolwire_agent.models.http_api.chat_completions import ChatCompletions
+from toolwire_agent.models.http_api.error_responses import refusal
+from toolwire_agent.models.http_api.vendors import PRESETS
+from toolwire_agent.models.http_api.wire_format import CutOff, HttpRequest, StreamFailed
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
+from toolwire_dialects.name_mapping import Names
 
 OPENAI, ANTHROPIC = ChatCompletions, Messages
 

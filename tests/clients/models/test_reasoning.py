@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from toolwire_client.models.http_api.reasoning import ReasoningSplitter
+from toolwire_agent.models.http_api.reasoning import ReasoningSplitter
 
 
 def parted(*pieces: str) -> tuple[str, str, str]:

@@ -12,7 +12,7 @@ import pytest
 from anyio import to_thread
 from support import model_endpoint as stand_in
 from support.model_endpoint import StandIn
-from toolwire_client.models import (
+from toolwire_agent.models import (
     AnthropicModel,
     NotAModel,
     NotReady,
@@ -20,8 +20,8 @@ from toolwire_client.models import (
     Retries,
     TimeLimits,
 )
-from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.models.http_api.remote_model import RemoteModel
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 LOOPS = ("asyncio", "trio")
 WIRES = (OpenAIModel, AnthropicModel)

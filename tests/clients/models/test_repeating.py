@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from toolwire_client.models import (
+from toolwire_agent.models import (
     AskedFor,
     NoReplyLeft,
     RecordingModel,
@@ -16,7 +16,7 @@ from toolwire_client.models import (
     ScriptedModel,
     Unreachable,
 )
-from toolwire_client.react.messages import ModelReply, ToolCall, Usage
+from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 
 def user(text: str) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from email.utils import formatdate
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models import (
+from toolwire_agent.models import (
     EndpointRefused,
     ModelError,
     NotReady,
@@ -15,7 +15,7 @@ from toolwire_client.models import (
     Retries,
     Unreachable,
 )
-from toolwire_client.models.http_api.error_responses import asked_wait, is_passing
+from toolwire_agent.models.http_api.error_responses import asked_wait, is_passing
 
 NOW = 1_800_000_000.0
 BUSY = EndpointRefused("busy", status=429, is_passing=True)

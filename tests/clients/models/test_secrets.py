@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import model_endpoint as stand_in
 from support.model_endpoint import Fault, StandIn, refused
-from toolwire_client.models import (
+from toolwire_agent.models import (
     AnthropicModel,
     ModelError,
     NotReady,
@@ -21,8 +21,8 @@ from toolwire_client.models import (
     Retries,
     TimeLimits,
 )
-from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.models.http_api.vendors import Key, key_from
+from toolwire_agent.models.http_api.remote_model import RemoteModel
+from toolwire_agent.models.http_api.vendors import Key, key_from
 
 WIRES = (OpenAIModel, AnthropicModel)
 ASK = [{"role": "user", "content": "Hello?"}]

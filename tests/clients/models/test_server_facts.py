@@ -9,11 +9,11 @@ import anyio
 import pytest
 from support.agent_scripts import act, final
 from support.model_endpoint import StandIn
-from toolwire_client.agent import Agent, Approvals, Budgets, Outcome
-from toolwire_client.agent.events import Started
-from toolwire_client.models import OpenAIModel, ServerFacts
-from toolwire_client.react import Limits, NativeProtocol, StructuredProtocol
-from toolwire_client.terminal.event_lines import event_lines
+from toolwire_agent.agent import Agent, Approvals, Budgets, Outcome
+from toolwire_agent.agent.events import Started
+from toolwire_agent.models import OpenAIModel, ServerFacts
+from toolwire_agent.react import Limits, NativeProtocol, StructuredProtocol
+from toolwire_agent.terminal.event_lines import event_lines
 
 PROPS = {
     "default_generation_settings": {"n_ctx": 4096},

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.http_api.endpoint import Events
+from toolwire_agent.models.http_api.endpoint import Events
 
 LINES = st.text(
     st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=10

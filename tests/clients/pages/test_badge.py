@@ -6,8 +6,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from toolwire_client.contract import Report, Verdict
-from toolwire_client.pages.badge import badge
+from toolwire_check import Report, Verdict
+from toolwire_check.pages.badge import badge
 
 
 def report(*outcomes: tuple[str, str], **about: Any) -> Report:

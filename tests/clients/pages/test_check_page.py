@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
-from toolwire_client.contract import Report, Verdict
-from toolwire_client.contract.report import ToolCost
-from toolwire_client.pages.check_page import check_html, check_markdown, check_page, verdict_html
+from toolwire_check import Report, Verdict
+from toolwire_check.pages.check_page import check_html, check_markdown, check_page, verdict_html
+from toolwire_check.report import ToolCost
 from toolwire_schemas import project_links
 from toolwire_schemas.cases.rules import rule
 from toolwire_schemas.output import printable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
-from toolwire_client.pages.diff_page import diff_markdown, diff_page
-from toolwire_schemas.compare import Change, between
+from toolwire_check.pages.diff_page import diff_markdown, diff_page
+from toolwire_dialects.compare import Change, between
 from toolwire_schemas.output import printable
 
 OLD = [

@@ -14,10 +14,10 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from support.agent_scripts import act, agent, ask, final
 from support.parsed_html import Parsed, assert_inert, texts
-from toolwire_client.agent import events
-from toolwire_client.agent.transcript import load, sessions
-from toolwire_client.pages.run_page import event_html, run_html, run_markdown, run_page
-from toolwire_client.react.messages import Action, ModelReply, Usage
+from toolwire_agent.agent import events
+from toolwire_agent.agent.transcript import load, sessions
+from toolwire_agent.react.messages import Action, ModelReply, Usage
+from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page
 from toolwire_schemas.output import printable
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)

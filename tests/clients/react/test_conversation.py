@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from support.examples import examples
 from support.react_samples import ADD, FIND, JSON, TEXTS, TOOLS, WORDS, tool
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     ActionResult,
     Ask,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from support.react_samples import FROM_MODEL, TO_MODEL
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     ActionResult,
     Ask,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toolwire_client
+import toolwire_agent
 from hypothesis import given
 from hypothesis import strategies as st
 from support.react_samples import ADD, MULTIPLY, TOOLS
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Conversation,
     DoubaoProtocol,
     NativeProtocol,
@@ -21,8 +21,8 @@ from toolwire_client.react import (
     TemplateError,
     Tools,
 )
-from toolwire_client.react.prompts import LANGUAGES, language
-from toolwire_schemas.dialects import python_stub as python
+from toolwire_agent.react.prompts import LANGUAGES, language
+from toolwire_dialects import python_stub as python
 
 EN, ZH = LANGUAGES["en"], LANGUAGES["zh"]
 KNOWN = Tools(TOOLS)
@@ -221,7 +221,7 @@ def test_both_languages_say_the_same_things() -> None:
 
 
 def test_no_sentence_is_missing_and_none_is_useless() -> None:
-    package = Path(toolwire_client.__file__).parent
+    package = Path(toolwire_agent.__file__).parent
     files = [
         package / "groot.py",
         *(package / "react").glob("*.py"),

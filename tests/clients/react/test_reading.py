@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from support.react_samples import OBJECTS, TEXTS
-from toolwire_client.react import Unreadable
-from toolwire_client.react.prompts import language
-from toolwire_client.react.reply_parser import only_object
+from toolwire_agent.react import Unreadable
+from toolwire_agent.react.prompts import language
+from toolwire_agent.react.reply_parser import only_object
 
 REPLY = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 TEXT = json.dumps(REPLY)

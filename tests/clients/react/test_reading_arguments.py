@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from toolwire_client.react import Action, Conversation, Retry
+from toolwire_agent.react import Action, Conversation, Retry
 from toolwire_tools import Tool
 
 

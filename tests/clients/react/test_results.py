@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.react_samples import JSON
-from toolwire_client.react.result_text import shown
+from toolwire_agent.react.result_text import shown
 
 
 @dataclasses.dataclass

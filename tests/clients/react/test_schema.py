@@ -13,7 +13,7 @@ from llguidance import LLMatcher, LLTokenizer
 from support.examples import examples
 from support.react_samples import ADD, FIND, FROM_MODEL, PING, TOOLS, tool
 from support.tool_entry_strategies import SAMPLES, Sample
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     Ask,
     Conversation,
@@ -26,7 +26,7 @@ from toolwire_client.react import (
     reply_schema,
     to_json,
 )
-from toolwire_schemas.lint.vendors import about_strict
+from toolwire_dialects.lint.vendors import about_strict
 
 BYTES = LLTokenizer("byte")  # one token for each byte
 PROTOCOL = StructuredProtocol()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.react_samples import TOOLS
 from support.tool_entry_strategies import SAMPLES, Sample
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     Ask,
     Conversation,
@@ -20,7 +20,7 @@ from toolwire_client.react import (
     SmallProtocol,
     StructuredProtocol,
 )
-from toolwire_client.react.small import MAX_SAMPLES
+from toolwire_agent.react.small import MAX_SAMPLES
 
 PRICE = {
     "name": "get_price",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.react_samples import ADD, JSON, TEXTS, TOOLS
-from toolwire_client.react import (
+from toolwire_agent.react import (
     Action,
     BaseProtocol,
     Conversation,

@@ -19,9 +19,8 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.server_process import PATIENCE_SECONDS, wait_until
-from toolwire_client import NoAnswer, Question
-from toolwire_client.agent import Allow, ApprovalRequest, Pause, Refuse
-from toolwire_client.agent.events import (
+from toolwire_agent.agent import Allow, ApprovalRequest, Pause, Refuse
+from toolwire_agent.agent.events import (
     ActionChosen,
     ApprovalAsked,
     CallFinished,
@@ -38,9 +37,9 @@ from toolwire_client.agent.events import (
     UserAnswered,
     UserAsked,
 )
-from toolwire_client.models import Price
-from toolwire_client.react.messages import Usage
-from toolwire_client.terminal import (
+from toolwire_agent.models import Price
+from toolwire_agent.react.messages import Usage
+from toolwire_agent.terminal import (
     Interrupted,
     JsonRenderer,
     Line,
@@ -51,8 +50,9 @@ from toolwire_client.terminal import (
     event_lines,
     open_steps,
 )
-from toolwire_client.terminal.forms import fields
-from toolwire_client.terminal.rich_renderer import RichRenderer
+from toolwire_agent.terminal.forms import fields
+from toolwire_agent.terminal.rich_renderer import RichRenderer
+from toolwire_client import NoAnswer, Question
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 

@@ -9,9 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from toolwire_client import Toolbox, connect
-from toolwire_client.agent import Agent
-from toolwire_client.models import ScriptedModel
+from toolwire_agent import Toolbox
+from toolwire_agent.agent import Agent
+from toolwire_agent.models import ScriptedModel
+from toolwire_client import connect
 
 FUNCTIONS = '''
 from dataclasses import dataclass
@@ -142,9 +143,9 @@ def test_a_client_of_servers_runs_without_the_packages_of_tools_and_of_our_serve
         "def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8"
     )
     script = (
-        "import sys\nsys.modules['toolwire'] = sys.modules['toolwire_tools'] = None\nfrom"
-        " toolwire_client import Toolbox, connect\nfrom toolwire_client.agent import Agent\nfrom"
-        " toolwire_client.models import ArithmeticModel\nwith connect([sys.executable, '-m',"
+        "import sys\nsys.modules['toolwire'] = sys.modules['toolwire_tools'] = None\n"
+        "from toolwire_client import connect\nfrom toolwire_agent import Agent, Toolbox\nfrom"
+        " toolwire_agent.models import ArithmeticModel\nwith connect([sys.executable, '-m',"
         f" 'toolwire', 'serve', {str(tmp_path / 'tools.py')!r}]) as client:\n   "
         " print(Toolbox([client]).call_tool('add', {'a': 1, 'b': 2}).text)\n    agent ="
         " Agent(ArithmeticModel(), client, approval=lambda action: True)\n   "

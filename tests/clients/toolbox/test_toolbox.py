@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, nothing_leaks
 from toolwire import AsyncContext, Context, Server, tool_api
+from toolwire_agent import AsyncToolbox, Toolbox, ToolOrigin
+from toolwire_agent.toolbox.threaded_client import ThreadedClient
+from toolwire_agent.toolbox.toolbox import offered
 from toolwire_client import (
-    AsyncToolbox,
     CallCancelled,
     CallResult,
     NoAnswer,
@@ -26,15 +28,13 @@ from toolwire_client import (
     RequestFailed,
     ServerGone,
     TimedOut,
-    Toolbox,
-    ToolOrigin,
     connect,
 )
-from toolwire_client.toolbox.threaded_client import ThreadedClient
-from toolwire_client.toolbox.toolbox import offered
 from toolwire_client.waiting.base import Waiting, run
 from toolwire_client.waiting.deadline import Deadline
-from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import BaseAction
+from toolwire_tools import Cancelled, Tool, ToolError
 
 LOOPS = FACES[1:]
 FAKE = str(SUPPORT / "fake_server.py")

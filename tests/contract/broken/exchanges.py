@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from toolwire_client.contract import CheckSettings, Verdict, check
-from toolwire_client.contract.report import is_bad
+from toolwire_check import CheckSettings, Verdict, check
+from toolwire_check.report import is_bad
 from toolwire_schemas.cases import Case, Framing, cases
 
 from . import FAULTS

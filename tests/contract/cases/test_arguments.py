@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolwire_client.contract.cases.sample_arguments import Samples
+from toolwire_check.cases.sample_arguments import Samples
 
 
 def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.contract.cases.conversation import (
+from toolwire_check.cases.conversation import (
     CaseConversation,
     Noise,
     ProcessEnded,
@@ -16,8 +16,8 @@ from toolwire_client.contract.cases.conversation import (
     exchange_lines,
     messages,
 )
-from toolwire_client.contract.cases.handshake import completed
-from toolwire_client.contract.cases.player import data_of, filled
+from toolwire_check.cases.handshake import completed
+from toolwire_check.cases.player import data_of, filled
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from toolwire_client.contract.cases.conversation import CaseConversation
-from toolwire_client.contract.cases.expectations import Scene, Unmet, judge
+from toolwire_check.cases.conversation import CaseConversation
+from toolwire_check.cases.expectations import Scene, Unmet, judge
 from toolwire_schemas.cases import cases
 from toolwire_schemas.wire import codec
 

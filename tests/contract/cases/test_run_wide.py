@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_client.contract.cases.conversation import CaseConversation
-from toolwire_client.contract.cases.expectations import Part, breach
-from toolwire_client.contract.report import Verdict
+from toolwire_check.cases.conversation import CaseConversation
+from toolwire_check.cases.expectations import Part, breach
+from toolwire_check.report import Verdict
 from toolwire_schemas.wire import codec
 
 QUIET = {"quiet": True}

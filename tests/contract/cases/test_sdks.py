@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from toolwire_client.contract.cases.sdks import Sdk, folded, sdks
-from toolwire_client.contract.report import Verdict
+from toolwire_check.cases.sdks import Sdk, folded, sdks
+from toolwire_check.report import Verdict
 from toolwire_schemas.cases import cases
 
 BASELINES = Path(__file__).parents[2] / "interop" / "baselines"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from toolwire_client.contract import Report, check, contract_cases
-from toolwire_client.contract.pytest_support import cases as pytest_cases
+from toolwire_check import Report, check, contract_cases
+from toolwire_check.pytest_support import cases as pytest_cases
 from toolwire_schemas.cases import Case
 
 SERVER = [sys.executable, "-IS", str(SUPPORT / "fuzzed_server.py")]
@@ -39,7 +39,7 @@ def greet(name: str) -> str:
 def contract(pytester: pytest.Pytester, arguments: str, command: list[str]) -> None:
     """A module with the cases as its tests."""
     pytester.makepyfile(
-        test_server=f"from toolwire_client.contract import CheckSettings, Fuzzing, contract_cases\n"
+        test_server=f"from toolwire_check import CheckSettings, Fuzzing, contract_cases\n"
         f"test_contract = contract_cases({command!r}, settings={QUICK}, {arguments})"
     )
 
@@ -177,7 +177,7 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(
     gone.stdout.fnmatch_lines(
         ["*cannot be asked for its tools: the server ended with exit status 2*"]
     )
-    gone.stdout.no_fnmatch_line("*toolwire_client/*.py*")  # no file of ours in the traceback
+    gone.stdout.no_fnmatch_line("*toolwire_check/*.py*")  # no file of ours in the traceback
 
 
 def test_pytest_leaves_the_plugin_out_on_demand(pytester: pytest.Pytester) -> None:

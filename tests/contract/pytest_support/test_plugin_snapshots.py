@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import toolwire
-from toolwire_client.contract import SnapshotMismatch, assert_tools_unchanged
+from toolwire_check import SnapshotMismatch, assert_tools_unchanged
 
 
 def add(a: int, b: int = 0) -> int:

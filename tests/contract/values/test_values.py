@@ -16,7 +16,7 @@ from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from support.examples import examples
 from support.schema_strategies import documents
-from toolwire_client.contract.values import NoValues, invalid_values, valid_values
+from toolwire_check.values import NoValues, invalid_values, valid_values
 
 # Some generated schemas want what is rare, and each example makes a schema and then a value of it.
 PATIENT = settings(suppress_health_check=list(HealthCheck), max_examples=examples(80))
@@ -348,9 +348,7 @@ def test_a_value_can_be_changed_without_changing_the_schema() -> None:
 def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
     import subprocess
 
-    code = (
-        "import sys, toolwire_client.contract; print({'hypothesis', 'pytest'} & set(sys.modules))"
-    )
+    code = "import sys, toolwire_check; print({'hypothesis', 'pytest'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

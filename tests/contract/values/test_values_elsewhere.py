@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
-from toolwire_client.contract.values import NoValues, invalid_values, valid_values
+from toolwire_check.values import NoValues, invalid_values, valid_values
 
 pytestmark = pytest.mark.process
 

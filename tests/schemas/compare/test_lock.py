@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.json_mutations import REGISTRY  # noqa: F401 - the schemas refer to each other
 from support.tool_entry_strategies import ENTRIES, JSON
-from toolwire_schemas.compare.lock import (
+from toolwire_dialects.compare.lock import (
     KEYS,
     BadLock,
     Checked,

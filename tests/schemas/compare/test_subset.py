@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.compare.nodes import ComparedSchema
-from toolwire_schemas.compare.subset import MAX_STEPS, Comparison, takes_all
+from toolwire_dialects.compare.nodes import ComparedSchema
+from toolwire_dialects.compare.subset import MAX_STEPS, Comparison, takes_all
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive
 
 

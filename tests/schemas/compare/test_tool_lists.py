@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.schema_pairs import pairs
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.compare import BadList, between, takes_all, verdict
-from toolwire_schemas.compare.subset import MAX_STEPS
+from toolwire_dialects.compare import BadList, between, takes_all, verdict
+from toolwire_dialects.compare.subset import MAX_STEPS
 
 INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "string"}
 NONE = msgspec.UNSET

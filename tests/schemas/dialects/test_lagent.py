@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.tool_entry_strategies import ENTRIES, NAMES, TEXTS
-from toolwire_schemas.dialects import Malformed, lagent
+from toolwire_dialects import Malformed, lagent
 
 BOLD = {
     "name": "bold",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.dialects import markdown
+from toolwire_dialects import markdown
 
 MEASURE = {
     "name": "Map.measure",

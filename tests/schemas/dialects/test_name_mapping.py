@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.tool_entry_strategies import NAMES
-from toolwire_schemas.dialects.name_mapping import RULES, Names
+from toolwire_dialects.name_mapping import RULES, Names
 
 # What a dialect takes, said independently of how it is done.
 TAKES = {

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 from support.tool_entry_strategies import ENTRIES, SAMPLES, Sample
-from toolwire_schemas.dialects import Malformed, anthropic, openai
-from toolwire_schemas.dialects.openai_strict import NotStrict, restored, strict
-from toolwire_schemas.lint.vendors import about_strict
+from toolwire_dialects import Malformed, anthropic, openai
+from toolwire_dialects.lint.vendors import about_strict
+from toolwire_dialects.openai_strict import NotStrict, restored, strict
 
 ADD = {
     "name": "add",

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.dialects import python_stub as python
-from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_dialects import python_stub as python
+from toolwire_dialects.name_mapping import Names
 
 MEASURE = {
     "name": "Map.measure",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_schemas.dialects import typescript
+from toolwire_dialects import typescript
 
 TREE = {
     "name": "Map.plant",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from toolwire_schemas.lint.audit import audit
-from toolwire_schemas.lint.portability import Severity
-from toolwire_schemas.lint.vendors import MAX_TOOLS
+from toolwire_dialects.lint.audit import audit
+from toolwire_dialects.lint.vendors import MAX_TOOLS
+from toolwire_schemas.portability import Severity
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_schemas.lint.portability import lint
+from toolwire_schemas.portability import lint
 
 FINE = {"type": "object", "properties": {}, "additionalProperties": False}
 

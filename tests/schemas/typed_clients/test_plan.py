@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, JSON
-from toolwire_schemas.dialects.name_mapping import Rule, camel, pascal, snake, words
-from toolwire_schemas.dialects.type_shapes import (
+from toolwire_dialects.name_mapping import Rule, camel, pascal, snake, words
+from toolwire_dialects.type_shapes import (
     ArrayShape,
     Definition,
     ObjectShape,
@@ -27,7 +27,7 @@ from toolwire_schemas.dialects.type_shapes import (
     UnionShape,
     ValuesShape,
 )
-from toolwire_schemas.typed_clients import LANGUAGES, generate, offered, plan, runtime
+from toolwire_dialects.typed_clients import LANGUAGES, generate, offered, plan, runtime
 
 ROOT = Path(__file__).parents[3]
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").__contains__
@@ -413,7 +413,7 @@ def test_the_wheel_has_the_runtime_of_each_language() -> None:
                 each for each in build["force-include"] if each.startswith(f"clients/{language}/")
             ]
             assert (ROOT / path).read_text("utf-8") == runtime(language)
-            expected[path] = path.replace("clients/", "toolwire_schemas/typed_clients/runtimes/")
+            expected[path] = path.replace("clients/", "toolwire_dialects/typed_clients/runtimes/")
     assert build["force-include"] == {
         **expected,
         "clients/toolwire_pytest.py": "toolwire_pytest.py",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, HOSTILE, JSON, SAMPLES, Sample
-from toolwire_schemas.typed_clients import generate
+from toolwire_dialects.typed_clients import generate
 
 CALLED = {"TypedDict", "self._call", "self._value"}
 

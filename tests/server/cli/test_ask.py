@@ -16,9 +16,9 @@ import pytest
 from support.command_line import CommandLine, Done
 from support.terminal import SECONDS, Terminal, command
 from toolwire.cli.agent_options import protocol_of
-from toolwire_client.agent import load
-from toolwire_client.agent.events import FormAnswered, UserAnswered
-from toolwire_client.models import model_from_name
+from toolwire_agent.agent import load
+from toolwire_agent.agent.events import FormAnswered, UserAnswered
+from toolwire_agent.models import model_from_name
 from toolwire_schemas.install_command import install_command
 
 TOOLS = '''
@@ -59,7 +59,7 @@ MODELS = """
 import json
 
 import anyio
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.models import ScriptedModel
 
 QUESTION = {"thought": "Who knows?", "type": "ASK", "content": "Which [bold]colour\\x1b[31m?"}
 
@@ -609,7 +609,7 @@ globals().update({f"tool_{place}": hinted(place, hints) for place, hints in enum
 """  # noqa: E501
 
 CALLER = """
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.models import ScriptedModel
 from hinted import HINTS
 
 def done(): return {"thought": "", "type": "FINAL_ANSWER", "ok": True, "result": "done"}
@@ -702,7 +702,7 @@ def pay(euros: int, card_token: str = "") -> str:
 '''
 
 PAYERS = """
-from toolwire_client.models import ScriptedModel
+from toolwire_agent.models import ScriptedModel
 
 def acts(**params):
     return {"thought": "So be it.", "type": "ACTION", "tool": "pay", "params": params}

@@ -26,9 +26,9 @@ from support.model_endpoint import (
     silent_midway,
 )
 from support.terminal import SECONDS, command
-from toolwire_client.agent import load
-from toolwire_client.agent.events import Started
-from toolwire_client.react.messages import ModelReply
+from toolwire_agent.agent import load
+from toolwire_agent.agent.events import Started
+from toolwire_agent.react.messages import ModelReply
 
 TOOLS = '''
 from toolwire import tool_api

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
-from toolwire_schemas.typed_clients import offered
+from toolwire_dialects.typed_clients import offered
 
 pytestmark = pytest.mark.process
 

@@ -12,8 +12,8 @@ import pytest
 from support.agent_scripts import SCHEMA, act, final
 from support.command_line import CommandLine, Done
 from support.model_endpoint import StandIn, answered
-from toolwire_client.agent import load
-from toolwire_client.react.messages import ModelReply, ToolCall
+from toolwire_agent.agent import load
+from toolwire_agent.react.messages import ModelReply, ToolCall
 
 TOOLS = '''
 from toolwire import tool_api

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.command_line import CommandLine
 from toolwire.cli.commands.list import _show_all
-from toolwire_schemas.dialects.python_stub import from_entry, signature
+from toolwire_dialects.python_stub import from_entry, signature
 
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 RESOURCE = {"uri": "notes://all", "name": "notes", "description": "All notes."}

@@ -553,6 +553,10 @@ def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path)
         "traceback",
         "subprocess",
         "toolwire_client",
+        "toolwire_agent",
+        "toolwire_check",
+        "toolwire_compat",
+        "toolwire_bundled",
         "fnmatch",
     }
     unwanted |= {"importlib.metadata", "json.tool", "logging"}

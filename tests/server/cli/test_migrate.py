@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.command_line import CommandLine
 from toolwire.cli.migration.imports import NotPython, migrate
-from toolwire_tools import lagent
 
-TOOLS = "toolwire_tools.lagent"
+TOOLS = "toolwire_compat.lagent"
 
 
 @pytest.mark.parametrize(
@@ -28,13 +27,13 @@ TOOLS = "toolwire_tools.lagent"
             "from lagent import tool_api as api  # why\n",
             f"from {TOOLS} import tool_api as api  # why\n",
         ),
-        ("from lagent.llms.openai import GPTAPI\n", "from toolwire_client.models import GPTAPI\n"),
+        ("from lagent.llms.openai import GPTAPI\n", "from toolwire_agent.models import GPTAPI\n"),
         ("def f():\n\tfrom lagent import PPT\n", f"def f():\n\tfrom {TOOLS} import PPT\n"),
         ("from lagent import PPT; x = 1\r\n", f"from {TOOLS} import PPT; x = 1\r\n"),
-        ("from groot.agent import ReAct\n", "from toolwire_client.groot import ReAct\n"),
+        ("from groot.agent import ReAct\n", "from toolwire_agent.groot import ReAct\n"),
         (
             "from mas.agent.base.executor_base import Executor\n",
-            "from toolwire_tools import Executor\n",
+            "from toolwire_compat.mas import Executor\n",
         ),
         ("from .lagent import PPT\n", "from .lagent import PPT\n"),
         ("from lagents import PPT\n", "from lagents import PPT\n"),
@@ -44,7 +43,7 @@ TOOLS = "toolwire_tools.lagent"
         ),
         (
             "from lagent import PPT, GPTAPI\n",
-            f"from {TOOLS} import PPT\nfrom toolwire_client.models import GPTAPI\n",
+            f"from {TOOLS} import PPT\nfrom toolwire_agent.models import GPTAPI\n",
         ),
         (
             "if x:\n    from lagent import PPT, ReAct  # both\n",
@@ -61,7 +60,7 @@ TOOLS = "toolwire_tools.lagent"
         ),
         (
             "from lagent import GPTAPI, PPT; x = 1\n",
-            f"from toolwire_client.models import GPTAPI; from {TOOLS} import PPT; x = 1\n",
+            f"from toolwire_agent.models import GPTAPI; from {TOOLS} import PPT; x = 1\n",
         ),
     ],
 )
@@ -74,7 +73,7 @@ def test_imports_change_and_everything_else_stays(before: str, after: str) -> No
     [
         (
             "from lagent.agents import ReWOO",
-            "ReWOO stays in lagent.agents: use toolwire_client.Agent",
+            "ReWOO stays in lagent.agents: use toolwire_agent.Agent",
         ),
         ("from lagent.actions import AsyncPPT", "AsyncPPT stays in lagent.actions: use PPT"),
         (
@@ -121,7 +120,8 @@ def test_any_mix_of_names_stays_valid_python_with_every_name_once(
         for alias in statement.names:
             assert alias.name not in imported
             imported[alias.name] = statement.module
-    assert imported == {name: lagent.place_of(name) or "lagent" for name in names}
+    places = {"GPTAPI": "toolwire_agent.models", "ReAct": "lagent", "Nonsense": "lagent"}
+    assert imported == {name: places.get(name, "toolwire_compat.lagent") for name in names}
     assert after.count("# why") == before.count("# why")
     assert migrate(after).text == after
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 from support.command_line import CommandLine, command_line
-from toolwire.cli.bundle import manifest as texts
-from toolwire.cli.bundle.contents import Contents
+from toolwire.bundles import manifest as texts
+from toolwire.bundles.contents import Contents
 from toolwire.errors import LoadError, UsageError
 
 __all__ = ["command_line"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
-from toolwire.cli.commands.pages import inspect
+from toolwire.cli.commands import inspect
 
 TOOLS = "def add(a: int) -> int:\n    return a\n"
 

@@ -60,7 +60,7 @@ def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[s
         ("from mcp.server.fastmcp import FastMCP", "FastMCP"),
         ("from mcp.server.fastmcp.server import FastMCP", "FastMCP"),
         ("from mcp.server.mcpserver import MCPServer", "MCPServer"),
-        ("from toolwire_tools.fastmcp import FastMCP", "FastMCP"),
+        ("from toolwire_compat.fastmcp import FastMCP", "FastMCP"),
     ],
 )
 def test_the_tools_of_every_flavour_are_described_from_their_signatures(
@@ -431,7 +431,11 @@ def test_only_the_users_modules_import_the_stand_ins_also_when_a_tool_runs(
 
     result = called(path, "f")
 
-    assert result["structuredContent"]["result"] == [True, True, "toolwire_tools.fastmcp.mcp_types"]
+    assert result["structuredContent"]["result"] == [
+        True,
+        True,
+        "toolwire_compat.fastmcp.mcp_types",
+    ]
     assert sys.meta_path == before
     assert not {"fastmcp", "mcp", "mcp.types"} & sys.modules.keys()
 
@@ -563,7 +567,7 @@ def test_isolated_tools_run_on_the_stand_ins_too(tmp_path: Path) -> None:
 def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from toolwire_tools.fastmcp import FastMCP\nmcp = FastMCP('by itself')\n@mcp.tool\n"
+        "from toolwire_compat.fastmcp import FastMCP\nmcp = FastMCP('by itself')\n@mcp.tool\n"
         "def add(a: int, b: int) -> int:\n    print('noise')\n    return a + b\n"
         "def main():\n    mcp.run()\nif __name__ == '__main__':\n    main()\n"
     )
@@ -579,7 +583,7 @@ def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_
 
 
 def test_every_name_that_a_file_may_import_exists() -> None:
-    from toolwire_tools.fastmcp.names import NAMES, found
+    from toolwire_compat.fastmcp.names import NAMES, found
 
     for place, listed in NAMES.items():
         for name in listed.split():

@@ -16,7 +16,8 @@ SOURCE = '''
 import asyncio, base64, os
 from abc import abstractmethod
 from toolwire import tool_api
-from toolwire_tools import ActionExecutor, ActionReturn, ActionStatusCode, BaseAction, Env, Hook, NoAction
+from toolwire_compat.lagent import ActionExecutor, ActionReturn, ActionStatusCode, BaseAction, Hook, NoAction
+from toolwire_compat.groot import Env
 
 PNG = base64.b64encode(bytes.fromhex("89504e470d0a1a0a")).decode()
 
@@ -170,7 +171,8 @@ def test_actions_answer_as_other_tools_do(tmp_path: Path) -> None:
 LATER = """
 import asyncio, functools
 from anyio import to_thread
-from toolwire_tools import AsyncActionMixin, BaseAction, tool_api
+from toolwire_compat.lagent import AsyncActionMixin, BaseAction
+from toolwire_tools import tool_api
 
 def asyncify(function):
     @functools.wraps(function)
@@ -306,7 +308,7 @@ def test_plain_functions_are_served_without_anything_of_actions(tmp_path: Path) 
             sys.executable,
             "-c",
             (
-                "import sys, toolwire_tools.env.env, toolwire_tools.actions.executor;"
+                "import sys, toolwire_compat.groot.env, toolwire_compat.lagent.executor;"
                 " print(*sys.modules)"
             ),
         ],
@@ -315,16 +317,14 @@ def test_plain_functions_are_served_without_anything_of_actions(tmp_path: Path) 
         timeout=60,
         check=True,
     ).stdout.split()
-    ours = {name for name in everything if name.startswith("toolwire_tools.")}
+    ours = {name for name in everything if name.startswith(("toolwire_tools.", "toolwire_compat."))}
     assert {
-        "toolwire_tools.actions.base",
-        "toolwire_tools.env.env",
-        "toolwire_tools.actions.parsers",
+        "toolwire_compat.lagent.base",
+        "toolwire_compat.groot.env",
+        "toolwire_compat.lagent.parsers",
     } <= ours
     assert {
-        name
-        for name in loaded
-        if name.startswith("toolwire_tools.action") or name in _ONLY_FOR_ACTIONS
+        name for name in loaded if name.startswith("toolwire_compat.") or name in _ONLY_FOR_ACTIONS
     } == set()
 
 
@@ -346,7 +346,8 @@ _ONLY_FOR_ACTIONS = {
 def test_actions_are_known_by_name_to_the_file_that_is_served(tmp_path: Path) -> None:
     source = (
         SOURCE
-        + "\nfrom toolwire_tools import get_tool, list_tools\n__tools__ = [get_tool('Maps')]\n"
+        + "\nfrom toolwire_compat.lagent import get_tool, list_tools\n"
+        + "__tools__ = [get_tool('Maps')]\n"
     )
     with served(tmp_path, source) as process:
         tools = process.ask(request("tools/list"))["result"]["tools"]

@@ -410,7 +410,7 @@ def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
         str(refusal.value)
         == f"{path}{name} is made for FastMCP, and that package is installed; Toolwire does not"
         " serve its objects; add --adopt to run it, unchanged, on Toolwire's own FastMCP (that"
-        " of toolwire_tools.fastmcp)"
+        " of toolwire_compat.fastmcp)"
     )
 
 

@@ -35,7 +35,7 @@ GREP = """
 """
 NOTES = "Tea\ncoffee\ntea again\n"
 RAG = '''
-from toolwire_tools import Executor
+from toolwire_compat.mas import Executor
 
 @Executor.register(executor_type="tool", executor_name="RAG")
 class RagTool(Executor):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, served, wait_until
 from toolwire import Context, Server, tool_api
-from toolwire.upstream.process_pool import ConcurrencyLimit
+from toolwire.workers.process_pool import ConcurrencyLimit
 from toolwire_tools import tools_of
 
 pytestmark = pytest.mark.process

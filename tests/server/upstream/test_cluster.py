@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.server_process import Process, call, request, running, served, wait_until
 from toolwire.settings import settings_of
-from toolwire.upstream.isolated_tool import loaded
+from toolwire.workers.isolated_tool import loaded
 from toolwire_tools import RegistrationError, tool_api, tools_of
 
 pytestmark = [
@@ -522,7 +522,7 @@ def test_an_engine_whose_package_is_missing_says_how_to_install_it(
     def tool() -> None: ...
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.setattr("toolwire.upstream.cluster.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("toolwire.workers.cluster.engines.find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match=r"pip install 'toolwire\[dask\]'"):
         loaded(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from toolwire.upstream import foreign_stderr
-from toolwire.upstream.foreign_stderr import MAX_LINE_CHARACTERS, MAX_LINES, ForeignStderr
+from toolwire.mounting import foreign_stderr
+from toolwire.mounting.foreign_stderr import MAX_LINE_CHARACTERS, MAX_LINES, ForeignStderr
 from toolwire_schemas.output import LineOutput
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from toolwire import RequestError, Server
-from toolwire.upstream.forwarding import BLOCKING, forward
+from toolwire.forwarding import BLOCKING, forward
 from toolwire_client import connect
 from toolwire_client.async_client import AsyncClient
 from toolwire_client.session.elicitation import NoAnswer

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
-from toolwire.upstream.guarded_process import guarded
+from toolwire.guarded_process import guarded
 from toolwire_client import NotStarted, ServerGone
 
 pytestmark = [
@@ -198,7 +198,7 @@ while True:
 
 OWNER = """
 import os, sys, time
-from toolwire.upstream.guarded_process import guarded
+from toolwire.guarded_process import guarded
 
 process = guarded(["sh", "-c", sys.argv[1]], env={"PATH": os.environ["PATH"]})
 process.start(lambda data: None, lambda end: None)

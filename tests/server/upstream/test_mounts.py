@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from support.server_process import request, running, wait_until
 from toolwire import RequestError, Server
-from toolwire.upstream import mount as mount_module
-from toolwire.upstream import mounts as mounts_module
+from toolwire.mounting import mount as mount_module
+from toolwire.mounting import mounts as mounts_module
 from toolwire_client import connect
 
 pytestmark = pytest.mark.process

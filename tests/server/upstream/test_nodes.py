@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import pytest
 from toolwire.settings import __version__
-from toolwire.upstream.cluster import node
-from toolwire.upstream.cluster.connections import Listener, NodeTransport
-from toolwire.upstream.cluster.engines import Engine
-from toolwire.upstream.worker_spec import WorkerSpec
+from toolwire.workers.cluster import node
+from toolwire.workers.cluster.connections import Listener, NodeTransport
+from toolwire.workers.cluster.engines import Engine
+from toolwire.workers.worker_spec import WorkerSpec
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="nodes are POSIX systems"),

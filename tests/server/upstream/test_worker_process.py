@@ -491,8 +491,8 @@ def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts
     tmp_path: Path,
 ) -> None:
     source = (
-        "import os, time, toolwire.upstream.process_pool\n"
-        "toolwire.upstream.process_pool._IDLE_SECONDS = 0.05\n"
+        "import os, time, toolwire.workers.process_pool\n"
+        "toolwire.workers.process_pool._IDLE_SECONDS = 0.05\n"
         "def pid() -> int:\n    return os.getpid()\n"
         "def outlast_it() -> int:\n    time.sleep(0.3)\n    return os.getpid()\n"
     )
@@ -785,7 +785,7 @@ def test_a_tool_that_notices_can_clean_up_before_its_process_ends(
 ) -> None:
     # A quarter of a second may be too short where much else is running.
     patience = f"worker_process._COOPERATION_SECONDS = {PATIENCE_SECONDS}"
-    source = f"{TOOLS}\nfrom toolwire.upstream import worker_process\n{patience}\n"
+    source = f"{TOOLS}\nfrom toolwire.workers import worker_process\n{patience}\n"
     with served(tmp_path, source) as process:
         process.send(call(name, {"path": str(tmp_path / "note")}, id=1))
         group = group_of(tmp_path / "note")
@@ -964,7 +964,7 @@ def test_only_who_wants_a_process_pays_for_it(tmp_path: Path) -> None:
     )
     with served(tmp_path, source) as process:
         before = set(value_of(process.ask(call("loaded"))))
-    assert not {"toolwire.upstream.worker_process", "toolwire.upstream.isolated_tool"} & before
+    assert not {"toolwire.workers.worker_process", "toolwire.workers.isolated_tool"} & before
     source += "@tool_api(runs_in='process', memory_limit=1000)\ndef apart() -> None: ...\n"
     with served(tmp_path, source) as process:
         later = {"subprocess", "resource", "ast", "select", "toolwire_client"}

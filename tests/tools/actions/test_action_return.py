@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import ActionReturn, ActionStatusCode, ActionValidCode, Tool, ToolError
+from toolwire_compat.lagent import ActionReturn, ActionStatusCode, ActionValidCode
+from toolwire_tools import Tool, ToolError
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\0\0\0\0WAVE"

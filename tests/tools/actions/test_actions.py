@@ -13,7 +13,7 @@ from abc import abstractmethod
 from typing import Any
 
 import pytest
-from toolwire_tools import (
+from toolwire_compat.lagent import (
     ActionExecutor,
     ActionReturn,
     ActionStatusCode,
@@ -22,17 +22,19 @@ from toolwire_tools import (
     AsyncActionMixin,
     BaseAction,
     BaseParser,
-    Context,
     FinishAction,
-    Image,
     InvalidAction,
     NoAction,
     ParseError,
+    list_tools,
+)
+from toolwire_tools import (
+    Context,
+    Image,
     RegistrationError,
     ResourceLink,
     Text,
     ToolError,
-    list_tools,
     tool_api,
     tools_of,
 )

@@ -9,7 +9,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from toolwire_tools import (
+from toolwire_compat.lagent import (
     ActionExecutor,
     ActionPreprocessor,
     ActionReturn,
@@ -25,8 +25,8 @@ from toolwire_tools import (
     InvalidAction,
     MessageLogger,
     NoAction,
-    tool_api,
 )
+from toolwire_tools import tool_api
 
 
 class Echo(BaseAction):

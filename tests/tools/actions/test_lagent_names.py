@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from toolwire_tools import lagent
+from toolwire_compat import lagent
+from toolwire_compat.lagent import missing_names
 
 MIGRATING = Path(__file__).parents[3] / "MIGRATING.md"
 RECORDED = Path(__file__).with_name("lagent_public_names.txt")
@@ -26,14 +27,14 @@ def public_names() -> list[str]:
 
 
 def without_place() -> list[str]:
-    return [name for replacement in lagent._names().replaced for name in replacement.names]
+    return [name for replacement in missing_names._names().replaced for name in replacement.names]
 
 
 def table() -> str:
     lines = ["| Lagent | instead |", "|---|---|"]
-    for name, place in lagent._names().moved.items():
+    for name, place in missing_names._names().moved.items():
         lines.append(f"| `{name}` | `from {place} import {name}` |")
-    for replacement in lagent._names().replaced:
+    for replacement in missing_names._names().replaced:
         names = ", ".join(f"`{name}`" for name in replacement.names)
         instead = replacement.instead.replace("{twin}", "the class without `Async`")
         lines.append(f"| {names} | {instead} |")
@@ -49,25 +50,25 @@ def test_both_versions_are_recorded() -> None:
 
 @pytest.mark.parametrize("name", public_names())
 def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: str) -> None:
-    place = lagent.place_of(name)
+    place = lagent.__name__ if name in lagent.__all__ else missing_names.other_place_of(name)
     if place is not None:
         assert hasattr(importlib.import_module(place), name)
-        assert lagent.remedy_for(name) is None
+        assert missing_names.remedy_for(name) is None
         return
     with pytest.raises(
         ImportError, match=f"^{name} of Lagent has no counterpart: (use|pass|leave|subclass) "
     ):
-        exec(f"from toolwire_tools.lagent import {name}", {})
+        exec(f"from toolwire_compat.lagent import {name}", {})
 
 
 def test_the_table_names_each_name_once_and_nothing_that_lagent_has_not() -> None:
-    listed = [*lagent._names().moved, *without_place()]
+    listed = [*missing_names._names().moved, *without_place()]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(public_names())
 
 
 @pytest.mark.parametrize(
-    "sentence", [replacement.instead for replacement in lagent._names().replaced]
+    "sentence", [replacement.instead for replacement in missing_names._names().replaced]
 )
 def test_a_remedy_names_what_exists(sentence: str) -> None:
     for module, name in re.findall(r"\b(toolwire_\w+(?:\.[a-z]\w*)*)\.([A-Za-z]\w+)", sentence):

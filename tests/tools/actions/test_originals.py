@@ -6,16 +6,16 @@ from functools import partial
 from typing import Any
 
 import pytest
-from toolwire_tools import (
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import (
     ActionExecutor,
     BaseAction,
-    Env,
     JsonParser,
     TupleParser,
     get_tool,
     list_tools,
-    tool_api,
 )
+from toolwire_tools import tool_api
 
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 BOLD = {

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools import (
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import (
     ActionReturn,
     ActionStatusCode,
     BaseAction,
     BaseParser,
-    Env,
     JsonParser,
     ParseError,
     TupleParser,

@@ -8,12 +8,12 @@ import types
 from pathlib import Path
 
 import pytest
-from toolwire_tools import ActionExecutor, BaseAction, get_tool, get_tool_cls, list_tools
-from toolwire_tools.actions.registry import UnknownAction
+from toolwire_compat.lagent import ActionExecutor, BaseAction, get_tool, get_tool_cls, list_tools
+from toolwire_compat.lagent.registry import UnknownAction
 
 SOURCE = (
-    "from toolwire_tools import BaseAction\nclass Settled(BaseAction):\n    def run(self) -> int:"
-    " return {}\n"
+    "from toolwire_compat.lagent import BaseAction\n"
+    "class Settled(BaseAction):\n    def run(self) -> int: return {}\n"
 )
 
 
@@ -69,8 +69,8 @@ def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first
         first, later = (f"from toolwire_tools import {names}\n" for names in imports)
         script = f"{first}{define}{later}"
         script += (
-            "from toolwire_tools import get_tool_cls\nassert get_tool_cls('FinishAction') is"
-            " FinishAction\n"
+            "from toolwire_compat.lagent import get_tool_cls\n"
+            "assert get_tool_cls('FinishAction') is FinishAction\n"
         )
         subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 

@@ -14,16 +14,18 @@ from typing import Any, TypedDict
 import pytest
 from anyio import to_thread
 from support.recording_caller import RecordingCaller
-from toolwire_tools import (
+from toolwire_compat.lagent import (
     ActionExecutor,
     ActionReturn,
     ActionStatusCode,
-    ArgumentsError,
     AsyncActionExecutor,
     AsyncActionMixin,
-    AsyncContext,
     BaseAction,
     Hook,
+)
+from toolwire_tools import (
+    ArgumentsError,
+    AsyncContext,
     NotOffered,
     Offer,
     OutputError,
@@ -184,7 +186,8 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
     """As most of Lagent's own actions are; jsonschema would take longer to import than all else."""
     script = """if True:
         import sys
-        from toolwire_tools import BaseAction, tool_api, tools_of
+        from toolwire_compat.lagent import BaseAction
+        from toolwire_tools import tool_api, tools_of
         from toolwire_tools.context.context import NULL_CALLER
 
         class Map(BaseAction):
@@ -302,7 +305,7 @@ def test_a_class_that_needs_arguments_is_refused_with_what_to_write() -> None:
 def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = "from toolwire_tools import BaseAction\n"
+    source = "from toolwire_compat.lagent import BaseAction\n"
     source += "class Loud(BaseAction):\n    def run(self) -> int: return 1\n"
     source += "class Atlas(Loud):\n    def __init__(self): raise ValueError('set ATLAS_KEY')\n"
     source += "class Keyed(Loud):\n    def __init__(self, key): super().__init__()\n"
@@ -511,9 +514,9 @@ def test_the_hooks_of_an_executor_see_the_calls_of_its_tools(kind: Any) -> None:
 
 MODULE = '''
 from abc import abstractmethod
-from toolwire_tools import (
-    ActionExecutor, BaseAction, Env, FinishAction, InvalidAction, tool_api
-)
+from toolwire_compat.lagent import ActionExecutor, BaseAction, FinishAction, InvalidAction
+from toolwire_compat.groot import Env
+from toolwire_tools import tool_api
 
 class Loud(BaseAction):
     """Loud."""
@@ -566,7 +569,7 @@ def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(
 def test_a_class_whose_object_is_served_is_not_served_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = "from toolwire_tools import ActionExecutor, BaseAction\n"
+    source = "from toolwire_compat.lagent import ActionExecutor, BaseAction\n"
     source += "class Loud(BaseAction):\n    def run(self) -> int: return 1\n"
     for more in (
         "",
@@ -580,7 +583,7 @@ def test_a_class_whose_object_is_served_is_not_served_again(
 def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = "from toolwire_tools import ActionExecutor, FinishAction\n"
+    source = "from toolwire_compat.lagent import ActionExecutor, FinishAction\n"
     source += f"from {__name__} import Bold, Maps\n"
     found = offer(source + "executor = ActionExecutor([Bold(), FinishAction()])\n", monkeypatch)
     assert [tool.name for tool in found.tools] == ["Bold", "FinishAction"]

@@ -24,18 +24,12 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import (
-    ActionExecutor,
-    ActionReturn,
-    ActionStatusCode,
-    Cancelled,
-    Context,
-    JsonParser,
-)
-from toolwire_tools.bundled import ArxivSearch
-from toolwire_tools.bundled.arxiv import search
-from toolwire_tools.bundled.arxiv.feed import Article, articles
-from toolwire_tools.bundled.web.errors import Refused, Unusable, WebError
+from toolwire_bundled import ArxivSearch
+from toolwire_bundled.arxiv import search
+from toolwire_bundled.arxiv.feed import Article, articles
+from toolwire_bundled.web.errors import Refused, Unusable, WebError
+from toolwire_compat.lagent import ActionExecutor, ActionReturn, ActionStatusCode, JsonParser
+from toolwire_tools import Cancelled, Context
 
 API = "get_arxiv_article_information"
 
@@ -51,7 +45,7 @@ def arxiv() -> Iterator[StandIn]:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
     return hours
 
 

@@ -15,31 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toolwire_tools
+import toolwire_bundled
 from support.server_process import Process, call, request, running
 from support.tools_page import MADE_WITH, text
 from toolwire.cli import main as cli
 from toolwire.errors import LoadError
 from toolwire.loading import bundled_targets as bundled
 from toolwire.loading.targets import Target, load, parse
-from toolwire_schemas.install_command import install_command
-from toolwire_schemas.lint.audit import audit
-from toolwire_tools import (
+from toolwire_bundled import BUNDLED, class_of
+from toolwire_bundled import availability as readiness
+from toolwire_bundled import requirements as needs
+from toolwire_compat.lagent import (
     ActionExecutor,
     ActionValidCode,
     BaseAction,
-    NotOffered,
-    ToolError,
     get_tool,
     get_tool_cls,
     list_tools,
-    tools_of,
+    metaclass,
+    registry,
 )
-from toolwire_tools.actions import metaclass, registry
-from toolwire_tools.actions.serving import tools_of_action
-from toolwire_tools.bundled import BUNDLED, class_of
-from toolwire_tools.bundled import availability as readiness
-from toolwire_tools.bundled import requirements as needs
+from toolwire_compat.lagent.serving import tools_of_action
+from toolwire_dialects.lint.audit import audit
+from toolwire_schemas.install_command import install_command
+from toolwire_tools import NotOffered, ToolError, tools_of
 
 ROOT = Path(__file__).parents[3]
 OF_EXECUTORS = ("InvalidAction", "NoAction")
@@ -151,7 +150,7 @@ def test_each_is_the_action_that_the_table_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name: str) -> None:
-    from toolwire_tools import TupleParser
+    from toolwire_compat.lagent import TupleParser
 
     assert made(name).name == name
     action = (
@@ -249,9 +248,9 @@ def test_they_are_listed_and_had_by_name() -> None:
 def test_listing_their_names_imports_none_of_them() -> None:
     code = """
 import sys
-from toolwire_tools import list_tools
+from toolwire_compat.lagent import list_tools
 list_tools()
-print(*[name for name in sys.modules if name.startswith("toolwire_tools.bundled.")])
+print(*[name for name in sys.modules if name.startswith("toolwire_bundled.")])
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True
@@ -319,7 +318,7 @@ def test_what_executors_answer_with_is_no_bundled_tool(name: str) -> None:
         with pytest.raises(LoadError) as caught:
             load([target])
         assert name not in str(caught.value).removeprefix(f"'{name}' not found")
-    assert {*OF_EXECUTORS} & {*BUNDLED, *dir(toolwire_tools.bundled)} == set()
+    assert {*OF_EXECUTORS} & {*BUNDLED, *dir(toolwire_bundled)} == set()
     with pytest.raises(NotOffered):
         tools_of_action(get_tool_cls(name))
 
@@ -353,6 +352,9 @@ def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Pat
         "typing_extensions",
         "toolwire",
         "toolwire_tools",
+        "toolwire_compat",
+        "toolwire_bundled",
+        "toolwire_dialects",
         "toolwire_schemas",
     }
     assert {name for name in packages if name not in sys.stdlib_module_names} - allowed - {
@@ -631,14 +633,16 @@ def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_pat
 CALLED_BARE = """
 import json, sys
 
-NEEDED = {"toolwire_tools", "toolwire_schemas", "orjson", "msgspec", "docstring_parser", "typing_extensions", "pip"}
+NEEDED = {"toolwire_tools", "toolwire_compat", "toolwire_bundled", "toolwire_dialects"}
+NEEDED |= {"toolwire_schemas", "orjson", "msgspec", "docstring_parser", "typing_extensions", "pip"}
 
 class Bare:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in sys.stdlib_module_names | NEEDED:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-from toolwire_tools import get_tool, tools_of
+from toolwire_compat.lagent import get_tool
+from toolwire_tools import tools_of
 
 sys.meta_path.insert(0, Bare())
 
@@ -652,7 +656,7 @@ def told(name):
 
 _, folder, *names = sys.argv
 print(json.dumps({name: told(name) for name in names}))
-"""  # noqa: E501
+"""
 
 
 def test_a_missing_extra_is_told_with_the_line_that_installs_it(

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools import ActionStatusCode, ToolError
-from toolwire_tools.bundled.calculator import Calculator
-from toolwire_tools.bundled.calculator.functions import FUNCTIONS
+from toolwire_bundled.calculator import Calculator
+from toolwire_bundled.calculator.functions import FUNCTIONS
+from toolwire_compat.lagent import ActionStatusCode
+from toolwire_tools import ToolError
 
 calculator = Calculator()
 

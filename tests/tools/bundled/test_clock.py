@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_bundled.clock import Clock
+from toolwire_bundled.clock import zones as known_zones
+from toolwire_compat.lagent import ActionStatusCode
 from toolwire_schemas.install_command import install_command
-from toolwire_tools import ActionStatusCode, ToolError
-from toolwire_tools.bundled.clock import Clock
-from toolwire_tools.bundled.clock import zones as known_zones
+from toolwire_tools import ToolError
 
 clock = Clock()
 BERLIN = "Europe/Berlin"

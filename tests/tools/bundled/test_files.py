@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools import Audio, Cancelled, Context, File, Image, Text, ToolError, get_tool
-from toolwire_tools.bundled.files import Files
-from toolwire_tools.bundled.files.searching import _is_named
+from toolwire_bundled.files import Files
+from toolwire_bundled.files.searching import _is_named
+from toolwire_compat.lagent import get_tool
+from toolwire_tools import Audio, Cancelled, Context, File, Image, Text, ToolError
 from toolwire_tools.context.context import NULL_CALLER, NullCaller
 
 PNG = base64.b64decode(
@@ -297,7 +298,7 @@ def test_an_answer_is_as_long_as_a_host_can_take_whatever_it_asks_for(
         searched = files.search(CONTEXT, text="error", names="many.log", regex=regex, limit=10**9)
         assert (len(searched["matches"]), searched["more"]) == (5000, True)
 
-    monkeypatch.setattr("toolwire_tools.bundled.files.listing.MAX_LISTED", 2)
+    monkeypatch.setattr("toolwire_bundled.files.listing.MAX_LISTED", 2)
     listed = files.list(limit=10**9)
     assert (len(listed["entries"]), listed["more"]) == (2, True)
 
@@ -450,7 +451,7 @@ def test_what_cannot_be_appended_as_a_whole_is_not_appended(root: Path) -> None:
     code = """
 import resource, signal, sys
 from toolwire_tools import ToolError
-from toolwire_tools.bundled.files import Files
+from toolwire_bundled.files import Files
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as with_settings
 from hypothesis import strategies as st
+from toolwire_bundled.files import Files, folders
+from toolwire_bundled.files import regex as patterns
 from toolwire_tools import Context, Text, ToolError, tools_of
-from toolwire_tools.bundled.files import Files, folders
-from toolwire_tools.bundled.files import regex as patterns
 from toolwire_tools.context.context import NULL_CALLER
 
 CONTEXT = Context(NULL_CALLER)
@@ -407,7 +407,7 @@ def test_a_sparse_file_of_a_terabyte_is_refused_without_being_read(
 def test_a_folder_with_very_many_files_is_listed_in_part(
     files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from toolwire_tools.bundled.files import listing
+    from toolwire_bundled.files import listing
 
     monkeypatch.setattr(listing, "MAX_ENTRIES", 50)
     for number in range(60):
@@ -551,7 +551,7 @@ def test_nothing_is_left_open(files: Files, root: Path) -> None:
 def test_a_change_by_somebody_else_is_not_overwritten(
     files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from toolwire_tools.bundled.files import writing
+    from toolwire_bundled.files import writing
 
     def meddled(fd: int, mode: int) -> None:
         (root / "inner" / "file.txt").write_text("by somebody else")
@@ -571,7 +571,7 @@ def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(
     code = """
 import sys
 from toolwire_tools import Context
-from toolwire_tools.bundled.files import Files
+from toolwire_bundled.files import Files
 from toolwire_tools.context.context import NULL_CALLER
 
 print(len(Files([sys.argv[1]]).search(Context(NULL_CALLER), text="i", regex=True)["matches"]))

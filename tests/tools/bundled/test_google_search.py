@@ -17,9 +17,9 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode
-from toolwire_tools.bundled import GoogleSearch
-from toolwire_tools.bundled.google_search import format as snippets
+from toolwire_bundled import GoogleSearch
+from toolwire_bundled.google_search import format as snippets
+from toolwire_compat.lagent import ActionReturn, ActionStatusCode
 
 TWO = serper([("https://a.example/", "A", "about a"), ("https://b.example/", "B", "about b")])
 TEA = {"query": "tea"}
@@ -37,7 +37,7 @@ def service() -> Iterator[StandIn]:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
     monkeypatch.setenv("SERPER_API_KEY", "key-of-the-environment")
     return hours
 

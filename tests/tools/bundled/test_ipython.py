@@ -20,17 +20,11 @@ from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from support.sandbox_runs import NAMED, called_by
 from support.server_process import Process, call, request, running, wait_until
-from toolwire_tools import (
-    ActionExecutor,
-    ActionStatusCode,
-    Cancelled,
-    Context,
-    TupleParser,
-    get_tool,
-)
-from toolwire_tools.bundled.ipython import IPythonInterpreter
-from toolwire_tools.bundled.ipython.cell import Cell
-from toolwire_tools.bundled.ipython.code import extract_code
+from toolwire_bundled.ipython import IPythonInterpreter
+from toolwire_bundled.ipython.cell import Cell
+from toolwire_bundled.ipython.code import extract_code
+from toolwire_compat.lagent import ActionExecutor, ActionStatusCode, TupleParser, get_tool
+from toolwire_tools import Cancelled, Context
 
 pytestmark = pytest.mark.process
 
@@ -346,7 +340,7 @@ def test_the_environment_of_the_server_and_of_its_parent_cannot_be_read(
 def test_without_bubblewrap_a_server_that_is_not_root_hides_its_environment(tmp_path: Path) -> None:
     code = """
 import ctypes, os
-from toolwire_tools.bundled.ipython import kernel
+from toolwire_bundled.ipython import kernel
 os.setgid(61000)
 os.setuid(61000)
 ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # as it is in a server that has not become another user
@@ -374,8 +368,8 @@ def test_what_hides_from_the_search_for_it_ends_with_the_session(
 ) -> None:
     action, name = made(), f"tw-hide-{os.getpid() % 10_000}"
     if not has_namespace:
-        monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._namespace", lambda: ())
-        monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._hide_environment", lambda: None)
+        monkeypatch.setattr("toolwire_bundled.ipython.kernel._namespace", lambda: ())
+        monkeypatch.setattr("toolwire_bundled.ipython.kernel._hide_environment", lambda: None)
     daemon = (
         f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True:"
         " time.sleep(60)"
@@ -393,7 +387,7 @@ def test_what_hides_from_the_search_for_it_ends_with_the_session(
 
 
 def kernel_namespace() -> tuple[str, ...]:
-    from toolwire_tools.bundled.ipython.kernel import _namespace
+    from toolwire_bundled.ipython.kernel import _namespace
 
     return _namespace()
 

@@ -35,13 +35,14 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context, ToolError
-from toolwire_tools.bundled import BINGMap
-from toolwire_tools.bundled.maps import map as maps
-from toolwire_tools.bundled.maps import nominatim, osrm, overpass
-from toolwire_tools.bundled.maps.nominatim import Point
-from toolwire_tools.bundled.maps.place_kinds import kinds
-from toolwire_tools.bundled.web.errors import Refused, Unusable
+from toolwire_bundled import BINGMap
+from toolwire_bundled.maps import map as maps
+from toolwire_bundled.maps import nominatim, osrm, overpass
+from toolwire_bundled.maps.nominatim import Point
+from toolwire_bundled.maps.place_kinds import kinds
+from toolwire_bundled.web.errors import Refused, Unusable
+from toolwire_compat.lagent import ActionReturn, ActionStatusCode
+from toolwire_tools import Cancelled, Context, ToolError
 
 BY = {"attribution": "© OpenStreetMap contributors"}
 KETTLEBY = place("Kettleby, Steamshire, Nowhere")
@@ -69,7 +70,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     for variable in ("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL", "BING_MAP_KEY"):
         monkeypatch.delenv(variable, raising=False)
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
     return hours
 
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image, ImageChops, ImageDraw
 from pptx import Presentation
+from toolwire_bundled.ppt import PPT
 from toolwire_client import connect
-from toolwire_tools import ActionStatusCode, ToolError
-from toolwire_tools.bundled.ppt import PPT
+from toolwire_compat.lagent import ActionStatusCode
+from toolwire_tools import ToolError
 
 if TYPE_CHECKING:
     from pathlib import Path

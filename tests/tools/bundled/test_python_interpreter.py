@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from support.sandbox_runs import called, failure, need_sandbox, texts
+from toolwire_bundled import class_of
+from toolwire_bundled.python_interpreter import action as action_module
+from toolwire_bundled.python_interpreter import sandbox_probe as protecting
+from toolwire_bundled.python_interpreter.job import Ended, Job
+from toolwire_bundled.python_interpreter.outcome import outcome
+from toolwire_compat.lagent import ActionExecutor, ActionStatusCode, get_tool
 from toolwire_schemas.wire.codec import decode, encode
-from toolwire_tools import ActionExecutor, ActionStatusCode, ToolError, get_tool
-from toolwire_tools.bundled import class_of
-from toolwire_tools.bundled.python_interpreter import action as action_module
-from toolwire_tools.bundled.python_interpreter import sandbox_probe as protecting
-from toolwire_tools.bundled.python_interpreter.job import Ended, Job
-from toolwire_tools.bundled.python_interpreter.outcome import outcome
+from toolwire_tools import ToolError
 
 pytestmark = pytest.mark.process
 

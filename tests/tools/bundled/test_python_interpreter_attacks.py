@@ -20,9 +20,9 @@ import pytest
 from support.recording_caller import RecordingCaller
 from support.sandbox_runs import NAMED, called, called_by, failure, need_sandbox, texts
 from support.server_process import wait_until
+from toolwire_bundled.python_interpreter import masks
+from toolwire_bundled.python_interpreter import sandbox as sandboxing
 from toolwire_tools import Cancelled
-from toolwire_tools.bundled.python_interpreter import masks
-from toolwire_tools.bundled.python_interpreter import sandbox as sandboxing
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's"),
@@ -340,7 +340,7 @@ sorted(path for path in found if read(path) == 'a secret'), 'pyvenv.cfg' in os.l
 """
     outside = """
 import sys
-from toolwire_tools.bundled import class_of
+from toolwire_bundled import class_of
 print(class_of("PythonInterpreter")(sandbox="required")({"command": sys.argv[1]}).result)
 """
     done = subprocess.run(

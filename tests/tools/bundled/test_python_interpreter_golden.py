@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided, need_sandbox, texts
-from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES
+from toolwire_bundled.python_interpreter.syscalls import _MACHINES
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and seccomp are Linux's"),

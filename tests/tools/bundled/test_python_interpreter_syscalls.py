@@ -9,7 +9,7 @@ import os
 
 import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided
-from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, program
+from toolwire_bundled.python_interpreter.syscalls import _MACHINES, Machine, program
 
 OTHER = 1
 """A number that stands for no call in the tables."""
@@ -22,7 +22,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 def test_on_other_systems_there_is_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "toolwire_tools.bundled.python_interpreter.syscalls.open", _no_file, raising=False
+        "toolwire_bundled.python_interpreter.syscalls.open", _no_file, raising=False
     )
     monkeypatch.delattr(os, "uname", raising=False)  # as on Windows
     assert program.__wrapped__() == b""

@@ -27,11 +27,12 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
-from toolwire_tools.bundled import GoogleScholar
-from toolwire_tools.bundled.scholar import format as results
-from toolwire_tools.bundled.scholar import responses as answers
-from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
+from toolwire_bundled import GoogleScholar
+from toolwire_bundled.scholar import format as results
+from toolwire_bundled.scholar import responses as answers
+from toolwire_bundled.web.errors import Refused, Unreachable, Unusable, WebError
+from toolwire_compat.lagent import ActionReturn, ActionStatusCode
+from toolwire_tools import Cancelled, Context
 
 KEY = "serpapi-key-of-mine"
 ARCHIVED = f"/searches/{serpapi.SEARCH_ID}.json"
@@ -48,7 +49,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
     monkeypatch.delenv("SERPER_API_KEY", raising=False)
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
     return hours
 
 

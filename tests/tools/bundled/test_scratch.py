@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.server_process import wait_until
-from toolwire_tools.bundled.temp_folders import Scratch
+from toolwire_bundled.temp_folders import Scratch
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there"),
@@ -19,7 +19,7 @@ pytestmark = [
 
 USES_ONE = """
 import os, subprocess, sys
-from toolwire_tools.bundled.temp_folders import Scratch
+from toolwire_bundled.temp_folders import Scratch
 path = Scratch("test").path
 open(os.path.join(path, "file"), "w").close()
 started = subprocess.Popen(

@@ -34,19 +34,12 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import (
-    ActionExecutor,
-    ActionReturn,
-    ActionStatusCode,
-    ArgumentsError,
-    Cancelled,
-    Context,
-    ToolError,
-)
-from toolwire_tools.bundled import BingBrowser, WebBrowser, WebSearch
-from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unusable
-from toolwire_tools.bundled.web_browser.duckduckgo import read as read_duckduckgo
-from toolwire_tools.bundled.web_browser.hits import hits
+from toolwire_bundled import BingBrowser, WebBrowser, WebSearch
+from toolwire_bundled.web.errors import NotOpened, Refused, Unusable
+from toolwire_bundled.web_browser.duckduckgo import read as read_duckduckgo
+from toolwire_bundled.web_browser.hits import hits
+from toolwire_compat.lagent import ActionExecutor, ActionReturn, ActionStatusCode
+from toolwire_tools import ArgumentsError, Cancelled, Context, ToolError
 
 TWO: Found = [
     ("https://a.example/", "A", "about a"),
@@ -88,7 +81,7 @@ def found(server: StandIn, exchange: Exchange) -> Found:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
     for variable in ("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     return hours

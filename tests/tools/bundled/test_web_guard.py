@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.bundled.web.errors import NotOpened
-from toolwire_tools.bundled.web.ssrf_guard import Guard, is_public, shown
+from toolwire_bundled.web.errors import NotOpened
+from toolwire_bundled.web.ssrf_guard import Guard, is_public, shown
 
 PUBLIC = "93.184.216.34"
 

@@ -24,13 +24,13 @@ from tools.bundled.stand_ins.server import (
     silent,
     text_answer,
 )
+from toolwire_bundled.web import http as exchange
+from toolwire_bundled.web.deadline import Call, Watch
+from toolwire_bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
+from toolwire_bundled.web.http import Limits
+from toolwire_bundled.web.pages import Page, fetch
+from toolwire_bundled.web.ssrf_guard import Guard
 from toolwire_tools import Cancelled, Context
-from toolwire_tools.bundled.web import http as exchange
-from toolwire_tools.bundled.web.deadline import Call, Watch
-from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
-from toolwire_tools.bundled.web.http import Limits
-from toolwire_tools.bundled.web.pages import Page, fetch
-from toolwire_tools.bundled.web.ssrf_guard import Guard
 
 GUARD = Guard(("page.example",))
 BOMB = text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})
@@ -53,7 +53,7 @@ class Names:
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     names = Names()
-    monkeypatch.setattr("toolwire_tools.bundled.web.ssrf_guard._resolved", names)
+    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolved", names)
     return names
 
 
@@ -328,7 +328,7 @@ def test_a_look_up_that_hangs_is_left_alone(
         server.released.wait(20)
         return []
 
-    monkeypatch.setattr("toolwire_tools.bundled.web.ssrf_guard._resolved", hang)
+    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolved", hang)
     with pytest.raises(Unreachable, match=r"looking up the host of .* took too long"):
         get(server, call=Call(seconds=5, watch=Watch(elapsed=itertools.count().__next__)))
 

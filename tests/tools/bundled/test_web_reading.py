@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
+from toolwire_bundled.web import page_text as reading
+from toolwire_bundled.web.charsets import decoded
+from toolwire_bundled.web.deadline import Call
+from toolwire_bundled.web.errors import Unusable
+from toolwire_bundled.web.extract_process import texts
+from toolwire_bundled.web.page_text import Text, read
+from toolwire_bundled.web.pages import Page
 from toolwire_tools import Cancelled, Context, ToolError
-from toolwire_tools.bundled.web import page_text as reading
-from toolwire_tools.bundled.web.charsets import decoded
-from toolwire_tools.bundled.web.deadline import Call
-from toolwire_tools.bundled.web.errors import Unusable
-from toolwire_tools.bundled.web.extract_process import texts
-from toolwire_tools.bundled.web.page_text import Text, read
-from toolwire_tools.bundled.web.pages import Page
 
 HTML = "text/html; charset=utf-8"
 

@@ -31,15 +31,15 @@ from tools.bundled.stand_ins.server import (
     throttled,
 )
 from tools.bundled.stand_ins.time import Hours
+from toolwire_bundled.web import error_responses as refusals
+from toolwire_bundled.web import http as exchange
+from toolwire_bundled.web.deadline import Call, Watch
+from toolwire_bundled.web.error_responses import asked_wait
+from toolwire_bundled.web.errors import Refused, Unreachable, Unusable, WebError
+from toolwire_bundled.web.http import Limits
+from toolwire_bundled.web.rate_limit import Pace
+from toolwire_bundled.web.service import Retries, Service
 from toolwire_tools import Cancelled, Context, ToolError
-from toolwire_tools.bundled.web import error_responses as refusals
-from toolwire_tools.bundled.web import http as exchange
-from toolwire_tools.bundled.web.deadline import Call, Watch
-from toolwire_tools.bundled.web.error_responses import asked_wait
-from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
-from toolwire_tools.bundled.web.http import Limits
-from toolwire_tools.bundled.web.rate_limit import Pace
-from toolwire_tools.bundled.web.service import Retries, Service
 
 KEY = "s3cret/key+of=mine"
 

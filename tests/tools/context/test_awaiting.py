@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import toolwire
 from support.recording_caller import RecordingCaller
+from toolwire_compat.fastmcp.context import Context as FastMCPContext
 from toolwire_tools import (
     AsyncContext,
     BaseContext,
@@ -20,7 +21,6 @@ from toolwire_tools import (
     Tool,
     tools_of,
 )
-from toolwire_tools.fastmcp.context import Context as FastMCPContext
 
 
 def run(tool: Tool) -> Any:
@@ -231,7 +231,7 @@ def test_a_coroutine_is_never_a_result(around: Callable[[Any], Any], hint: Any) 
 
 
 def test_fastmcp_functions_of_both_kinds_take_their_own_context() -> None:
-    from toolwire_tools.fastmcp.server import FastMCP
+    from toolwire_compat.fastmcp.server import FastMCP
 
     server = FastMCP("kept")
 

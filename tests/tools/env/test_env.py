@@ -10,22 +10,17 @@ from typing import Any
 import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_client import connect
-from toolwire_tools import (
+from toolwire_compat.groot import Env
+from toolwire_compat.lagent import (
     ActionExecutor,
     ActionReturn,
     ActionStatusCode,
-    ArgumentsError,
     BaseAction,
-    Env,
     Hook,
     ParseError,
-    RegistrationError,
-    Tool,
-    ToolError,
     TupleParser,
-    tool_api,
-    tools_of,
 )
+from toolwire_tools import ArgumentsError, RegistrationError, Tool, ToolError, tool_api, tools_of
 
 
 class Double(BaseAction):

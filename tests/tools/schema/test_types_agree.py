@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 from support.examples import examples
 from support.type_strategies import FORMATS, HINTS, fitting
-from toolwire_schemas.lint.portability import lint
+from toolwire_schemas.portability import lint
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.signature import Signature, read_signature
 from toolwire_tools.signature.arguments import Arguments

@@ -19,7 +19,8 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 from support.type_strategies import FORMATS, HINTS, JSON
-from toolwire_tools import BaseAction, RegistrationError, Tool, tool_api, tools_of
+from toolwire_compat.lagent import BaseAction
+from toolwire_tools import RegistrationError, Tool, tool_api, tools_of
 
 
 class Level(IntEnum):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
-from toolwire_schemas.dialects.python_stub import signature
+from toolwire_dialects.python_stub import signature
 from toolwire_schemas.json_schema.member_names import listing, names_in, with_names
 from toolwire_tools import ArgumentsError, Tool
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any, Dict  # noqa: UP035 (as the originals have it)
 
 import pytest
-from toolwire_tools.steps.executor import Executor
-from toolwire_tools.steps.steps import AgentStep, StepError, StepState
+from toolwire_compat.mas.executor import Executor
+from toolwire_compat.mas.steps import AgentStep, StepError, StepState
 
 
 @pytest.fixture(autouse=True)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.steps.instructions import (
+from toolwire_compat.mas.instructions import (
     InstructionError,
     available_skills_and_tools,
     instruction_prompt,
     parse_instruction,
 )
-from toolwire_tools.toolconfig.model import ToolConfig
+from toolwire_compat.yaml.model import ToolConfig
 
 RAG = ToolConfig(name="rag", description="Finds passages.\nIn any language.")
 OCR = ToolConfig(name="OCR", description="Reads pictures.")

@@ -10,22 +10,15 @@ from typing import Any
 import anyio
 import pytest
 from support.recording_caller import RecordingCaller
+from toolwire_compat.mas import Executor
+from toolwire_compat.yaml import load_tool_config, load_tool_configs
+from toolwire_compat.yaml.model import ConfigError
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools import (
-    ArgumentsError,
-    Executor,
-    NotOffered,
-    Tool,
-    ToolError,
-    load_tool_config,
-    load_tool_configs,
-    tools_in,
-    tools_of,
-)
-from toolwire_tools.toolconfig.model import ConfigError
+from toolwire_tools import ArgumentsError, NotOffered, Tool, ToolError, tools_in, tools_of
 
 MODULE = '''
-from toolwire_tools import Context, Executor, tool_api
+from toolwire_tools import Context, tool_api
+from toolwire_compat.mas import Executor
 
 @tool_api(title="Sum", read_only=True)
 def add(a: int, context: Context, b: int = 1) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.steps.steps import FOLLOWING, AgentStep, StepError, StepState
+from toolwire_compat.mas.steps import FOLLOWING, AgentStep, StepError, StepState
 
 
 def step(**more: str) -> StepState:

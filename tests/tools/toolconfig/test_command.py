@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_compat.yaml.command import CommandResult, Place, ToolCommand, WordTemplate, parse
 from toolwire_tools import ArgumentsError, ToolError
-from toolwire_tools.toolconfig.command import CommandResult, Place, ToolCommand, WordTemplate, parse
 
 
 def command(*words: str | list[str], **more: Any) -> ToolCommand:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.yaml.command import ToolCommand, parse
+from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
+from toolwire_compat.yaml.model import ConfigError, ExecutorName, Function, ToolConfig
+from toolwire_compat.yaml.reader import config_of, documents
 from toolwire_schemas.published import load
-from toolwire_tools.steps.step_tool import tool_of
-from toolwire_tools.toolconfig.command import ToolCommand, parse
-from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
-from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function, ToolConfig
-from toolwire_tools.toolconfig.reader import config_of, documents
 
 PARTS = [
     "type",

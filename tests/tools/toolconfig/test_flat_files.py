@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from toolwire_tools.steps.step_tool import tool_of
-from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
-from toolwire_tools.toolconfig.model import ConfigError
+from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
+from toolwire_compat.yaml.model import ConfigError
 
 FLAT = """
     name: tool

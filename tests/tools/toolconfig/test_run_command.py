@@ -17,10 +17,10 @@ from typing import Any
 import anyio
 import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
+from toolwire_compat.yaml import run_command as subprocesses
+from toolwire_compat.yaml.command import MAX_ERROR_BYTES, CommandResult, Invocation
+from toolwire_compat.yaml.run_command import run
 from toolwire_tools import ToolError
-from toolwire_tools.toolconfig import run_command as subprocesses
-from toolwire_tools.toolconfig.command import MAX_ERROR_BYTES, CommandResult, Invocation
-from toolwire_tools.toolconfig.run_command import run
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX"),

@@ -13,11 +13,11 @@ import anyio
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from toolwire_compat.yaml.command import Invocation, ToolCommand, unquoted
+from toolwire_compat.yaml.files import load_tool_config
+from toolwire_compat.yaml.model import ConfigError
+from toolwire_compat.yaml.run_command import run
 from toolwire_tools import ArgumentsError
-from toolwire_tools.toolconfig.command import Invocation, ToolCommand, unquoted
-from toolwire_tools.toolconfig.files import load_tool_config
-from toolwire_tools.toolconfig.model import ConfigError
-from toolwire_tools.toolconfig.run_command import run
 
 
 @pytest.fixture

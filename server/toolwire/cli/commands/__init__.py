@@ -48,10 +48,4 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
-    room = {
-        "client": "languages.",
-        "schema": "languages.",
-        "inspect": "pages.",
-        "transcript": "pages.",
-    }.get(name, "")
-    return import_module(f".{room}{name}", __name__)
+    return import_module(f".{name}", __name__)

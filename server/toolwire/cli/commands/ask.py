@@ -14,7 +14,7 @@ from ..agent_run import CANCELLED, AgentRun
 from . import Command
 
 if TYPE_CHECKING:
-    from toolwire_client.agent import Outcome
+    from toolwire_agent.agent import Outcome
 
     from ..options import Words
 
@@ -94,7 +94,7 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
 
 
 def _why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
-    from toolwire_client.agent.events import ApprovalAsked
+    from toolwire_agent.agent.events import ApprovalAsked
 
     reason = (
         "--json asks no user" if is_json else "no user can be asked, since this is not a terminal"

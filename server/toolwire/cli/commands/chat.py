@@ -72,7 +72,7 @@ async def _do(line: str, running: AgentRun) -> None:
 
 
 async def _tools(running: AgentRun) -> str:
-    from toolwire_client import AsyncToolbox
+    from toolwire_agent import AsyncToolbox
 
     tools = (
         [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()]

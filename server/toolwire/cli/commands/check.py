@@ -37,7 +37,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.contract import CheckSettings, Fuzzing, Gap, Report, Verdict
+    from toolwire_check import CheckSettings, Fuzzing, Gap, Report, Verdict
     from toolwire_schemas.cases import Case
 
     from ..options import Words
@@ -163,7 +163,7 @@ def run(words: Words) -> int:
     if _written(report, words):
         pass
     elif "events" in options:
-        from toolwire_client.pages.check_page import check_html
+        from toolwire_check.pages.check_page import check_html
 
         _event(report=report.as_json(), html=check_html(report))
     elif options.get("json"):
@@ -216,8 +216,8 @@ def _need_target(words: Words) -> None:
 def _checked(
     command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]
 ) -> Report:
+    from toolwire_check import MissingHypothesis, UnknownTool, check
     from toolwire_client import NotStarted
-    from toolwire_client.contract import MissingHypothesis, UnknownTool, check
 
     line, numbers = ProgressLine(sys.stderr), itertools.count(1)
 
@@ -225,7 +225,7 @@ def _checked(
         number = next(numbers)
         line(number, total, f"{number}/{total} {verdict.case}")
         if "events" in options:
-            from toolwire_client.pages.check_page import verdict_html
+            from toolwire_check.pages.check_page import verdict_html
 
             _event(number=number, total=total, verdict=verdict, html=verdict_html(verdict))
 
@@ -256,7 +256,7 @@ def _again(verdict: Verdict, words: Words) -> str:
     """Return the options and target that play the case of *verdict* again, after the others that it
     takes.
     """
-    from toolwire_client.contract.cases.handshake import is_modern
+    from toolwire_check.cases.handshake import is_modern
 
     options = words.options
     again = [word for case in (*verdict.after, verdict.case) for word in ("--replay", case)]
@@ -285,7 +285,7 @@ def _again(verdict: Verdict, words: Words) -> str:
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:
-    from toolwire_client.contract.cases.plan import chosen
+    from toolwire_check.cases.plan import chosen
     from toolwire_schemas.cases import cases
 
     only, skip, replayed = (options.get(name, ()) for name in ("only", "skip", "replay"))
@@ -309,7 +309,7 @@ def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
 
 
 def _settings(options: dict[str, Any]) -> CheckSettings:
-    from toolwire_client.contract import CheckSettings
+    from toolwire_check import CheckSettings
 
     framing, era = options.get("framing", "both"), options.get("era", "both")
     return CheckSettings(
@@ -322,7 +322,7 @@ def _settings(options: dict[str, Any]) -> CheckSettings:
 
 
 def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
-    from toolwire_client.contract import Fuzzing
+    from toolwire_check import Fuzzing
 
     if "fuzz" in options:
         return Fuzzing(options["fuzz"], options.get("seed", random.randrange(1, 10**6)))
@@ -333,7 +333,7 @@ def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
 
 def _gaps(path: str | None, *, is_new: bool = False) -> list[Gap]:
     """Return the gaps in the file at *path*; one that *is_new* may be missing or empty."""
-    from toolwire_client.contract.baseline import BadBaseline, read
+    from toolwire_check.baseline import BadBaseline, read
 
     if path is None or (is_new and not (os.path.exists(path) and os.path.getsize(path))):
         return []
@@ -344,8 +344,8 @@ def _gaps(path: str | None, *, is_new: bool = False) -> list[Gap]:
 
 
 def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) -> None:
-    from toolwire_client.contract.baseline import write
-    from toolwire_client.contract.report import as_junit
+    from toolwire_check.baseline import write
+    from toolwire_check.report import as_junit
 
     if "junit" in options:
         Path(options["junit"]).write_text(as_junit(report), "utf-8")
@@ -359,8 +359,8 @@ def _written(report: Report, words: Words) -> bool:
     """
     if words.options.keys().isdisjoint(("html", "markdown", "badge")):
         return False
-    from toolwire_client.pages.badge import badge
-    from toolwire_client.pages.check_page import check_markdown, check_page
+    from toolwire_check.pages.badge import badge
+    from toolwire_check.pages.check_page import check_markdown, check_page
 
     def again(verdict: Verdict) -> str:
         return f"toolwire check {_again(verdict, words)}" if verdict.framing else ""

@@ -14,11 +14,11 @@ import msgspec
 from toolwire_schemas.install_command import is_ephemeral
 
 from ...errors import Failed, LoadError, UsageError
+from ...hosts import hosts
+from ...hosts.safe_write import NotRewritten, rewrite
 from ...loading import dependencies
 from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
-from ..host_config import hosts
-from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected, is_attended
 from ..options import Option
 from ..output import remark, say
@@ -118,7 +118,7 @@ def _provide_folder(path: str) -> None:
     if os.path.isdir(folder):
         return
     if is_attended():
-        from toolwire_client.terminal import Keyboard
+        from toolwire_agent.terminal import Keyboard
 
         answer = Keyboard(nullcontext).read(f"There is no folder {folder}. Create it? [y/N] ") or ""
         if answer.strip().lower() in ("y", "yes"):

@@ -111,9 +111,9 @@ def _cancel(client: Client) -> None:
 
 
 def _solve(client: Client) -> None:
-    from toolwire_client.agent import Agent, Approvals
-    from toolwire_client.models import ArithmeticModel
-    from toolwire_client.terminal import PlainRenderer
+    from toolwire_agent.agent import Agent, Approvals
+    from toolwire_agent.models import ArithmeticModel
+    from toolwire_agent.terminal import PlainRenderer
 
     show(
         "The model is an offline planner for arithmetic, no language model; `toolwire ask` takes"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.compare import LEVELS, BadList, Change, Level, between, verdict
-from toolwire_schemas.compare.words import WHOM, sentence
+from toolwire_dialects.compare import LEVELS, BadList, Change, Level, between, verdict
+from toolwire_dialects.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
@@ -182,7 +182,7 @@ def _written(report: DiffReport, options: dict[str, Any]) -> bool:
     """
     if options.keys().isdisjoint(("html", "markdown")):
         return False
-    from toolwire_client.pages.diff_page import diff_markdown, diff_page
+    from toolwire_check.pages.diff_page import diff_markdown, diff_page
 
     return write_pages(
         options,

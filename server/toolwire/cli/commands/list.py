@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from toolwire_client import Client
     from toolwire_client.waiting.deadline import Deadline
-    from toolwire_schemas.lint.portability import Finding
+    from toolwire_schemas.portability import Finding
 
     from ..options import Words
 
@@ -196,12 +196,12 @@ def in_dialect(
 
     With *strict*, OpenAI functions are strict where they can be.
     """
-    from toolwire_schemas.dialects.name_mapping import RULES, Names
+    from toolwire_dialects.name_mapping import RULES, Names
 
     if dialect in ("python", "typescript", "markdown"):
         # These texts show a tool's own name next to a changed one.
         module = "python_stub" if dialect == "python" else dialect
-        return import_module(f"toolwire_schemas.dialects.{module}").from_entries(list(entries)), []
+        return import_module(f"toolwire_dialects.{module}").from_entries(list(entries)), []
     names = [entry["name"] for entry in entries]
     theirs = Names(names, dialect).theirs if dialect in RULES else {name: name for name in names}
     notes = _differences(theirs.items())
@@ -214,7 +214,7 @@ def in_dialect(
 
 
 def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
-    from toolwire_schemas.dialects import anthropic, lagent, openai
+    from toolwire_dialects import anthropic, lagent, openai
 
     match dialect:
         case "lagent":
@@ -227,7 +227,7 @@ def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
             )
             return tool, _differences(zip(*called, strict=True))
     if strict:
-        from toolwire_schemas.dialects.openai_strict import NotStrict
+        from toolwire_dialects.openai_strict import NotStrict
 
         try:
             return openai.from_entry(entry, strict=True), []
@@ -241,7 +241,7 @@ def _differences(called: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _lint(words: Words) -> int:
-    from toolwire_schemas.lint.audit import audit
+    from toolwire_dialects.lint.audit import audit
 
     limit = limit_of(words)
     with client_of(words, words.words, limit=limit) as client:
@@ -276,7 +276,7 @@ def _show_findings(findings: Sequence[Finding], tools: int, *, notes: bool) -> N
 
 
 def _bundled(words: Words) -> int:
-    from toolwire_tools.bundled.availability import readiness
+    from toolwire_bundled.availability import readiness
 
     if words.words or words.command or "set" in words.options:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")

@@ -16,7 +16,7 @@ from . import Command
 if TYPE_CHECKING:
     from toolwire_client import Client
     from toolwire_client.waiting.deadline import Deadline
-    from toolwire_schemas.compare.lock import Checked, Kind, Lock, Offer
+    from toolwire_dialects.compare.lock import Checked, Kind, Lock, Offer
 
     from ..options import Words
 
@@ -46,9 +46,9 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Write the lock or print what it would change, and return 1 in the second case."""
-    from toolwire_schemas.compare.lock import BadLock, lock_offer
+    from toolwire_dialects.compare.lock import BadLock, lock_offer
 
-    from ...upstream.locking import read_lock
+    from ...mounting.locking import read_lock
 
     if not words.words:
         raise UsageError(
@@ -78,7 +78,7 @@ def run(words: Words) -> int:
 def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
     from toolwire_client import RequestFailed
 
-    from ...upstream.mounts import META_WHOLE
+    from ...mounting.mounts import META_WHOLE
 
     limit = limit_of(words)
     with client_of(words, targets, limit=limit) as client:
@@ -93,7 +93,7 @@ def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
 
 
 def _list_everything(client: Client, limit: Deadline) -> Offer:
-    from toolwire_schemas.compare.lock import Offer
+    from toolwire_dialects.compare.lock import Offer
 
     entries: dict[Kind, list[Any]] = {"tools": client.list_entries(timeout_seconds=limit.left())}
     if "prompts" in client.capabilities:
@@ -125,7 +125,7 @@ def _count_entries(lock: Lock) -> str:
 
 def _show_changes(name: str, old: Lock, offer: Offer, *, will_update: bool) -> bool:
     """Print what differs from the *old* lock; return whether nothing does."""
-    from toolwire_schemas.compare.lock import check
+    from toolwire_dialects.compare.lock import check
 
     checked = check(old, offer)
     rows = list(_rows(checked))

@@ -15,7 +15,7 @@ from toolwire_schemas.install_command import install_command
 from toolwire_schemas.output import printable
 
 from ...errors import Failed, UsageError
-from ..host_config.safe_write import NotRewritten, rewrite
+from ...hosts.safe_write import NotRewritten, rewrite
 from ..options import Option
 from ..output import counted, say
 from . import Command

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from ...bundles import manifest as texts
+from ...bundles.contents import Contents
 from ...errors import Failed, UsageError
 from ...loading import dependencies
 from ...loading.targets import parse
-from ..bundle import manifest as texts
-from ..bundle.contents import Contents
 from ..open_client import connected
 from ..options import Option
 from ..output import counted, remark, say

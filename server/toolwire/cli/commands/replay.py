@@ -27,10 +27,10 @@ COMMAND = Command(
         "Serves what `wrap --record FILE` has recorded, in either framing: a request with the"
         " method and arguments of a recorded one gets the recorded progress, elicitations and"
         " response. A request that was not recorded gets an error that says which were, and is"
-        " reported on stderr; then the exit status is 1. A recording holds what was sent, arguments and"
-        " results; only what looks like a secret is hidden. --shapes writes a copy for a bug"
-        " report, with types, lengths and digests in place of all texts and numbers; digests of"
-        " different copies cannot be compared."
+        " reported on stderr; then the exit status is 1. A recording holds what was sent,"
+        " arguments and results; only what looks like a secret is hidden. --shapes writes a copy"
+        " for a bug report, with types, lengths and digests in place of all texts and numbers;"
+        " digests of different copies cannot be compared."
     ),
     options=(
         Option("--strict", "refuse requests that do not come in the recorded order"),

@@ -208,8 +208,8 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
             " tool"
         )
     identity: dict[str, Any] = {"name": name_of(targets)}
-    if "toolwire_tools.fastmcp" in sys.modules:
-        from toolwire_tools.fastmcp.tools import identity_of
+    if "toolwire_compat.fastmcp" in sys.modules:
+        from toolwire_compat.fastmcp.tools import identity_of
 
         identity |= identity_of(tools)
     server = Server(tools, shape=_shape_for(host), **identity | named, **settings)
@@ -255,7 +255,7 @@ def _tools(
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
     from ...settings import Settings
-    from ...upstream.isolated_tool import loaded
+    from ...workers.isolated_tool import loaded
 
     sources: Iterable[str] = ()
     if reloads:

@@ -13,14 +13,15 @@ from collections.abc import Sequence  # noqa: TC003
 import libcst as cst
 import msgspec
 from libcst.metadata import MetadataWrapper, PositionProvider
+from toolwire_compat import lagent
+from toolwire_compat.lagent import missing_names
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools import lagent
 
 SYSTEMS = ("lagent", "groot", "mas")
 """The packages whose imports are edited."""
 
 _LIBRARY = ("AgentStep", "Executor", "StepState")
-"""Names of the tool library that `toolwire_tools` has."""
+"""Names of the tool library that `toolwire_compat.mas` has."""
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -62,17 +63,19 @@ def migrate(text: str) -> Migrated:
 def place_of(system: str, name: str) -> str | None:
     """Return the module of Toolwire that has *name* of a *system*, or None."""
     if system == "lagent":
-        return lagent.place_of(name)
+        if name in lagent.__all__:
+            return lagent.__name__
+        return missing_names.other_place_of(name)
     if system == "groot":
-        from toolwire_client import groot
+        from toolwire_agent import groot
 
         return groot.__name__ if name in groot.__all__ else None
-    return "toolwire_tools" if name in _LIBRARY else None
+    return "toolwire_compat.mas" if name in _LIBRARY else None
 
 
 def remedy_for(system: str, name: str) -> str:
     """Return what to do about *name* of a *system*, which Toolwire has not."""
-    remedy = lagent.remedy_for(name) if system == "lagent" else None
+    remedy = missing_names.remedy_for(name) if system == "lagent" else None
     if remedy is not None:
         return remedy
     return unknown_name("name", name, _known(system))
@@ -82,7 +85,7 @@ def _known(system: str) -> Sequence[str]:
     if system == "lagent":
         return lagent.__all__
     if system == "groot":
-        from toolwire_client import groot
+        from toolwire_agent import groot
 
         return groot.__all__
     return _LIBRARY

@@ -24,7 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
 from toolwire.cli.commands import module
-from toolwire.cli.host_config.hosts import (
+from toolwire.errors import UsageError
+from toolwire.hosts.hosts import (
     HOSTS,
     PROJECT,
     USER,
@@ -37,9 +38,8 @@ from toolwire.cli.host_config.hosts import (
     served_by,
     snippet,
 )
-from toolwire.cli.host_config.jsonc_edit import loads
-from toolwire.cli.host_config.safe_write import NotRewritten, rewrite
-from toolwire.errors import UsageError
+from toolwire.hosts.jsonc_edit import loads
+from toolwire.hosts.safe_write import NotRewritten, rewrite
 from toolwire_client import connect
 from toolwire_schemas.install_command import install_command
 
@@ -569,7 +569,7 @@ def test_write_asks_at_a_terminal_before_it_creates_a_folder(
     answer: str | None,
     creates: bool,
 ) -> None:
-    from toolwire_client.terminal import Keyboard
+    from toolwire_agent.terminal import Keyboard
 
     prompts: list[str] = []
 

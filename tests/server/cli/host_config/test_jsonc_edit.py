@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.cli.host_config.jsonc_edit import NotJson, loads, member, with_member
+from toolwire.hosts.jsonc_edit import NotJson, loads, member, with_member
 
 VALUES = st.recursive(
     st.none()

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.cli.host_config import toml_edit, yaml_edit
-from toolwire.cli.host_config.safe_write import NotRewritten
+from toolwire.hosts import toml_edit, yaml_edit
+from toolwire.hosts.safe_write import NotRewritten
 
 VALUE: dict[str, Any] = {"command": "py", "args": ["-m", "x y"], "env": {"A": 'b "c" \\ ü\t'}}
 

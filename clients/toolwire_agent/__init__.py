@@ -1,0 +1,34 @@
+"""An agent: answers questions with a language model and the tools of any servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolwire_schemas import first_use
+
+if TYPE_CHECKING:
+    from .agent import Agent as Agent
+    from .agent import Allow as Allow
+    from .agent import ApprovalRequest as ApprovalRequest
+    from .agent import Approvals as Approvals
+    from .agent import Budgets as Budgets
+    from .agent import Outcome as Outcome
+    from .agent import Pause as Pause
+    from .agent import Refuse as Refuse
+    from .agent import Session as Session
+    from .toolbox import AsyncToolbox as AsyncToolbox
+    from .toolbox import Toolbox as Toolbox
+    from .toolbox import ToolOrigin as ToolOrigin
+
+_MODULES = first_use.modules_by_name(
+    {
+        ".agent": "Agent Allow ApprovalRequest Approvals Budgets Outcome Pause Refuse Session",
+        ".toolbox": "AsyncToolbox ToolOrigin Toolbox",
+    }
+)
+__all__ = sorted(_MODULES)
+__getattr__ = first_use.importer(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,291 @@
+"""The outside world of a run: the model, the tools and the user. Each wait returns the event of its
+result.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+from toolwire_client.errors import ClientError, ServerGone, TimedOut
+from toolwire_client.session.elicitation import ElicitationObserver, elicitation_observer
+from toolwire_client.validation import join_errors
+from toolwire_client.waiting.event_loop import here
+
+from ..models.errors import ContextExceeded, ModelError
+from ..models.model import ServerFacts, reply_from, takes
+from ..react import NativeProtocol
+from ..react.result_text import shown
+from . import events
+from .approvals import Allow, ApprovalRequest, Pause, Refuse
+from .prompt_size import many_tools_warning
+from .run_state import AskApproval, AskModel, AskUser
+from .trimming import trimmed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from toolwire_client.protocol.results import CallResult
+    from toolwire_client.session.elicitation import Question
+
+    from ..models.model import Model
+    from ..react import Protocol
+    from ..toolbox import AsyncToolbox
+    from .approvals import Approvals
+    from .events import Live, OnLive, Recorded
+    from .run_state import CallTool, RunState
+    from .trimming import Trim
+    from .user import User
+
+Message = dict[str, Any]
+
+LIST_SECONDS = 60.0
+"""Limit for a server that lists its tools; the run continues without them."""
+
+
+class Effects(msgspec.Struct, kw_only=True, eq=False):
+    """Does what a `RunState` asks for. `None` instead of an event: there is no decision now, so the
+    run pauses.
+    """
+
+    model: Model
+    toolbox: AsyncToolbox
+    approvals: Approvals
+    user: User
+    tool_seconds: Mapping[str, float | None]
+    trim: Trim | None
+    on_live: OnLive | None
+    _entries: dict[str, dict[str, Any]] = {}
+    _last_count: int = 0
+
+    def watched(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
+        """Return the events *recorded* of a run, watched as they pass."""
+        return recorded
+
+    async def tools(self, seconds: float | None) -> events.ToolsListed:
+        """List the tools, within *seconds*."""
+        limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
+        entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
+        self._entries = {entry["name"]: entry for entry in entries}
+        self._warn_of_many(entries)
+        box = self.toolbox
+        trusts = {
+            name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name))
+            for name in self._entries
+        }
+        return events.ToolsListed(
+            tools=entries,
+            missing={source: str(error) for source, error in self.toolbox.errors.items()},
+            trust={name: trust for name, trust in trusts.items() if trust},
+        )
+
+    def _warn_of_many(self, entries: list[dict[str, Any]]) -> None:
+        """Log once for each list of another length that it is long: lists are read again before
+        each question.
+        """
+        if len(entries) == self._last_count:
+            return
+        self._last_count = len(entries)
+        if warning := many_tools_warning(entries):
+            logging.getLogger("toolwire").warning(warning)
+
+    async def begun(self, begin: events.Started, protocol: Protocol) -> events.Started:
+        """Return *begin* with what the model's server says of itself."""
+        ask = getattr(self.model, "server_facts", None)
+        facts = await ask() if ask is not None else None
+        if not isinstance(facts, ServerFacts):
+            return begin
+        drops = facts.takes_tools is False and isinstance(protocol, NativeProtocol)
+        warnings = [protocol.language.say("drops_tools")] if drops else []
+        return msgspec.structs.replace(
+            begin, context_tokens=facts.context_tokens, warnings=warnings
+        )
+
+    async def trimmed(self, messages: list[Message]) -> list[Message]:
+        """Return the messages to send."""
+        return messages if self.trim is None else await trimmed(messages, self.trim)
+
+    async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
+        """Ask whom *step* names."""
+        match step:
+            case AskModel():
+                return await self._ask_model(state, step)
+            case AskUser(ask=ask):
+                return await self.user.answer(ask.content)
+            case AskApproval():
+                return await self._ask_approval(state, step)
+
+    async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
+        strict = bool(getattr(self.model, "strict_schemas", False))
+        ask = partial(
+            self.model.reply,
+            list(state.sent),
+            tools=state.conversation.offered or None,
+            reply_schema=state.conversation.reply_schema(strict=strict),
+            on_text=self._text_reporter(state.conversation.protocol),
+            **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
+        )
+        try:
+            with anyio.move_on_after(step.seconds):
+                return events.ModelReplied(
+                    reply=reply_from(await ask(), f"the model {type(self.model).__name__}")
+                )
+        except ModelError as error:
+            return events.ModelFailed(
+                reason=str(error), too_long=isinstance(error, ContextExceeded)
+            )
+        except Exception as error:  # a model may be any user's code
+            return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
+        return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)
+
+    async def _ask_approval(self, state: RunState, step: AskApproval) -> Recorded | None:
+        """Ask whether a call is allowed, again if changed parameters do not fit the tool."""
+        action, asked = step.action, step.asked
+        request = ApprovalRequest(
+            tool=action.tool,
+            params=action.params,
+            reason=asked.reason,
+            thought=action.thought,
+            interrupted=asked.interrupted,
+            description=self._entries.get(action.tool, {}),
+        )
+        if self.approvals.ask is None:
+            if self.approvals.no_user == "pause":
+                return None
+            return events.Refused(
+                reason=state.undone("no_approver", tool=action.tool), by_user=False
+            )
+        misfit = ""
+        for _ in range(_MOST_MISFITS):
+            verdict = self.approvals.ask(request)
+            verdict = await verdict if inspect.isawaitable(verdict) else verdict
+            match verdict:
+                case Pause():
+                    return None
+                case True | Allow(params=None):
+                    return events.Approved()
+                case Allow(params=dict() as params):
+                    fitted, faults = state.conversation.tools.fitted(action.tool, params)
+                    if not faults:
+                        return events.Approved(params=fitted)
+                    misfit = join_errors(faults)
+                    request = msgspec.structs.replace(
+                        request, reason=f"the changed parameters do not fit: {misfit}"
+                    )
+                case False:
+                    return events.Refused(reason="")
+                case Refuse(reason=reason):
+                    return events.Refused(reason=reason)
+                case _:
+                    raise TypeError(
+                        f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}"
+                    )
+        return events.Refused(reason=state.undone("misfit", faults=misfit), by_user=False)
+
+    async def call(
+        self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
+    ) -> Recorded:
+        """Call a tool; *aside* receives the events during the call."""
+        tool = step.action.tool
+        of_tool = next(
+            (limit for pattern, limit in self.tool_seconds.items() if fnmatchcase(tool, pattern)),
+            None,
+        )
+        seconds = min(
+            (limit for limit in (of_tool, step.seconds) if limit is not None), default=None
+        )
+        report = self._live_reporter(partial(events.ToolProgress, tool))
+        token = elicitation_observer.set(_Witness(here(aside)))
+        try:
+            result = await self.toolbox.call_tool(
+                tool, step.action.params, timeout_seconds=seconds, on_progress=report
+            )
+            value, note = _result_for_model(state, result)
+            return events.CallFinished(success=not result.is_error, result=value, note=note)
+        except TimedOut:
+            failure = state.words("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
+        except ServerGone as error:
+            failure = state.words(
+                "gone", reason=error.reason
+            )  # without the server's stderr, which is for people
+        except ClientError as error:
+            failure = str(error)
+        finally:
+            elicitation_observer.reset(token)
+        return events.CallFinished(success=False, result=failure)
+
+    def _text_reporter(self, protocol: Protocol) -> _TextReporter | None:
+        report = self._live_reporter(events.TextArrived)
+        return None if report is None else _TextReporter(report, protocol)
+
+    def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
+        """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without
+        `on_live`.
+        """
+        if self.on_live is None:
+            return None
+        report = here(self.on_live)
+        return lambda *parts: report(live(*parts))
+
+
+class _TextReporter:
+    """Reports the pieces of a reply: an `OnText`."""
+
+    def __init__(self, report: Callable[..., None], protocol: Protocol) -> None:
+        self._report = report
+        self._protocol = protocol
+        self._reader = protocol.answer_reader()
+        self._has_answer = False
+
+    def __call__(self, text: str) -> None:
+        if self._reader is None:
+            self._report(text)
+            return
+        answer = self._reader.feed(text)
+        self._has_answer = self._has_answer or bool(answer)
+        self._report(text, answer, self._reader.thought)
+
+    def restart(self) -> bool:
+        """Forget the pieces, unless a part of the answer was among them: that is on the screen."""
+        if self._has_answer:
+            return False
+        self._reader = self._protocol.answer_reader()
+        return True
+
+
+class _Witness(ElicitationObserver):
+    """Turns tools' elicitations into events."""
+
+    def __init__(self, tell: Callable[[Recorded], None]) -> None:
+        self._tell = tell
+
+    def asked(self, question: Question) -> None:
+        self._tell(
+            events.ToolAsked(tool=question.tool, message=question.message, form=question.schema)
+        )
+
+    def answered(self, reply: dict[str, Any]) -> None:
+        self._tell(events.FormAnswered(action=reply["action"], content=reply.get("content", {})))
+
+
+_MOST_MISFITS = 3
+
+
+def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
+    """Return the value and the note that the model receives for a result."""
+    value = result.text if result.is_error or result.structured is None else result.structured
+    if isinstance(value, dict) and value.keys() == {
+        "result"
+    }:  # MCP servers wrap values that are no objects
+        value = value["result"]
+    # One character less than the conversation's own limit, so that it does not cut again.
+    value, remarks = shown(value, state.conversation.limits.max_result_chars - 1)
+    others = sorted({str(block.get("type")) for block in result.content} - {"text"})
+    more = state.words("other_content", kinds=", ".join(others)) if others else ""
+    language = state.conversation.protocol.language
+    return value, language.together(language.tell(*remarks), more)

@@ -1,0 +1,94 @@
+"""Typed final answers: the text of an answer, read as a value of any type that an argument of a
+tool may have.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_client.redaction.hidden import whole
+from toolwire_schemas.wire import codec
+
+from ..react import Unreadable
+from ..react.reply_parser import only_object
+from ..react.reply_schema import arguments_schema
+from ..toolbox.local_tools import typed_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .events import Outcome
+
+
+_FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.DOTALL)
+
+
+class ResultType:
+    """Reads answers of the type *kind*, or those that fit the JSON Schema *kind*.
+
+    Raises:
+        TypeError: if JSON has no form for the type.
+    """
+
+    def __init__(self, kind: object) -> None:
+        self._value: Any = None
+
+        def final_answer(result: Any) -> None:
+            self._value = result
+
+        arguments = arguments_schema(kind) if isinstance(kind, dict) else kind
+        self._tool = typed_tool(final_answer, "result", arguments)
+        described = self._tool.describe()["inputSchema"]
+        definitions = {"$defs": described["$defs"]} if "$defs" in described else {}
+        self.schema: dict[str, Any] = {**described["properties"]["result"], **definitions}
+
+    def fault(self, text: str) -> str:
+        """Return what is wrong with the answer *text*; empty if it is a value of the type, which is
+        kept.
+        """
+        faults = []
+        for value in _readings(whole(text)):
+            try:
+                self._tool.call({"result": value}, None)
+            except Exception as error:  # a type may be any user's code
+                found = getattr(error, "faults", None) or [
+                    ("result", f"{type(error).__name__}: {error}")
+                ]
+                faults.append(
+                    "; ".join(
+                        f"{place.removeprefix('arguments.')}: {wrong}" for place, wrong in found
+                    )
+                )
+            else:
+                return ""
+        return faults[0]
+
+    def outcome(self, outcome: Outcome[str]) -> Outcome[Any]:
+        """Return *outcome* with the value of the type as its result; an explanation becomes a part
+        of the reason.
+        """
+        if outcome.ok:
+            return msgspec.structs.replace(outcome, result=self._value)
+        reason = ": ".join(filter(None, (outcome.reason, outcome.result)))
+        return msgspec.structs.replace(outcome, result=None, reason=reason)
+
+
+def _readings(text: str) -> Iterator[Any]:
+    """Return what *text* may mean, the most likely first: JSON, an object within prose, text, a
+    plain value.
+    """
+    if not text:
+        yield from ("", None)
+        return
+    fence = _FENCE.fullmatch(text)
+    try:
+        value = codec.decode(fence[1] if fence else text)
+    except codec.DecodingError:
+        with suppress(Unreadable):
+            yield only_object(text)
+        yield text
+    else:
+        yield from (value, text) if isinstance(value, dict | list) else (text, value)

@@ -1,0 +1,261 @@
+"""Anthropic's messages API. No I/O.
+
+It differs from OpenAI's: the system prompt is separate, turns alternate, results of tools are the
+user's, and every request limits the tokens. Thoughts are signed blocks; a reply with tool calls is
+sent back with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_dialects import anthropic
+from toolwire_schemas.wire import codec
+
+from ...react.messages import ModelReply, ToolCall, Usage
+from .wire_format import (
+    CutOff,
+    HttpRequest,
+    StreamFailed,
+    calls_of,
+    content_of,
+    count_in,
+    role_of,
+    text_or_empty,
+)
+
+if TYPE_CHECKING:
+    from ..model import Message
+    from .vendors import Key, Preset
+
+VERSION = "2023-06-01"
+# The API requires a limit; this is Toolwire's default for `max_tokens`.
+_MAX_TOKENS = 8192
+
+_FINISHED = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+_TEXTS = ("text", "thinking", "signature")
+Block = dict[str, Any]
+
+
+# --- what is sent ---------------------------------------------------------------------------------
+
+
+def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
+    """Return the system prompt, and the other messages as alternating turns."""
+    system: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        role = role_of(message)
+        if role == "system" and not turns:
+            content = content_of(message)
+            system.append(
+                content
+                if isinstance(content, str)
+                else "\n".join(str(part.get("text", "")) for part in content)
+            )
+            continue
+        speaker = "assistant" if role == "assistant" else "user"
+        blocks = _blocks(message, role, request)
+        if turns and turns[-1]["role"] == speaker:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": speaker, "content": blocks})
+    for turn in turns:  # results of tools come first, or the API refuses the turn
+        turn["content"].sort(key=lambda block: block.get("type") != "tool_result")
+    return "\n\n".join(filter(None, system)), turns
+
+
+def _blocks(message: Message, role: str, request: HttpRequest) -> list[Block]:
+    if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
+        return list(blocks)
+    content = content_of(message)
+    if role == "tool":
+        return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
+    if isinstance(content, str):  # an empty text is refused
+        content = [{"type": "text", "text": content}] if content.strip() else []
+    made = list(content)
+    if role == "assistant":
+        made += [_tool_use(id, name, text, request) for id, name, text in calls_of(message)]
+    return made
+
+
+def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block:
+    try:
+        given = codec.decode(arguments)
+    except codec.DecodingError:  # not JSON, and the API takes only objects
+        given = None
+    return {
+        "type": "tool_use",
+        "id": id,
+        "name": request.names.theirs.get(name, name),
+        "input": given if isinstance(given, dict) else {},
+    }
+
+
+# --- what comes -----------------------------------------------------------------------------------
+
+
+class Messages:
+    """The wire format of Anthropic's messages API. An object assembles one reply, from events or
+    one value.
+
+    Raises `StreamFailed` for errors in place of a reply, `ValueError` for violations of the API.
+    """
+
+    path = "/messages"
+    dialect = "anthropic"
+
+    def __init__(self, request: HttpRequest, preset: Preset) -> None:
+        self.is_complete = False
+        self._request = request
+        self._blocks: dict[int, Block] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._stop_reason: str | None = None
+        self._usage: dict[str, Any] = {}
+
+    @staticmethod
+    def headers(key: Key | None) -> dict[str, str]:
+        return {
+            "anthropic-version": VERSION,
+            **({} if key is None else {"x-api-key": key.reveal()}),
+        }
+
+    @staticmethod
+    def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
+        system, turns = _turns(request)
+        body: dict[str, Any] = {
+            "model": request.model,
+            "max_tokens": _MAX_TOKENS if request.max_tokens is None else request.max_tokens,
+            "messages": turns,
+        }
+        if system:
+            # Every turn repeats the system prompt and tools; the API caches only what is marked.
+            body["system"] = [
+                {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+            ]
+        if request.tools:
+            body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.schema is not None and form.formats[0] == "json_schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+        if request.stream:
+            body["stream"] = True
+        return body | request.body
+
+    def event(self, data: bytes) -> str:
+        value = codec.decode(data)
+        if not isinstance(value, dict):
+            raise ValueError(f"not an object: {str(value)[:80]}")
+        match value:
+            case {"type": "error"}:
+                raise StreamFailed(value.get("error"))
+            case {"type": "message_start", "message": dict(message)}:
+                self._count(message.get("usage"))
+            case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
+                return self._start(index, block)
+            case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
+                return self._add(index, delta)
+            case {"type": "message_delta", "delta": dict(delta)}:
+                self._stop_reason = text_or_empty(delta.get("stop_reason")) or self._stop_reason
+                self._count(value.get("usage"))
+            case {"type": "message_stop"}:
+                self.is_complete = True
+        return ""  # a ping, the end of a block, or a future event
+
+    def whole(self, value: Any) -> str:
+        if isinstance(value, dict) and value.get("type") == "error":
+            raise StreamFailed(value.get("error"))
+        if not isinstance(value, dict) or not isinstance(value.get("content"), list):
+            raise ValueError("it has no content")
+        self.is_complete = True
+        self._stop_reason = text_or_empty(value.get("stop_reason")) or None
+        self._count(value.get("usage"))
+        return "".join(self._start(index, block) for index, block in enumerate(value["content"]))
+
+    def reply(self) -> ModelReply:
+        if not self.is_complete and self._stop_reason is None:
+            raise CutOff
+        blocks = [self._finished(index) for index in sorted(self._blocks)]
+        # The API refuses arguments that were cut off.
+        blocks_to_echo = [
+            block | {"input": {}} if isinstance(block.get("input"), str) else block
+            for block in blocks
+        ]
+        calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
+        thoughts = [
+            block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")
+        ]
+        return ModelReply(
+            text="".join(block.get("text", "") for block in blocks if block.get("type") == "text"),
+            tool_calls=calls,
+            finish_reason=_FINISHED.get(self._stop_reason or "", self._stop_reason),
+            usage=self._spent(),
+            reasoning="\n".join(block["thinking"] for block in thoughts if block.get("thinking")),
+            echo={"content": blocks_to_echo} if thoughts and calls else {},
+        )
+
+    def _start(self, index: int, block: Any) -> str:
+        if not isinstance(block, dict):
+            raise ValueError(f"there is {str(block)[:80]!r} where a block of content should be")
+        made = block | {name: text_or_empty(block[name]) for name in _TEXTS if name in block}
+        self._blocks[index] = made
+        return made.get("text", "") if made.get("type") == "text" else ""
+
+    def _add(self, index: int, delta: dict[str, Any]) -> str:
+        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+        match delta:
+            case {"type": "text_delta", "text": str(text)}:
+                block["text"] = block.get("text", "") + text
+                return text
+            case {"type": "input_json_delta", "partial_json": str(piece)}:
+                self._inputs.setdefault(index, []).append(piece)
+            case {"type": "thinking_delta", "thinking": str(text)}:
+                block["thinking"] = block.get("thinking", "") + text
+            case {"type": "signature_delta", "signature": str(signature)}:
+                block["signature"] = block.get("signature", "") + signature
+        return ""
+
+    def _finished(self, index: int) -> Block:
+        block = self._blocks[index]
+        written = "".join(self._inputs.get(index, ()))
+        if block.get("type") != "tool_use" or not written.strip():
+            return block
+        try:
+            given = codec.decode(written)
+        except codec.DecodingError:  # cut off, or not JSON: the protocol reports that to the model
+            given = written
+        return {**block, "input": given}
+
+    def _call(self, block: Block) -> ToolCall:
+        name = self._request.names.ours.get(str(block.get("name")), str(block.get("name")))
+        given = block.get("input")
+        if isinstance(given, dict):
+            entry = next((entry for entry in self._request.tools if entry["name"] == name), {})
+            given = anthropic.arguments(given, entry)
+        elif not isinstance(given, str):
+            given = codec.encode(given).decode()
+        return ToolCall(id=str(block.get("id", "")), name=name, arguments=given)
+
+    def _count(self, usage: Any) -> None:
+        if isinstance(usage, dict):  # counts are cumulative
+            self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+    def _spent(self) -> Usage | None:
+        if not self._usage:
+            return None
+        cached = count_in(self._usage, "cache_read_input_tokens")
+        stored = count_in(self._usage, "cache_creation_input_tokens")
+        return Usage(
+            input_tokens=count_in(self._usage, "input_tokens") + stored + cached,
+            output_tokens=count_in(self._usage, "output_tokens"),
+            cached_tokens=cached,
+            reasoning_tokens=count_in(self._usage, "output_tokens_details", "thinking_tokens"),
+        )

@@ -1,0 +1,550 @@
+"""The conversation with a model as a state machine.
+
+Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to `reply`,
+carries out the decision, and reports the result. Every case is a value:
+
+    question ──> [reply] ──> Ask ──────────> user_response ──> [reply]
+                    │ ├────> Action ───────> action_result ──> [reply]
+                    │ ├────> Retry ──────────────────────────> [reply]     invalid, unknown tool, bad parameters
+                    │ ├────> FinalAnswer ──> question
+                    │ └────> Stop ─────────> force_final, question         a limit is reached
+
+The whole memory is one frozen `ConversationState`, which another process can restore.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_client.redaction.hidden import whole
+from toolwire_client.validation import join_errors
+from toolwire_schemas.did_you_mean import closest_first
+
+from .messages import (
+    Action,
+    ActionResult,
+    Ask,
+    Error,
+    FinalAnswer,
+    ModelReply,
+    Question,
+    ToModel,
+    UserResponse,
+    from_json,
+)
+from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
+from .prompts import remark
+from .result_text import MAX_CHARS, as_text, shown
+from .structured import StructuredProtocol
+from .tool_lookup import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .prompts import Language
+    from .tool_lookup import Entry, Params, Schema
+
+
+Turn = Literal["question", "reply", "action_result", "user_response", "stopped"]
+"""The next event that the conversation expects; a stopped one expects a question or `force_final`.
+"""
+
+
+StopReason = Literal["invalid_replies", "repeated_action", "no_final_answer"]
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """Ask the model again: `message` has been added to the messages.
+
+    It is an `Error` for an invalid reply, and an `ActionResult` if `action` cannot be done.
+    """
+
+    message: Error | ActionResult
+    action: Action | None = None
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """The conversation stops: too many invalid replies or repeated actions, or no final answer in
+    the last turn.
+    """
+
+    reason: StopReason
+    detail: str
+
+
+Decision = Ask | Action | FinalAnswer | Retry | Stop
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of a conversation.
+
+    `max_errors` invalid replies in a row are answered by an error; the next one stops, and so does
+    one that repeats the one before it. The same action since the last question gets a warning from
+    the `warn_at`th time on, and stops at the `stop_at`th; an action that is refused stops at the
+    second. Results are cut to `max_result_chars`.
+    """
+
+    max_errors: int = 3
+    warn_at: int = 3
+    stop_at: int = 5
+    max_result_chars: int = MAX_CHARS
+
+
+class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole memory of a conversation."""
+
+    turn: Turn = "question"
+    history: list[dict[str, Any]] = []
+    pending: Ask | Action | None = None
+    queued: list[Action] = []  # of the same reply
+    call_ids: list[str] = []  # of calls without a result, in order
+    note: str = ""
+    errors: int = 0
+    invalid: str = ""
+    actions: dict[str, int] = {}
+    is_final: bool = False
+    questions: list[int] = []  # the places of the user's questions in the history
+    result_schema: dict[str, Any] | None = None
+    version: Literal[1] = 1
+
+    def __post_init__(self) -> None:
+        awaited = {"action_result": Action, "user_response": Ask}.get(self.turn, type(None))
+        if not isinstance(self.pending, awaited):
+            raise ValueError(f"{self.turn} goes with another `pending`")
+
+
+class OutOfTurn(RuntimeError):
+    """A method was called in the wrong turn: a bug in the calling program."""
+
+
+class Conversation:
+    """A conversation with one model, over any number of questions.
+
+    *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English.
+    *roles* maps `system`, `assistant`, `user` and `tool` to a provider's names. Results without a
+    native call have the role `user` by default: most providers refuse `tool` without a call.
+    Messages beyond *max_chars* are left out: first those of earlier questions, then the oldest
+    actions of this one.
+
+    Raises:
+        ValueError: if two tools share a name.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Entry],
+        protocol: Protocol | None = None,
+        *,
+        limits: Limits | None = None,
+        roles: Mapping[str, str] | None = None,
+        max_chars: int | None = None,
+    ) -> None:
+        self.tools = Tools(tools)
+        self.max_chars = max_chars
+        self.protocol = protocol or StructuredProtocol()
+        self.limits = limits or Limits()
+        self.roles = {"tool": "user", **(roles or {})}
+        self.warnings: list[str] = []
+        self._language = self.protocol.language
+        self._state = ConversationState()
+        self._schemas: dict[tuple[bool, bool], Schema | None] = {}
+
+    @property
+    def turn(self) -> Turn:
+        """The next event that the conversation expects."""
+        return self._state.turn
+
+    @property
+    def pending(self) -> Ask | Action | None:
+        """The action to do, or the question to answer, that the model waits for."""
+        return self._state.pending
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages of the next request.
+
+        Adjacent messages of one role are merged, since many models' templates require alternating
+        roles.
+        """
+        return in_turn(
+            [in_role(message, self.roles) for message in (*self._opening, *self._kept_history())]
+        )
+
+    @property
+    def offered(self) -> list[Entry]:
+        """The tools to send along, for models with native tool calls."""
+        return self.protocol.offered(self.tools, final=self._state.is_final)
+
+    def reply_schema(self, *, strict: bool = False) -> Schema | None:
+        """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None
+        without one.
+        """
+        key = (strict, is_final := self._state.is_final)
+        if key not in self._schemas:
+            self._schemas[key] = self.protocol.reply_schema(
+                self.tools, strict=strict, final=is_final, result=self._state.result_schema
+            )
+        schema = self._schemas[key]
+        return (
+            None
+            if schema is None
+            else self.protocol.narrowed(schema, self.tools, self._state.history)
+        )
+
+    # --- what goes to the model ---
+
+    def question(self, text: str, result_schema: Schema | None = None) -> None:
+        """Add a question of the user; it is the model's turn then.
+
+        *result_schema* is the JSON Schema of the final answer's result, which the model receives;
+        `refuse_answer` is for an answer that does not fit.
+
+        Raises:
+            ValueError: if it is empty.
+            OutOfTurn: if an action or a question is pending.
+        """
+        self._expect("question", "reply", "stopped")
+        if not text.strip():
+            raise ValueError("an empty question cannot be answered")
+        if self._state.queued:
+            self._tell(
+                ActionResult(False, self._language.say("undone", why=self._language.say("left"))),
+                queued=[],
+            )
+        questions = [*self._state.questions, len(self._state.history)]
+        if result_schema is not None:
+            typed = self._language.say(
+                "typed", schema=json.dumps(result_schema, ensure_ascii=False)
+            )
+            text = f"{text}\n\n{typed}"
+        self._schemas.clear()
+        after = {
+            "errors": 0,
+            "invalid": "",
+            "actions": {},
+            "is_final": False,
+            "result_schema": result_schema,
+        }
+        self._tell(Question(text), questions=questions, **after)
+
+    def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
+        """Add the result of the action and return the message.
+
+        *result* may be any value; what JSON cannot represent becomes text, and long values are cut.
+        *note* is added as the assistant's own words.
+        """
+        self._expect("action_result")
+        value, remarks = shown(result, self.limits.max_result_chars)
+        note = self._language.together(note, self._language.tell(*remarks), self._state.note)
+        message = ActionResult(success, value, note)
+        self._tell(message)
+        return message
+
+    def edit_action(self, params: Params) -> Action:
+        """Change the parameters of the pending action and return it; the result's note reports the
+        change.
+
+        Raises:
+            ValueError: if they do not fit the tool.
+        """
+        self._expect("action_result")
+        assert isinstance(self.pending, Action)
+        fitted, faults = self.tools.fitted(self.pending.tool, params)
+        if faults:
+            raise ValueError(join_errors(faults))
+        action = msgspec.structs.replace(self.pending, params=fitted)
+        edited = self._language.say("edited", params=json.dumps(fitted, ensure_ascii=False))
+        self._change(pending=action, note=self._language.together(edited, self._state.note))
+        return action
+
+    def user_response(self, text: str | None) -> UserResponse:
+        """Add the user's answer, None if there is no user, and return the message."""
+        self._expect("user_response")
+        message = UserResponse(self._language.say("no_user") if text is None else text)
+        self._tell(message)
+        return message
+
+    def force_final(self, reason: str) -> Error:
+        """Require the final answer as the next reply, and return the message."""
+        self._expect("reply", "stopped")
+        how = self.protocol.how_to_reply(self.tools, final=True)
+        message = Error(self._language.together(self._language.say("final", reason=reason), how))
+        self._tell(message, is_final=True)
+        return message
+
+    # --- what comes from it ---
+
+    def reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
+        """Take the model's reply and return the decision. `warnings` are about this reply.
+
+        Never raises for anything that a model may write. *finish_reason* is for a reply that is
+        text; see `ModelReply`.
+        """
+        self._expect("reply")
+        if isinstance(reply, str):
+            reply = ModelReply(text=reply, finish_reason=finish_reason)
+        reply = msgspec.structs.replace(reply, text=whole(reply.text))
+        reading = self.protocol.read(reply, self.tools)
+        match reading:
+            case Reading(message=FinalAnswer(ok=ok, result=result)) if not result.strip() and not (
+                ok and self._state.result_schema  # null
+            ):
+                reading = Invalid((remark("blank", member="result"),))
+        said = self.protocol.said(reply, reading)
+        if isinstance(reading, Invalid):
+            content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
+            if (
+                reply.finish_reason == "length"
+            ):  # what was cut off misleads the model, and fills its context
+                content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
+            self._add_reply({**said, "content": content})
+            self.warnings = []
+            return self._invalid(reading, _fingerprint(reply))
+        self._add_reply(said)
+        self.warnings = [self._language.tell(warning) for warning in reading.warnings]
+        if isinstance(reading.message, FinalAnswer):
+            self._change(turn="question")
+            return reading.message
+        self._change(errors=0, invalid="")
+        match reading.message:
+            case Ask() | Action() if self._state.is_final:
+                return self._stop("no_final_answer", Error(self._language.say("not_final")))
+            case Ask() as ask:
+                self._change(turn="user_response", pending=ask)
+                return ask
+            case Action() as action:
+                self._change(queued=list(reading.more))
+                return self._act(action)
+
+    def sound_actions(self) -> dict[int, Action]:
+        """Return the actions of the last reply that will be taken as they are, by their places in
+        it.
+        """
+        known = {*self._state.actions}
+        pending = (
+            [self._state.pending]
+            if isinstance(self._state.pending, Action) and self._state.queued
+            else []
+        )
+        found = {}
+        for place, action in enumerate((*pending, *self._state.queued), 1 - len(pending)):
+            params, refusal = self._fitted(action)
+            if not refusal and (place == 0 or _key(action) not in known):
+                found[place] = msgspec.structs.replace(action, params=params)
+            known.add(_key(action))
+        return found
+
+    def next_queued(self) -> Action | Retry | Stop | None:
+        """Take the next action of the last reply, when the one before has its result; None without
+        one.
+        """
+        if self._state.turn != "reply" or not self._state.queued:
+            return None
+        action, *others = self._state.queued
+        self._change(queued=others)
+        self.warnings = []
+        return self._act(action)
+
+    def refuse_answer(self, faults: str) -> Retry | Stop:
+        """Ask again for the last final answer, whose result does not fit, and return the
+        decision.
+        """
+        self._expect("question")
+        schema = json.dumps(self._state.result_schema, ensure_ascii=False)
+        message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
+        return self._again(
+            message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"])))
+        )
+
+    def halve_result(self) -> bool:
+        """Halve the longest result in the history; return whether there is one long enough."""
+        self._expect("reply")
+        history = self._state.history
+        results = [
+            (place, found) for place, each in enumerate(history) if (found := _result_in(each))
+        ]
+        sizes = [len(as_text(result.result)) for _, result in results]
+        if max(sizes, default=0) < _MIN_HALVED_CHARS:
+            return False
+        place, result = results[sizes.index(max(sizes))]
+        value, remarks = shown(result.result, max(sizes) // 2)
+        note = self._language.together(result.note, self._language.tell(*remarks))
+        call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
+        halved = self.protocol.told(ActionResult(result.success, value, note), call_ids)
+        self._change(history=[*history[:place], *halved, *history[place + 1 :]])
+        return True
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the whole state as JSON values."""
+        plain: dict[str, Any] = msgspec.to_builtins(self._state)
+        return plain
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Restore the state of a `snapshot`. Tools and protocol stay this conversation's.
+
+        Raises:
+            ValueError: if it is not a snapshot.
+        """
+        try:
+            self._state = msgspec.convert(snapshot, ConversationState)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"not a snapshot of a conversation: {error}") from None
+
+    @cached_property
+    def _opening(self) -> list[Message]:
+        """The messages before the history."""
+        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
+        return [
+            {**each, "content": whole(each["content"])}
+            for each in (*messages, *self.protocol.example(self.tools))
+        ]
+
+    def _kept_history(self) -> list[Message]:
+        """Return the history, without what is too old to fit into `max_chars`."""
+        history, questions = self._state.history, self._state.questions
+        if self.max_chars is None or not questions:
+            return history
+        sizes = [len(json.dumps(message, ensure_ascii=False)) for message in history]
+        over = sum(sizes) + sum(len(each["content"]) for each in self._opening) - self.max_chars
+        asked = questions[-1]
+        for start in (0, *questions[1:]):
+            if over - sum(sizes[:start]) <= 0:
+                return history[start:]
+        over -= sum(sizes[:asked])
+        acts = [
+            place
+            for place, message in enumerate(history)
+            if place > asked and message["role"] == "assistant"
+        ]
+        start = next(
+            (place for place in acts if sum(sizes[asked + 1 : place]) >= over),
+            acts[-1] if acts else asked + 1,
+        )
+        return [history[asked], *history[start:]]
+
+    def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
+        how = self.protocol.how_to_reply(self.tools)
+        return self._again(
+            Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint
+        )
+
+    def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
+        errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
+        self._change(errors=errors, invalid=fingerprint)
+        if self._state.is_final:
+            return self._stop("no_final_answer", message)
+        if errors > self.limits.max_errors or is_same:
+            return self._stop("invalid_replies", message)
+        self._tell(message)
+        return Retry(message)
+
+    def _act(self, action: Action) -> Action | Retry | Stop:
+        key = _key(action)
+        count = self._state.actions.get(key, 0) + 1
+        limits = self.limits
+        say = self._language.say
+        too_often = ActionResult(False, say("repeated_too_often", count=count))
+        if count >= limits.stop_at:
+            return self._stop("repeated_action", too_often)
+        note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
+        self._change(actions={**self._state.actions, key: count}, note=note)
+        params, refusal = self._fitted(action)
+        if refusal:
+            return (
+                self._stop("repeated_action", too_often)
+                if count > 1
+                else self._refuse(action, refusal)
+            )
+        if trouble := self.tools.trouble(action.tool):
+            self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
+        action = msgspec.structs.replace(action, params=params)
+        self._change(turn="action_result", pending=action)
+        return action
+
+    def _fitted(self, action: Action) -> tuple[Params, str]:
+        """Return the parameters as the tool takes them, and why the action is refused, if it is."""
+        if action.tool not in self.tools.names:
+            return {}, _unknown(action.tool, self.tools, self._language)
+        params, faults = self.tools.fitted(action.tool, action.params)
+        return params, (
+            self._language.say("bad_params", tool=action.tool, faults=join_errors(faults))
+            if faults
+            else ""
+        )
+
+    def _refuse(self, action: Action, refusal: str) -> Retry:
+        message = ActionResult(False, refusal, self._state.note)
+        self._tell(message)
+        return Retry(message, action)
+
+    def _stop(self, reason: StopReason, message: Error | ActionResult) -> Stop:
+        self._tell(message, turn="stopped", is_final=False, queued=[])
+        return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
+
+    def _tell(self, message: ToModel, **changes: Any) -> None:
+        """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
+        count = 1 if changes.get("queued", self._state.queued) else len(self._state.call_ids)
+        call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
+        told = [
+            {**one, "content": whole(one["content"])}
+            for one in self.protocol.told(message, call_ids)
+        ]
+        after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
+        self._change(history=[*self._state.history, *told], **after)
+
+    def _add_reply(self, said: Message) -> None:
+        # Providers refuse a message that is empty.
+        content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
+        call_ids = [call["id"] for call in said.get("tool_calls", ())]
+        self._change(
+            history=[*self._state.history, {**said, "content": content}], call_ids=call_ids
+        )
+
+    def _change(self, **changes: Any) -> None:
+        self._state = msgspec.structs.replace(self._state, **changes)
+
+    def _expect(self, *turns: Turn) -> None:
+        if self._state.turn not in turns:
+            raise OutOfTurn(
+                f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}"
+            )
+
+
+_MOST_NAMES = 50
+_MIN_HALVED_CHARS = 400
+_CUT_CHARS = 500
+"""Characters of a reply that was cut off by a limit of tokens, as the model sees it later."""
+
+
+def _result_in(message: Message) -> ActionResult | None:
+    try:
+        found = None if message["role"] == "assistant" else from_json(message["content"])
+    except (ValueError, RecursionError):  # text, or any JSON of a user
+        return None
+    return found if isinstance(found, ActionResult) else None
+
+
+def _key(action: Action) -> str:
+    return json.dumps([action.tool, action.params], sort_keys=True)
+
+
+def _fingerprint(reply: ModelReply) -> str:
+    """Return what two replies have in common only if they say the same; the ids of calls always
+    differ.
+    """
+    calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
+
+
+def _unknown(tool: str, tools: Tools, language: Language) -> str:
+    names = closest_first(tool, tools.names, 3)
+    if not names:
+        return language.say("no_tools", tool=repr(tool))
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return language.say(
+        "unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more
+    )

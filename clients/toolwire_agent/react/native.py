@@ -1,0 +1,151 @@
+"""Native tool calls: a model's calls come as `ModelReply.tool_calls`, next to its text.
+
+Strategy. Messages have the form of OpenAI's chat completions, which nearly every server takes and
+adapters for others translate. Calls return to the history in a form that every server accepts, even
+if the model's own was invalid.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from toolwire_dialects.name_mapping import Names
+
+from .answer_reader import AnswerReader
+from .messages import Action, Ask, FinalAnswer, Question, ToModel
+from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompts import Unreadable
+from .reply_parser import only_object, sendable
+
+if TYPE_CHECKING:
+    from .messages import ModelReply, ToolCall
+    from .tool_lookup import Entry, Tools
+
+_ASK = "ask_user"
+_MAX_CALLS = 32
+"""Calls in one reply. A model that makes more repeats itself."""
+_UNREADABLE_CHARS = 500
+"""Characters of unreadable arguments, perhaps cut off by a limit of tokens, as the model sees them
+later.
+"""
+
+
+class NativeProtocol(Protocol):
+    """Native tool calls; a reply without one is the final answer.
+
+    With *can_ask* the model is offered an additional tool that asks the user. The slot of *prompt*
+    is `{{instructions}}`.
+    """
+
+    def __init__(
+        self,
+        language: str | None = None,
+        *,
+        can_ask: bool = True,
+        prompt: str | None = None,
+        instructions: str = "",
+    ) -> None:
+        super().__init__(language, prompt=prompt, instructions=instructions)
+        self.can_ask = can_ask
+
+    def default_prompt(self) -> str:
+        return self.language.native
+
+    def system_prompt(self, tools: Tools) -> str:
+        return self.template.filled(instructions=self.instructions)
+
+    def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
+        if final:
+            return []
+        names = Names(tools.names, "openai")
+        ask = [self._ask_tool(names)] if self.can_ask else []
+        return [{**entry, "name": names.theirs[entry["name"]]} for entry in tools.entries] + ask
+
+    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+        try:
+            refuse_incomplete(reply.finish_reason)
+            first, *more = self._messages(reply, tools)
+            return Reading(first, more=tuple(each for each in more if isinstance(each, Action)))
+        except Unreadable as error:
+            return Invalid((error.remark,))
+
+    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+        said: Message = {"role": "assistant", "content": reply.text}
+        if reply.tool_calls:
+            said["tool_calls"] = [
+                _written(call, place) for place, call in enumerate(reply.tool_calls)
+            ]
+        return {**said, "echo": reply.echo} if reply.echo else said
+
+    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+        (told,) = super().told(message, call_ids)
+        if call_ids and not isinstance(message, Question):
+            return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
+        return [{**told, "role": "user"}]
+
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        if final or (call := tools.sample()) is None:
+            return ""
+        name, params = call
+        tool = Names(tools.names, "openai").theirs[name]
+        return self.language.say(
+            "format_native", tool=tool, params=json.dumps(params, ensure_ascii=False)
+        )
+
+    def answer_reader(self) -> AnswerReader:
+        return AnswerReader()
+
+    def _messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
+        if not reply.tool_calls:
+            if not reply.text.strip():
+                raise Unreadable("empty")
+            return [FinalAnswer(reply.reasoning, True, reply.text)]
+        count, thought = len(reply.tool_calls), reply.text or reply.reasoning
+        made = [
+            self._called(call, "" if place else thought, tools)
+            for place, call in enumerate(reply.tool_calls)
+        ]
+        if count > _MAX_CALLS or (count > 1 and any(isinstance(each, Ask) for each in made)):
+            raise Unreadable("several_calls", count=count)
+        return [*made]
+
+    def _called(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
+        params = _arguments(call)
+        names = Names(tools.names, "openai")
+        if self.can_ask and call.name == self._ask_tool(names)["name"]:
+            content = params.get("content")
+            if not isinstance(content, str) or not content.strip():
+                raise Unreadable("missing", member="content")
+            return Ask(thought, content)
+        return Action(thought, names.ours.get(call.name, call.name), params)
+
+    def _ask_tool(self, names: Names) -> Entry:
+        name = _ASK
+        while name in names.ours:
+            name += "_"
+        content = {"type": "string", "description": self.language.say("ask_content")}
+        schema = {"type": "object", "properties": {"content": content}, "required": ["content"]}
+        return {"name": name, "description": self.language.say("ask_tool"), "inputSchema": schema}
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments as an object. Empty text, which some servers send, means no
+    arguments.
+    """
+    if isinstance(call.arguments, dict):
+        return sendable(call.arguments)
+    return only_object(call.arguments) if call.arguments.strip() else {}
+
+
+def _written(call: ToolCall, place: int) -> dict[str, Any]:
+    """Return the call as the model sees it later."""
+    try:
+        arguments = _arguments(call)
+    except Unreadable:
+        arguments = {"unreadable": str(call.arguments)[:_UNREADABLE_CHARS]}
+    function = {
+        "name": Names([call.name], "openai").theirs[call.name],
+        "arguments": json.dumps(arguments, ensure_ascii=False),
+    }
+    return {"id": call.id or f"call_{place}", "type": "function", "function": function}

@@ -1,0 +1,140 @@
+"""The structured protocol for small models, of up to about a billion parameters.
+
+Strategy. Measured with a model of 135 million parameters (docs/models.md), which imitates: it takes
+the form of a reply from the messages before it rather than from rules. So each tool has a call as
+an example, with values that are copied from the question, and one exchange goes on to the answer.
+The model answers from memory if it may, so its first reply is an action or a question. It repeats
+itself without end, so texts are short. `result` comes before `ok`: the model judges its answer when
+it has written it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from toolwire_dialects import python_stub as python
+from toolwire_dialects.tool_entry import described, on_one_line, properties, required, schema_of
+
+from .messages import Action, ActionResult, FinalAnswer, Question
+from .narrowing import Said, limited, narrowed
+from .structured import StructuredProtocol
+
+if TYPE_CHECKING:
+    from .messages import FromModel
+    from .prompt_protocol import Message
+    from .reply_schema import Thought
+    from .tool_lookup import Entry, Schema, Tools
+
+MAX_CHARS = 200
+"""Default limit of each text in a reply. A small model that writes more repeats itself, up to the
+limit of tokens.
+"""
+_SHORTENED = 3
+"""After each invalid reply texts may have a third of the length: where the schema is applied, it
+was cut off.
+"""
+MAX_SAMPLES = 8
+"""Tools that have a call as an example. More would fill the context of a small model."""
+
+
+class SmallProtocol(StructuredProtocol):
+    """The structured protocol with a short prompt, examples and short replies: see
+    `StructuredProtocol`.
+
+    *max_chars* limits each text in a reply, and each parameter without a `maxLength` of its own.
+    """
+
+    def __init__(
+        self,
+        language: str | None = None,
+        *,
+        thought: Thought = "none",
+        prompt: str | None = None,
+        instructions: str = "",
+        max_chars: int = MAX_CHARS,
+    ) -> None:
+        super().__init__(
+            language, thought=thought, prompt=prompt, instructions=instructions, describe=_lines
+        )
+        self.max_chars = max_chars
+
+    def default_prompt(self) -> str:
+        return self.language.small
+
+    def example(self, tools: Tools) -> list[Message]:
+        say = self.language.say
+        answer = self.written(FinalAnswer(self._thought(), True, "34"))
+        made = self._asked(say("example_question"), "get_age", {"name": say("example_name")})
+        made += [*self.told(ActionResult(True, 34), []), {"role": "assistant", "content": answer}]
+        # The samples come last, since the model repeats what it saw last, and get_age is not one of
+        # its tools.
+        return [
+            *made,
+            *(message for entry in tools.entries[:MAX_SAMPLES] for message in self._sample(entry)),
+        ]
+
+    def written(self, message: FromModel) -> str:
+        members: dict[str, Any] = json.loads(super().written(message))
+        if "ok" in members:
+            members["ok"] = members.pop("ok")
+        return json.dumps(members, ensure_ascii=False)
+
+    def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
+        said = Said(history, self.template.text)
+        max_chars = self.max_chars // _SHORTENED**said.errors
+        schema = limited(schema, self.max_chars, max_chars if said.errors else math.inf)
+        ours = self.language.say("undone", why="")  # for instance: the user refused it
+        return narrowed(schema, tools, said, ours=ours, max_chars=max_chars)
+
+    def _sample(self, entry: Entry) -> list[Message]:
+        """Return a call of the tool as an example: its description as a question, and values to
+        copy.
+        """
+        schema = schema_of(entry.get("inputSchema"))
+        params = {
+            name: _sampled(properties(schema).get(name, {}), place)
+            for place, name in enumerate(required(schema))
+        }
+        if None in params.values():
+            return []
+        values = ", ".join(f"{name} = {value}" for name, value in params.items())
+        question = on_one_line(described(entry)).rstrip(".。") + (f". {values}" if values else "")
+        return self._asked(question, entry["name"], params)
+
+    def _asked(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
+        action = Action(self._thought(), tool, params)
+        return [
+            *self.told(Question(question), []),
+            {"role": "assistant", "content": self.written(action)},
+        ]
+
+    def _thought(self) -> str:
+        return "" if self.thought == "none" else self.language.say("example_thought")
+
+
+def _sampled(schema: Schema, place: int) -> Any:
+    """Return a value for the parameter at *place* that is no likely answer; None for one that is
+    not a plain value.
+    """
+    numbers = (3, 8)
+    values = {
+        "string": "foo bar",
+        "boolean": True,
+        "integer": numbers[place % 2],
+        "number": numbers[place % 2],
+    }
+    return None if "enum" in schema else values.get(str(schema.get("type")))
+
+
+def _lines(entries: list[Entry]) -> str:
+    """Return a line for each tool: its name, parameters and description."""
+    return "\n".join(
+        f"- {entry['name']}{_parameters(entry)}: {on_one_line(described(entry))}"
+        for entry in entries
+    )
+
+
+def _parameters(entry: Entry) -> str:
+    return " ".join(line for line in python.signature(entry) if not line.startswith("->"))

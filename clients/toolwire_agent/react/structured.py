@@ -1,0 +1,198 @@
+"""The structured protocol: every message, in both directions, is one JSON object with a `type`."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from toolwire_dialects import python_stub as python
+from toolwire_schemas.did_you_mean import closest_first
+from toolwire_schemas.json_schema.error_text import shown
+
+from .answer_reader import JsonAnswerReader
+from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
+from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompts import Remark, Unreadable, remark
+from .reply_parser import only_object
+from .reply_schema import Thought, reply_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .messages import FromModel, ModelReply
+    from .tool_lookup import Entry, Schema, Tools
+
+
+class StructuredProtocol(Protocol):
+    """Messages of seven types: QUESTION, ACTION_RESULT, USER_RESPONSE, ERROR; ASK, ACTION and
+    FINAL_ANSWER.
+
+    *thought* says whether a reply starts with a thought. *result_key* names the flag of
+    `ACTION_RESULT`. *describe* writes the tools into the prompt, by default as Python stubs. The
+    slots of *prompt* are `{{tools}}` (required), `{{tool_names}}`, `{{result_key}}`,
+    `{{think_first}}` and `{{instructions}}`.
+    """
+
+    required_slots = ("tools",)
+    optional_slots = ("tool_names", "result_key", "think_first", "instructions")
+
+    def __init__(
+        self,
+        language: str | None = None,
+        *,
+        thought: Thought = "required",
+        result_key: ResultKey = "success",
+        prompt: str | None = None,
+        instructions: str = "",
+        describe: Callable[[list[Entry]], str] = python.from_entries,
+    ) -> None:
+        self.thought: Thought = thought
+        super().__init__(language, prompt=prompt, instructions=instructions)
+        self.result_key = result_key
+        self.describe = describe
+
+    def default_prompt(self) -> str:
+        text = self.language.structured
+        return (
+            text
+            if self.thought == "required"
+            else _THOUGHT.sub(r"\1?\2" if self.thought == "optional" else "", text)
+        )
+
+    def system_prompt(self, tools: Tools) -> str:
+        nothing = self.language.say("nothing")
+        return self.template.filled(
+            tools=self.describe(list(tools.entries)) or nothing,
+            tool_names=", ".join(tools.names) or nothing,
+            think_first=self.language.say("think_first") if self.thought == "required" else "",
+            result_key="success" if self.result_key == "both" else self.result_key,
+            instructions=self.instructions,
+        )
+
+    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+        try:
+            refuse_incomplete(reply.finish_reason)
+            members = only_object(reply.text)
+        except Unreadable as error:
+            return Invalid((error.remark,))
+        if members.keys() == {"reply"} and isinstance(
+            members["reply"], dict
+        ):  # the form for OpenAI's strict mode
+            members = members["reply"]
+        return _read(members, tools, self.thought)
+
+    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+        """Return a valid reply in its canonical form, an invalid one unchanged, so that the model
+        can correct it.
+        """
+        content = self.written(reading.message) if isinstance(reading, Reading) else reply.text
+        return {"role": "assistant", "content": content}
+
+    def written(self, message: FromModel) -> str:
+        """Return a reply in its canonical form."""
+        return to_json(message, empty_thought=self.thought == "required")
+
+    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+        return [{"role": "user", "content": to_json(message, self.result_key)}]
+
+    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+        say = self.language.say
+        thought = "" if self.thought == "none" else say("sample_thought")
+        samples: list[FromModel] = [FinalAnswer(thought, True, say("sample_answer"))]
+        if not final:
+            called = [Action(thought, *call)] if (call := tools.sample()) else []
+            samples = [*called, *samples, Ask(thought, say("sample_question"))]
+        return say("format_structured", samples="\n".join(map(self.written, samples)))
+
+    def reply_schema(
+        self,
+        tools: Tools,
+        *,
+        strict: bool = False,
+        final: bool = False,
+        result: Schema | None = None,
+    ) -> Schema:
+        return reply_schema(tools, strict=strict, final=final, thought=self.thought, result=result)
+
+    def answer_reader(self) -> JsonAnswerReader:
+        return JsonAnswerReader()
+
+
+_THOUGHT = re.compile(r"^( *thought)(: .*\n)", re.MULTILINE)
+"""The lines about thoughts in the types of the prompt."""
+
+
+_REPLIES: dict[str, tuple[type[Ask | Action | FinalAnswer], dict[str, type]]] = {
+    "ASK": (Ask, {"content": str}),
+    "ACTION": (Action, {"tool": str, "params": dict}),
+    "FINAL_ANSWER": (FinalAnswer, {"ok": bool, "result": str}),
+}
+"""Each reply with the types of its members except the thought."""
+_IN_JSON = {str: "string", dict: "object", bool: "boolean"}
+
+
+def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | Invalid:
+    """Return the meaning of a reply's *members*, or everything that is wrong with them."""
+    if "type" not in members:
+        return Invalid((remark("missing", member="type"),))
+    kind, thought = members.pop("type"), members.pop("thought", None)
+    if not isinstance(kind, str) or kind not in _REPLIES:
+        allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
+        return Invalid((remark("type", given=shown(kind), allowed=allowed),))
+    # A thought has no effect, so a missing one is no reason to ask again.
+    odd = [remark("no_thought")] if thought is None and wanted == "required" else []
+    if not isinstance(thought, str | None):
+        odd, thought = [remark("odd", member="thought")], _as_json(thought)
+    if kind == "ACTION":
+        _complete(members, tools)
+    elif kind == "FINAL_ANSWER" and not isinstance(result := members.get("result", ""), str):
+        odd, members["result"] = (
+            [*odd, remark("odd", member="result")],
+            "" if result is None else _as_json(result),
+        )
+    values: dict[str, Any] = {"thought": thought or ""}
+    wrong: list[Remark] = []
+    reply, types = _REPLIES[kind]
+    for name, of_type in types.items():
+        if name not in members:
+            wrong.append(remark("missing", member=name))
+        elif not isinstance(value := members.pop(name), of_type):
+            wrong.append(
+                remark("wrong_type", member=name, wanted=_IN_JSON[of_type], given=shown(value))
+            )
+        elif name in ("content", "tool") and not str(value).strip():
+            wrong.append(remark("blank", member=name))
+        else:
+            values[name] = value
+    strange = (
+        [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
+    )
+    if wrong:
+        return Invalid((*wrong, *strange))
+    return Reading(reply(**values), (*odd, *strange))
+
+
+def _complete(members: dict[str, Any], tools: Tools) -> None:
+    """Name the tool of an action as it is listed; supply `params` that are left out, or that are
+    JSON in a string.
+    """
+    tool, params = members.get("tool"), members.get("params")
+    if isinstance(tool, str):
+        members["tool"] = tool = tools.find(tool) or tool
+    is_bare = members.keys() <= {"tool", "params"}  # no parameters came under another name
+    if (
+        params is None
+        and is_bare
+        and tool in tools.names
+        and not tools.schema(tool).get("required")
+    ):
+        members["params"] = {}
+    elif isinstance(params, str) and params.lstrip().startswith("{"):
+        with suppress(Unreadable):
+            members["params"] = only_object(params)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,142 @@
+"""Finds the tools of a conversation by name, and validates parameters before a call."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from toolwire_client.validation import LenientValidator
+from toolwire_dialects.name_mapping import Names
+from toolwire_dialects.tool_entry import listed, properties, required
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolwire_schemas.json_schema.error_text import Fault
+
+Entry = dict[str, Any]
+Schema = dict[str, Any]
+Params = dict[str, Any]
+
+_CAPITALS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
+_PYTHON = re.compile(r"\w?python|\binterpret|代码", re.IGNORECASE)
+_RUNS = re.compile(
+    rf"{_PYTHON.pattern}|\b(?:runs?|runner|exec\w*|eval\w*|sandbox|repl|jupyter)\b|执行|运行",
+    re.IGNORECASE,
+)
+_CODE_PARAMETERS = {
+    "code": _RUNS,
+    **dict.fromkeys(("command", "script", "source", "program", "snippet"), _PYTHON),
+}
+"""Parameters that may take code, each with a pattern that the tool's name or description must
+match.
+
+A `command`, for instance, is mostly a shell's.
+"""
+
+
+class Tools:
+    """Tools as `tools/list` describes them; their entries are not trusted to be valid.
+
+    Raises:
+        ValueError: if two tools share a name, or one has no name.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = tuple(entries)
+        self.names = tuple(_name(entry) for entry in self.entries)
+        self._entries = dict(zip(self.names, self.entries, strict=True))
+        self._validators: dict[str, LenientValidator] = {}
+        if len(self._entries) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
+
+    def find(self, name: str) -> str | None:
+        """Return the tool that *name* means: its own name, that of its stub in a prompt, or
+        `Toolkit.api`.
+
+        Descriptions mention other APIs of their toolkit with a dot, also where the tools are called
+        `Toolkit_api`.
+        """
+        if name in self._entries:
+            return name
+        if name in self._stubs.ours:
+            return self._stubs.ours[name]
+        served = name.replace(".", "_")
+        return served if served in self._entries else None
+
+    def schema(self, name: str) -> Schema:
+        """Return the tool's input schema, empty if it has no valid one."""
+        schema = self._entries[name].get("inputSchema")
+        return schema if isinstance(schema, dict) else {}
+
+    def sample(self) -> tuple[str, Params] | None:
+        """Return a call of the first tool with values of the right types; `None` without tools."""
+        for name in self.names[:1]:
+            members = properties(self.schema(name))
+            return name, {
+                each: _sample(members.get(each, {})) for each in required(self.schema(name))
+            }
+        return None
+
+    def code_runners(self) -> list[tuple[str, str]]:
+        """Return the tools that run Python code, each with its code parameter.
+
+        That is the only required parameter, a string with a telling name, of a tool that describes
+        running code.
+        """
+        found = []
+        for name in self.names:
+            schema = self.schema(name)
+            match schema.get("required"):
+                case [str(parameter)] if parameter in _CODE_PARAMETERS:
+                    about = (
+                        f"{_CAPITALS.sub(' ', name)} {self._entries[name].get('description', '')}"
+                    )
+                    takes_text = (
+                        schema.get("properties", {}).get(parameter, {}).get("type", "string")
+                        == "string"
+                    )
+                    if takes_text and _CODE_PARAMETERS[parameter].search(about):
+                        found.append((name, parameter))
+        return found
+
+    def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
+        """Return *params* as the tool takes them, and the faults that its schema finds.
+
+        Arguments are read as a server reads them: JSON in texts, and null for an optional
+        parameter, which OpenAI's strict mode cannot omit.
+        """
+        if name not in self._validators:
+            self._validators[name] = LenientValidator(self.schema(name))
+        return self._validators[name].read(params, "params")
+
+    def trouble(self, name: str) -> str:
+        """Return why the tool's last parameters were not validated; empty if they were."""
+        return self._validators[name].trouble if name in self._validators else ""
+
+    @cached_property
+    def _stubs(self) -> Names:
+        return Names(self.names, "python")
+
+
+def _sample(schema: Schema) -> Any:
+    if choices := listed(schema, "enum"):
+        return choices[0]
+    values: dict[str, Any] = {
+        "integer": 1,
+        "number": 1.5,
+        "boolean": True,
+        "array": [],
+        "object": {},
+        "null": None,
+    }
+    return values.get(str(schema.get("type")), "…")
+
+
+def _name(entry: Entry) -> str:
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"a tool has no name: {str(entry)[:200]}")
+    return name

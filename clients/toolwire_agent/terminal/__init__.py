@@ -1,0 +1,24 @@
+"""Shows a run of an agent at a terminal, and asks the user there."""
+
+from __future__ import annotations
+
+from toolwire_client.waiting.main_thread import Interrupted, MainThread
+
+from .event_lines import Line, closing, event_lines, open_steps
+from .keyboard import Keyboard
+from .prompts import Person
+from .renderers import JsonRenderer, PlainRenderer, Renderer
+
+__all__ = [
+    "Interrupted",
+    "JsonRenderer",
+    "Keyboard",
+    "Line",
+    "MainThread",
+    "Person",
+    "PlainRenderer",
+    "Renderer",
+    "closing",
+    "event_lines",
+    "open_steps",
+]

@@ -1,0 +1,114 @@
+"""The forms of tools' elicitations, field by field, and how typed text is read. No I/O.
+
+MCP allows flat objects of strings, numbers, booleans and choices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from toolwire_client.validation import LenientValidator
+from toolwire_schemas.wire import codec
+
+from .event_lines import as_json
+
+Schema = dict[str, Any]
+
+_SWITCHES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
+
+
+class FormField(msgspec.Struct, frozen=True):
+    """One field of a form. `hint` says what may be typed; `schema` validates it."""
+
+    name: str
+    label: str
+    hint: str
+    schema: Schema
+    is_required: bool
+
+    def value(self, text: str) -> Any:
+        """Return the value of the typed *text*; `msgspec.UNSET` if it is empty and the field is
+        optional.
+
+        Raises:
+            ValueError: if it does not fit the field; the text says why.
+        """
+        text = text.strip()
+        if not text and "default" in self.schema:
+            return self.schema["default"]
+        if not text and not self.is_required:
+            return msgspec.UNSET
+        value = self._read(text)
+        faults = LenientValidator(self.schema).faults(value, self.name)
+        if faults or not text:
+            raise ValueError("; ".join(sentence for _, sentence in faults) or "an answer is needed")
+        return value
+
+    def _read(self, text: str) -> Any:
+        if choices := _choices(self.schema):
+            return _chosen(text, choices)
+        match self.schema.get("type"):
+            case "string":
+                return text
+            case "boolean":
+                return _SWITCHES.get(text.lower(), text)
+            case "array":
+                choices = _choices(self.schema.get("items"))
+                return [_chosen(part.strip(), choices) for part in text.split(",")]
+        try:
+            return codec.decode(text)
+        except codec.DecodingError:
+            return text
+
+
+def fields(schema: Schema) -> list[FormField]:
+    """Return the fields of a form in order."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return []
+    return [
+        FormField(
+            name=name,
+            label=str(inner.get("title") or name),
+            hint=_hint(inner),
+            schema=inner,
+            is_required=isinstance(required, list) and name in required,
+        )
+        for name, inner in properties.items()
+        if isinstance(inner, dict)
+    ]
+
+
+def _hint(schema: Schema) -> str:
+    choices = _choices(schema) or _choices(schema.get("items"))
+    type_ = str(schema.get("type", ""))
+    kind = (
+        " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
+    )
+    if type_ == "array":
+        kind = f"{kind}; several with commas"
+    usual = f"default {as_json(schema['default'])}" if "default" in schema else ""
+    return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)
+
+
+def _choices(schema: Any) -> dict[str, Any]:
+    """Return the values of a choice by label; empty if the field is not a choice."""
+    if not isinstance(schema, dict):
+        return {}
+    branches = schema.get("oneOf") or schema.get("anyOf")
+    if isinstance(branches, list):
+        named = [one for one in branches if isinstance(one, dict) and "const" in one]
+        return {str(one.get("title") or one["const"]): one["const"] for one in named}
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return {}
+    names = schema.get("enumNames")
+    if not isinstance(names, list) or len(names) != len(values):
+        names = values
+    return {str(name): value for name, value in zip(names, values, strict=True)}
+
+
+def _chosen(text: str, choices: dict[str, Any]) -> Any:
+    by_name = {name.lower(): value for name, value in choices.items()}
+    return by_name.get(text.lower(), text)

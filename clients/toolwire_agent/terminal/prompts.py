@@ -1,0 +1,138 @@
+"""Asks the user at the terminal: for approval, for answers to the model, and for the forms of
+tools.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_client.session.elicitation import NoAnswer, misfit
+from toolwire_schemas.wire import codec
+
+from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
+from .event_lines import Line, as_json, is_cut, line
+from .forms import FormField, fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_client.session.elicitation import Answer, Question
+
+_CHOICES = "yes | no | edit | always (for this tool) > "
+_HOW = (
+    "y: allow. n: refuse, optionally with a reason (n not now). e: edit the arguments. a: always"
+    " allow this tool."
+)
+_DECLINE = "/decline"
+
+
+class Person:
+    """Asks the user at the terminal: *read* (see `Keyboard.read`) reads their input, *say* shows
+    them lines.
+    """
+
+    def __init__(self, read: Callable[..., str | None], say: Callable[[Line], object]) -> None:
+        self._read = read
+        self._say = say
+        self._always: set[str] = set()
+        self._edited: tuple[ApprovalRequest, str] | None = None
+
+    def approve(self, request: ApprovalRequest) -> Verdict:
+        """Ask whether a call is allowed; the end of input decides later."""
+        if request.tool in self._always and not request.interrupted:
+            return Allow()
+        if (text := self._misfit(request)) is not None:
+            self._say(line("failure", request.reason))
+        elif is_cut(request.params):  # the user sees all that they allow
+            self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
+        while (typed := self._read(_CHOICES)) is not None:
+            word, _, reason = typed.strip().partition(" ")
+            match word.lower():
+                case "y" | "yes":
+                    return Allow()
+                case "n" | "no":
+                    return Refuse(
+                        reason.strip() or (self._read("reason (optional) > ") or "").strip()
+                    )
+                case "a" | "always":
+                    self._always.add(request.tool)
+                    return Allow()
+                case "e" | "edit":
+                    if (verdict := self._edit(request, text)) is not None:
+                        return verdict
+                case _:
+                    self._say(Line("note", _HOW))
+        return Pause()
+
+    def reply(self, question: Question) -> str | None:
+        """Ask for the answer to the model's question, which is already shown; the end of input
+        answers later.
+        """
+        while (typed := self._read("> ")) is not None:
+            if typed.strip():
+                return typed
+        return None
+
+    def fill_in(self, question: Question) -> Answer:
+        """Ask a tool's question; the end of input dismisses it."""
+        by = f"{question.tool} asks: " if question.tool else ""
+        self._say(line("asked", by + question.message))
+        form = fields(question.schema)
+        self._say(Line("note", f"{_DECLINE} declines the question, Ctrl-D closes it"))
+        if not form and self._read("press Enter to agree > ") is None:
+            return NoAnswer.DISMISSED
+        while not isinstance(answer := self._values(form), NoAnswer) and (
+            wrong := misfit(answer, question)
+        ):
+            self._say(line("failure", wrong))
+            if not form:  # the form has no field to correct
+                return NoAnswer.DISMISSED
+        return answer
+
+    def _values(self, form: list[FormField]) -> Answer:
+        values: dict[str, Any] = {}
+        for field in form:
+            value = self._value(field)
+            if isinstance(value, NoAnswer):
+                return value
+            if value is not msgspec.UNSET:
+                values[field.name] = value
+        return values
+
+    def _value(self, field: FormField) -> Any:
+        """Return the value typed for *field*, or the reason why the user gave no value."""
+        hint = f" ({field.hint})" if field.hint else ""
+        prompt = f"{field.label}{hint}".replace("\n", " ") + " > "
+        while (typed := self._read(prompt)) is not None:
+            if typed.strip() == _DECLINE:
+                return NoAnswer.DECLINED
+            try:
+                return field.value(typed)
+            except ValueError as error:
+                self._say(line("failure", str(error)))
+        return NoAnswer.DISMISSED
+
+    def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
+        """Return approval with the parameters as edited; `None` if they stay unchanged."""
+        text = as_json(request.params) if text is None else text
+        while text := (self._read("arguments > ", prefill=text) or "").strip():
+            try:
+                params = codec.decode(text)
+            except codec.DecodingError as error:
+                self._say(line("failure", f"not JSON: {error}; an empty line keeps the arguments"))
+                continue
+            if isinstance(params, dict):
+                self._edited = request, text
+                return Allow(params)
+            self._say(Line("failure", 'the arguments are an object, such as {"a": 1}'))
+        return None
+
+    def _misfit(self, request: ApprovalRequest) -> str | None:
+        """Return the rejected edit of the same call, if that is why it is asked again."""
+        if self._edited is None:
+            return None
+        before, text = self._edited
+        same = (before.tool, before.params) == (request.tool, request.params)
+        return text if same and before.reason != request.reason else None

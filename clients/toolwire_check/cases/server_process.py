@@ -1,0 +1,186 @@
+"""Drive a real process; the only part of the kit that starts programs and waits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from toolwire_client.transport.child_process import ServerProcess
+from toolwire_schemas.wire import codec
+
+from .conversation import CaseConversation, answers
+from .costs import CallTimer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from toolwire_client.errors import ServerGone
+    from toolwire_schemas.cases import Framing
+
+    from .costs import TimedCall
+
+_MARK = "TOOLWIRE_CONTRACT"
+"""The environment variable that marks all descendants of a server, even outside its process group.
+"""
+
+_LAST_SECONDS = 2.0  # how long a descendant may outlive the server before it counts as orphaned
+
+_SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""Windows has only the latter, which ends a process there at once."""
+
+_LOOK_SECONDS = 0.02  # between checks for orphans, whose end sends no signal to this process
+_PATIENCE_SECONDS = 0.5
+
+
+class ServerUnderTest:
+    """Starts *command* and exchanges messages with it. Waits end when the server ends or floods its
+    output.
+
+    Its calls are added to *calls*.
+
+    Raises:
+        NotStarted: if the command cannot be run.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        framing: Framing = "lines",
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        calls: list[TimedCall] | None = None,
+    ) -> None:
+        self._timer = CallTimer([] if calls is None else calls)
+        self.conversation = CaseConversation(framing, self._timer.received)
+        self._mark = secrets.token_hex(8)
+        self._changed = threading.Condition()
+        whole = {**(os.environ if env is None else env), _MARK: self._mark}
+        self._process = ServerProcess(command, env=whole, cwd=cwd)
+        self._process.start(self._on_data, self._on_end)
+
+    def send(self, message: bytes) -> None:
+        """Send *message*, in the framing."""
+        with self._changed:  # the thread that reads notes the responses
+            self._timer.sent(message)
+        self.write(self.conversation.wrap(message))
+
+    def write(self, data: bytes) -> None:
+        """Send *data* as it is."""
+        with self._changed:
+            self.conversation.say(data)
+        self._process.send(data)
+
+    def finish_input(self) -> None:
+        """End the server's input."""
+        with self._changed:
+            self.conversation.do("its standard input ends")
+        self._process.finish_input()
+
+    def signal(self, name: str) -> None:
+        """Send the signal of this *name* to the started process only."""
+        with self._changed:
+            self.conversation.do(f"it is sent {name}")
+        if self._process.exit_status() is None:
+            os.kill(self._process.pid, getattr(signal, name))
+
+    def request(self, message: dict[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
+        """Send a request and return its response; `None` if it does not arrive in time."""
+        with self._changed:
+            start = len(self.conversation.events)
+        self.send(codec.encode(message))
+        found: list[dict[str, Any]] = []
+
+        def is_answered() -> bool:
+            found[:] = answers(self.conversation.events[start:], message["id"])
+            return bool(found)
+
+        self.wait(is_answered, timeout_seconds)
+        return found[0] if found else None
+
+    def wait(self, is_done: Callable[[], bool], timeout_seconds: float) -> bool:
+        """Wait until *is_done()*, which is called after each event; return its last value."""
+        deadline = time.monotonic() + timeout_seconds
+        with self._changed:
+            while not (done := is_done()):
+                left = deadline - time.monotonic()
+                if left <= 0 or self.conversation.ended or self.conversation.flooded:
+                    return False
+                self._changed.wait(left)
+            return done
+
+    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
+        """Return the exit status; `None` if the process still runs after the wait."""
+        status = self._process.exit_status(wait_seconds)
+        if status is not None:  # read its last output
+            self.wait(lambda: self.conversation.ended is not None, _LAST_SECONDS)
+        return status
+
+    def left_behind(self) -> list[str] | None:
+        """Return the orphaned descendants of the server, in words; `None` where they cannot be
+        found.
+        """
+        if not os.path.isdir("/proc/self"):
+            return None
+        commands = {
+            pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
+            for pid in self._orphans()
+        }
+        return [f"{command.strip()[:200]} ({pid})" for pid, command in commands.items()]
+
+    def last_words(self) -> str:
+        """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
+        words = self._process.stderr_tail()
+        return f"; the end of its stderr: {words}" if words else ""
+
+    def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
+        """End the server and all its descendants, killing them if needed."""
+        self._process.close(patience_seconds)
+        self._orphans(kills=True)
+
+    def _orphans(self, *, kills: bool = False) -> list[int]:
+        """Wait until all descendants have ended, and return those that have not."""
+        deadline = time.monotonic() + _LAST_SECONDS
+        while (found := self._descendants()) and time.monotonic() < deadline:
+            for pid in found if kills else ():
+                with contextlib.suppress(OSError):
+                    os.kill(pid, _SIGKILL)
+            time.sleep(_LOOK_SECONDS)
+        return found
+
+    def _descendants(self) -> list[int]:
+        """The running processes, except the server itself, whose environment has the mark."""
+        wanted = f"{_MARK}={self._mark}".encode()
+        pids = (
+            [int(name) for name in os.listdir("/proc") if name.isdigit()]
+            if os.path.isdir("/proc/self")
+            else []
+        )
+        return [
+            pid
+            for pid in pids
+            if pid != self._process.pid and wanted in _read(pid, "environ").split(b"\0")
+        ]
+
+    def _on_data(self, data: bytes) -> None:
+        with self._changed:
+            self.conversation.hear(data)
+            self._changed.notify_all()
+
+    def _on_end(self, gone: ServerGone) -> None:
+        with self._changed:
+            self.conversation.end(gone.exit_status, gone.stderr)
+            self._changed.notify_all()
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:  # it ended, or belongs to another user
+        return b""

@@ -1,0 +1,1 @@
+"""Checks and differences of tools as HTML, and the badge of a check."""

@@ -1,0 +1,172 @@
+"""The contract cases as tests of pytest, one for each case, with its id. pytest is imported when
+they are asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolwire_client.errors import NotStarted
+from toolwire_schemas.cases import cases
+
+from .. import baseline as baselines
+from ..cases.plan import chosen
+from ..cases.server_facts import UnknownTool
+from ..check import check
+from ..report import is_bad
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pytest
+    from toolwire_schemas.cases import Severity
+
+    from ..cases.server_facts import CheckSettings
+    from ..fuzz import Fuzzing
+    from ..report import Report, Verdict
+
+FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")
+_NO_FUZZING = "fuzz"
+"""The test that fails in place of those if Hypothesis is not installed."""
+
+
+class ContractWarning(UserWarning):
+    """A server does not do what a case expects, and that is milder than what fails a test."""
+
+
+def contract_cases(
+    command: Sequence[str],
+    *,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    severity: Severity = "must",
+    baseline: str | os.PathLike[str] | None = None,
+    fuzzing: Fuzzing | None = None,
+    settings: CheckSettings | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    timeout_seconds: float = 10.0,
+) -> Callable[..., None]:
+    """Return a test function, to be bound to a name in a module, that tests the server which
+    *command* starts:
+
+        test_contract = contract_cases(["toolwire", "serve", "my_tools.py"])
+
+    It is as many tests as there are cases whose ids match a pattern in *only* (by default all) and
+    none in *skip*, and two more with *fuzzing*. Those that are selected are played together when
+    the first of them runs. A test fails if a case of this *severity* or a graver one does; others
+    warn (`ContractWarning`), and what is not applicable is skipped. Gaps in the file *baseline* are
+    expected failures. If Hypothesis is not installed, one test fails in place of the two with
+    *fuzzing*, and says how to install it. For all else see `check`.
+
+    Raises:
+        ValueError: if a pattern matches no case, so that less would be tested than was meant.
+        BadBaseline: if the *baseline* cannot be read.
+    """
+    import pytest
+
+    for pattern in (*only, *skip):
+        if not any(
+            fnmatchcase(name, pattern) for name in (*(case.id for case in cases()), *FUZZ_IDS)
+        ):
+            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
+    known = (
+        baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
+    )
+    wanted = {case.id: case for case in chosen(cases(), only, skip)}
+    no_fuzzing = "" if fuzzing is None else _reason_against_fuzzing()
+    fuzz_ids: tuple[str, ...] = ()
+    if fuzzing is not None:
+        fuzz_ids = (_NO_FUZZING,) if no_fuzzing else FUZZ_IDS
+
+    @cache
+    def played(ids: frozenset[str]) -> Report | NotStarted | UnknownTool:
+        try:
+            return check(
+                command,
+                cases=[case for case in wanted.values() if case.id in ids],
+                gaps=known,
+                fuzzing=fuzzing if ids.intersection(FUZZ_IDS) else None,
+                settings=settings,
+                env=env,
+                cwd=cwd,
+                timeout_seconds=timeout_seconds,
+            )
+        except (NotStarted, UnknownTool) as error:
+            return error
+
+    @pytest.mark.parametrize("contract_case", [*wanted, *fuzz_ids])
+    def test(contract_case: str, request: pytest.FixtureRequest) -> None:
+        if contract_case == _NO_FUZZING:
+            pytest.fail(no_fuzzing, pytrace=False)
+        items: list[Any] = [
+            item for item in request.session.items if getattr(item, "function", None) is test
+        ]
+        selected = frozenset(item.callspec.params["contract_case"] for item in items)
+        report = played(selected)
+        if isinstance(report, Exception):
+            pytest.fail(str(report), pytrace=False)
+        _settle(
+            [verdict for verdict in report.verdicts if _is_on(verdict, contract_case, selected)],
+            report,
+            severity,
+        )
+
+    test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
+    return test
+
+
+def _reason_against_fuzzing() -> str:
+    """Why no arguments can be generated, with the command that helps; empty if they can."""
+    from ..fuzz import MissingHypothesis, need_hypothesis
+
+    try:
+        need_hypothesis()
+    except MissingHypothesis as error:
+        return str(error)
+    return ""
+
+
+def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
+    """Whether *verdict* is on this *case*, or fails although it was not selected: the server does
+    not answer.
+    """
+    if verdict.case.startswith("fuzz/"):
+        return verdict.case.startswith(f"{case}/")
+    return verdict.case == case or (verdict.case not in selected and is_bad(verdict))
+
+
+def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
+    """End the test as *verdicts*, which are some of the *report*, want it."""
+    import pytest
+
+    failed = report.failed(severity)
+    texts = [_text(verdict) for verdict in verdicts if verdict in failed]
+    if texts:
+        pytest.fail("\n\n".join(texts), pytrace=False)
+    for verdict in filter(is_bad, verdicts):
+        warnings.warn(_text(verdict), ContractWarning, stacklevel=2)
+    gaps = [verdict.reason for verdict in verdicts if verdict.outcome == "known gap"]
+    if gaps:
+        pytest.xfail(gaps[0])
+    if all(verdict.outcome == "not applicable" for verdict in verdicts):
+        pytest.skip(
+            "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts))
+            or "there is nothing to try it on"
+        )
+
+
+def _text(verdict: Verdict) -> str:
+    lines = [
+        f"{verdict.case}{f' ({verdict.where})' if verdict.where else ''}: {verdict.behaviour}",
+        f"  source    {verdict.before_source}{verdict.source}",
+        f"  expected  {verdict.expected}",
+        f"  came      {verdict.came}".replace("\n", "\n            "),
+        *(f"  {line}" for line in verdict.exchange),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,387 @@
+"""Keeps what a model reads of a server, so that tools that change after their approval can be
+refused.
+
+Strategy. A lock has every entry of the server's lists as a person approved it, and the server's
+instructions. A later entry is compared byte by byte, as JSON with sorted members. Texts are taken
+apart from behaviour: texts are `title`, `description`, `examples` and `$comment` where JSON Schema
+or MCP has them, icons and metadata. If nothing but texts differs, the approved texts can take their
+place. Everything else is behaviour, unknown keywords and members included: a new optional argument
+can carry data to the server, and a hint decides whether a host asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence  # noqa: TC003 (msgspec reads them)
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_schemas.json_schema.subschemas import children
+from toolwire_schemas.output import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Entry = dict[str, Any]
+Kind = Literal["tools", "prompts", "resources", "resourceTemplates"]
+Texts = Literal["approved", "refuse", "report"]
+"""What becomes of an entry whose texts have changed: it is shown with the approved ones, refused,
+or shown as it is.
+"""
+
+KEYS: dict[Kind, str] = {
+    "tools": "name",
+    "prompts": "name",
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
+"""The member by which an entry of each list is known."""
+
+_NOUNS = {
+    "tools": "tool",
+    "prompts": "prompt",
+    "resources": "resource",
+    "resourceTemplates": "resource template",
+}
+_SCHEMAS = ("inputSchema", "outputSchema")
+_TEXTS_OF_ENTRY = ("title", "description", "icons", "_meta")
+_TEXTS_OF_SCHEMA = ("title", "description", "examples", "$comment")
+_SETS = ("required", "type")
+"""Lists of a schema whose order says nothing."""
+
+_OF_LATER_REVISIONS = frozenset(("title", "outputSchema", "icons", "execution", "_meta"))
+"""Members that a server leaves out for hosts of older revisions, such as 2025-03-26. No host trusts
+a tool for them.
+"""
+
+INSTRUCTIONS = "instructions"
+"""The place of the server's instructions in differences and refusals."""
+
+MAX_DIFFERENCES = 100
+"""How many differences of one entry are found; a server can make as many as it likes."""
+
+_TOO_DEEP = "it cannot be written as JSON, or is nested too deeply"
+
+_MAX_SHOWN = 3
+"""How many differences the sentence about an entry names."""
+
+_ABSENT = "(absent)"
+
+
+class BadLock(ValueError):
+    """The text is not a lock, or a list cannot be locked. The message says why."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """The entries of a server's lists as they came, and its instructions."""
+
+    entries: Mapping[Kind, Sequence[Any]]
+    instructions: str = ""
+
+
+class Lock(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
+    """The approved entries, each list in the order of its keys, and instructions (the schema
+    `tools-lock`).
+    """
+
+    version: Literal[2]
+    tools: list[Entry]
+    prompts: list[Entry] = []
+    resources: list[Entry] = []
+    resourceTemplates: list[Entry] = []  # noqa: N815 (MCP's name)
+    instructions: str = ""
+
+    def __str__(self) -> str:
+        """Return the text of the file: the same for the same entries in any order."""
+        return (
+            json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False, sort_keys=True)
+            + "\n"
+        )
+
+    def entries(self, kind: Kind) -> dict[str, Entry]:
+        """Return the approved entries of a list, by their keys."""
+        approved: list[Entry] = getattr(self, kind)
+        return {entry[KEYS[kind]]: entry for entry in approved}
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One place in which an entry is not as approved. *was* and *now* are JSON, or say that nothing
+    is there.
+    """
+
+    kind: str
+    key: str
+    path: str
+    was: str
+    now: str
+    is_text: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people."""
+        return " ".join(filter(None, (self.key, self.path)))
+
+    def __str__(self) -> str:
+        return f"{self.path or 'it'}: {self.was} -> {self.now}"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """The part of an `Offer` that a lock allows, and why the rest is refused."""
+
+    allowed: set[tuple[str, str]]
+    """By list and key."""
+    replaced: dict[tuple[str, str], Entry]
+    """The allowed entries that are shown with their approved texts."""
+    refused: dict[tuple[str, str], str]
+    """By list and key; a sentence without a subject."""
+    differences: list[Difference]
+    gone: list[tuple[str, str]]
+    """The approved entries that the server no longer lists."""
+    instructions: str
+    """The instructions that the host gets: the approved ones, those of the server, or none."""
+
+    def remarks(self, texts: Texts) -> dict[tuple[str, str], str]:
+        """Return a sentence for each entry that is refused, or whose texts have changed."""
+        made = {}
+        for (kind, key), why in self.refused.items():
+            made[kind, key] = printable(f"{_name_entry(kind, key)} is refused: {why}")
+        outcome = "the approved text is shown" if texts == "approved" else "the new text is shown"
+        for one in self.differences:
+            if one.is_text and (one.kind, one.key) not in self.refused:
+                sentence = (
+                    f"{_name_entry(one.kind, one.key)}: {outcome}; the server changed {one.path}"
+                )
+                made.setdefault((one.kind, one.key), printable(sentence))
+        return made
+
+
+def lock_offer(offer: Offer) -> Lock:
+    """Return the lock of what a server offers.
+
+    Raises:
+        BadLock: if an entry has no key, or is nested too deeply, or two have the same key.
+    """
+    lists: dict[str, list[Entry]] = {}
+    for kind in KEYS:
+        entries, faults = _index(kind, offer.entries.get(kind, ()))
+        if faults:
+            raise BadLock("; ".join(f"{key}: {why}" for key, why in faults.items()))
+        lists[kind] = [entries[key] for key in sorted(entries)]
+    return Lock(version=2, instructions=offer.instructions, **lists)
+
+
+def read(text: bytes) -> Lock:
+    """Return the lock of a file's *text*.
+
+    Raises:
+        BadLock: if it is not one.
+    """
+    try:
+        found = msgspec.json.decode(text, type=Lock)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadLock(f"it is not a lock: {error}") from None
+    for kind in KEYS:
+        entries, faults = _index(kind, getattr(found, kind))
+        if faults or len(entries) < len(getattr(found, kind)):
+            raise BadLock(f"it is not a lock: each of its {kind} needs a {KEYS[kind]} of its own")
+    return found
+
+
+def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:
+    """Return what *approved* allows of an *offer*. Never raises, whatever the offer is."""
+    allowed: set[tuple[str, str]] = set()
+    replaced: dict[tuple[str, str], Entry] = {}
+    refused: dict[tuple[str, str], str] = {}
+    differences: list[Difference] = []
+    gone: list[tuple[str, str]] = []
+    for kind in KEYS:
+        known = approved.entries(kind)
+        listed, faults = _index(kind, offer.entries.get(kind, ()))
+        refused.update({(kind, key): why for key, why in faults.items()})
+        gone += [(kind, key) for key in known if key not in listed and key not in faults]
+        for key, entry in listed.items():
+            if key not in known:
+                refused[kind, key] = "it is not in the lock"
+                continue
+            try:
+                found = compare_entries(kind, key, known[key], entry)
+            except RecursionError:
+                refused[kind, key] = _TOO_DEEP
+                continue
+            differences += found
+            if why := _refuse(found, texts):
+                refused[kind, key] = why
+                continue
+            allowed.add((kind, key))
+            if found and texts == "approved":
+                replaced[kind, key] = _without_absent(known[key], entry)
+    instructions = offer.instructions
+    if approved.instructions != offer.instructions:
+        was, now = approved.instructions or _ABSENT, offer.instructions or _ABSENT
+        differences.append(Difference(INSTRUCTIONS, "", INSTRUCTIONS, was, now, is_text=True))
+        instructions = {
+            "approved": approved.instructions,
+            "refuse": "",
+            "report": offer.instructions,
+        }[texts]
+    return Checked(allowed, replaced, refused, differences, gone, instructions)
+
+
+def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Difference]:
+    """Return where an entry is not as approved: differences in behaviour first, `MAX_DIFFERENCES`
+    at most.
+    """
+    found: list[Difference] = []
+    behaviour = _compare(_without_texts(was), _without_texts(now, was), "")
+    for path, before, after in behaviour:
+        found.append(Difference(kind, key, path, before, after))
+        if len(found) == MAX_DIFFERENCES:
+            return found
+    for path, before, after in _compare(_without_absent(was, now), now, ""):
+        if not any(one.path == path or path.startswith(f"{one.path}.") for one in found):
+            found.append(Difference(kind, key, path, before, after, is_text=True))
+        if len(found) == MAX_DIFFERENCES:
+            break
+    return found
+
+
+def _refuse(found: Sequence[Difference], texts: Texts) -> str:
+    """Return why an entry with these differences is refused; "" if it is not."""
+    reasons = [one for one in found if texts == "refuse" or not one.is_text]
+    if not reasons:
+        return ""
+    shown = "; ".join(map(str, reasons[:_MAX_SHOWN]))
+    more = len(reasons) - _MAX_SHOWN
+    return f"{shown}; and {more} more changes" if more > 0 else shown
+
+
+def _name_entry(kind: str, key: str) -> str:
+    return f"the {_NOUNS[kind]} {key}" if kind in _NOUNS else f"the {kind}"
+
+
+def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[str, str]]:
+    """Return the entries of a list in canonical form by their keys, and the reasons why others have
+    none.
+    """
+    member = KEYS[kind]
+    keys = [entry.get(member) if isinstance(entry, dict) else None for entry in entries]
+    counts = Counter(key for key in keys if isinstance(key, str))
+    noun = _NOUNS[kind]
+    found: dict[str, Entry] = {}
+    faults = {
+        key: f"{count} {noun}s have this {member}" for key, count in counts.items() if count > 1
+    }
+    for place, (key, entry) in enumerate(zip(keys, entries, strict=True), 1):
+        if not isinstance(key, str):
+            faults[f"#{place}"] = f"it is not a {noun} with a {member}"
+        elif key not in faults:
+            try:
+                found[key] = _canonical_entry(entry)
+                encode(found[key])
+            except (RecursionError, ValueError):
+                faults[key] = _TOO_DEEP
+    return found, faults
+
+
+def _canonical_entry(entry: Entry) -> Entry:
+    """Return *entry* with one form for what hosts do not tell apart."""
+    made = {name: _canonical(value) for name, value in entry.items() if value is not None}
+    if isinstance(made.get("inputSchema"), dict):
+        made["inputSchema"] = {"type": "object", **made["inputSchema"]}
+    for name in _SCHEMAS:
+        if isinstance(made.get(name), dict):
+            made[name] = _sort_sets(made[name])
+    return made
+
+
+def _canonical(value: Any) -> Any:
+    """Return *value* with one form for each number: 1.0 is 1 in JSON."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list):
+        return list(map(_canonical, value))
+    if isinstance(value, dict):
+        return {name: _canonical(inner) for name, inner in value.items()}
+    return value
+
+
+def _sort_sets(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    made = children(schema, _sort_sets)
+    for word in _SETS:
+        if isinstance(made.get(word), list):
+            made[word] = sorted(made[word], key=encode)
+    return made
+
+
+def encode(value: Any) -> bytes:
+    """Return *value* as JSON with sorted members: equal bytes mean equal values."""
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
+    """Return the behaviour of *entry*; what it lacks only for an older revision is as
+    *approved*.
+    """
+    made = {name: value for name, value in entry.items() if name not in _TEXTS_OF_ENTRY}
+    if approved is not None:
+        for name in (
+            _OF_LATER_REVISIONS.intersection(approved) - entry.keys() - set(_TEXTS_OF_ENTRY)
+        ):
+            made[name] = approved[name]
+    if isinstance(made.get("annotations"), dict):
+        made["annotations"] = {
+            name: value for name, value in made["annotations"].items() if name != "title"
+        }
+    for name in _SCHEMAS:
+        if name in made:
+            made[name] = _behaviour_of_schema(made[name])
+    return made
+
+
+def _behaviour_of_schema(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    kept = {word: value for word, value in schema.items() if word not in _TEXTS_OF_SCHEMA}
+    return children(kept, _behaviour_of_schema)
+
+
+def _without_absent(approved: Entry, entry: Entry) -> Entry:
+    """Return the *approved* entry without what the server leaves out of *entry* for the host's
+    revision.
+    """
+    absent = _OF_LATER_REVISIONS - entry.keys()
+    return {name: value for name, value in approved.items() if name not in absent}
+
+
+def _compare(was: Any, now: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the places in which two JSON values differ, with what each has there."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for name in sorted(was.keys() | now.keys()):
+            inner = f"{path}.{name}" if path else name
+            if name not in now or name not in was:
+                before = _show(was[name]) if name in was else _ABSENT
+                yield inner, before, _show(now[name]) if name in now else _ABSENT
+            else:
+                yield from _compare(was[name], now[name], inner)
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for place, (before, after) in enumerate(zip(was, now, strict=True)):
+            yield from _compare(before, after, f"{path}[{place}]")
+    elif encode(was) != encode(now):
+        yield path, _show(was), _show(now)
+
+
+_MAX_VALUE_CHARACTERS = 2_000
+"""How much of a value is shown: a long description, and not a whole schema of thousands of lines.
+"""
+
+
+def _show(value: Any) -> str:
+    text = value if isinstance(value, str) else encode(value).decode()
+    if len(text) <= _MAX_VALUE_CHARACTERS:
+        return text
+    return f"{text[:_MAX_VALUE_CHARACTERS]}… ({len(text):,} characters)"

@@ -1,0 +1,256 @@
+"""The description dicts of Lagent: a list of parameters, each with one of five types.
+
+Strategy. Lagent's dict says less than JSON Schema: STRING, NUMBER (what it makes of `int`), FLOAT,
+BOOLEAN and Array, and nothing about what is inside. So `from_entry` writes Lagent's three keys of a
+parameter, in Lagent's order, and only where a type cannot say what is wanted (an enum, the items of
+an array, the members of an object, a limit) puts the keywords of JSON Schema after them, which
+Lagent ignores and a model reads; `to_entry` reads them as well.
+
+What does not survive the way to Lagent and back: titles, defaults, annotations and other members of
+the entry; that a parameter may be null; that a number is whole; what the schema's root says besides
+its parameters (combinators, `additionalProperties`); of the output schema all but the names, types
+and descriptions of an object's members. What does not survive the way from Lagent and back:
+`parameter_description`; the difference between NUMBER and FLOAT, since by hand people write NUMBER
+for any number; types of one's own; what is returned without a name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE, children
+
+from .tool_entry import (
+    LIMITS,
+    Entry,
+    Malformed,
+    Schema,
+    followed,
+    properties,
+    required,
+    schema_of,
+    text,
+    without_null,
+)
+
+_TO_LAGENT = {
+    "string": "STRING",
+    "integer": "NUMBER",
+    "number": "FLOAT",
+    "boolean": "BOOLEAN",
+    "array": "Array",
+    "object": "OBJECT",
+}
+# In lower case, Lagent's five names are among these. ANY, and any other name, is not a type.
+_FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {
+    "float": "number",
+    "list": "array",
+    "dict": "object",
+}
+_DETAILS = frozenset(
+    (
+        *ONE,
+        *LISTS,
+        *NAMED,
+        *LIMITS,
+        "$ref",
+        "const",
+        "enum",
+        "maxContains",
+        "minContains",
+        "required",
+    )
+)
+
+
+class _Item(msgspec.Struct):
+    name: str = ""
+    description: str = ""
+    type: str | list[str] = ""
+
+
+class _Description(msgspec.Struct):
+    name: str = ""
+    description: str = ""
+    parameters: list[_Item] = []
+    required: list[str] = []
+    return_data: list[_Item] = []
+    definitions: dict[str, Any] = msgspec.field(default_factory=dict, name="$defs")
+    api_list: list[_Description] = []
+
+
+def to_entry(description: dict[str, Any]) -> Entry:
+    """Return the entry of the tool that a Lagent *description* is about.
+
+    `return_data` becomes the output schema. Without `required`, no parameter is. Types are read in
+    any case; an unknown one is not a type, so that any value is taken.
+
+    Raises:
+        Malformed: with the path to what is wrong. A toolkit is (see `to_entries`).
+    """
+    _check_types(description)
+    if "api_list" in description:
+        raise Malformed("api_list", "this is a toolkit, which is several tools")
+    return _entry(description, "", "")
+
+
+def to_entries(description: dict[str, Any]) -> list[Entry]:
+    """Return an entry for each API of a toolkit, called `Toolkit.api`, or the one of a simple tool.
+
+    Raises:
+        Malformed: with the path to what is wrong.
+    """
+    _check_types(description)
+    if "api_list" not in description:
+        return [_entry(description, "", "")]
+    apis, prefix = description["api_list"], _name(description, "") + "."
+    entries = [_entry(api, f"api_list[{index}].", prefix) for index, api in enumerate(apis)]
+    _by_name(apis, "api_list")
+    return entries
+
+
+def from_entry(entry: Entry) -> dict[str, Any]:
+    """Return Lagent's description of the tool of an *entry*, its keys in Lagent's order.
+
+    `return_data` is there if the output schema has members. Definitions that parameters refer to
+    stay under `$defs`.
+    """
+    schema, output = schema_of(entry.get("inputSchema")), schema_of(entry.get("outputSchema"))
+    members, returned = properties(schema), properties(output)
+    made: dict[str, Any] = {
+        "name": text(entry.get("name")),
+        "description": text(entry.get("description")),
+        "parameters": [_parameter(name, inner, schema) for name, inner in members.items()],
+        "required": [name for name in required(schema) if name in members],
+    }
+    if returned:
+        made["return_data"] = [_returned(name, inner, output) for name, inner in returned.items()]
+    if "$defs" in schema:
+        made["$defs"] = schema_of(schema["$defs"])
+    return made
+
+
+def _check_types(description: Any) -> None:
+    try:
+        msgspec.convert(description, _Description)
+    except msgspec.ValidationError as error:
+        problem, _, where = str(error).partition(" - at `$")
+        raise Malformed(where.strip(".`"), problem) from None
+
+
+def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
+    entry: Entry = {"name": prefix + _name(description, where)}
+    if description.get("description"):
+        entry["description"] = description["description"]
+    members = _by_name(description.get("parameters", []), f"{where}parameters")
+    needed = list(description.get("required", []))
+    for index, name in enumerate(needed):
+        if name not in members:
+            known = ", ".join(members) or "none"
+            raise Malformed(
+                f"{where}required[{index}]", f"{name!r} is not a parameter; known: {known}"
+            )
+    definitions = description.get("$defs")
+    # Lagent refuses arguments that the description does not name.
+    entry["inputSchema"] = {
+        "type": "object",
+        "properties": {name: _schema(parameter) for name, parameter in members.items()},
+        **({"required": list(dict.fromkeys(needed))} if needed else {}),
+        "additionalProperties": False,
+        **(
+            {"$defs": {name: _nested(inner) for name, inner in definitions.items()}}
+            if definitions
+            else {}
+        ),
+    }
+    # A result may be described without a name, and then is not a member of an object.
+    named = [item for item in description.get("return_data", []) if "name" in item]
+    if returned := _by_name(named, f"{where}return_data"):
+        properties = {name: _schema(item) for name, item in returned.items()}
+        entry["outputSchema"] = {"type": "object", "properties": properties}
+    return entry
+
+
+def _by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
+    made: dict[str, dict[str, Any]] = {}
+    for index, item in enumerate(items):
+        name = _name(item, f"{where}[{index}].")
+        if name in made:
+            raise Malformed(f"{where}[{index}].name", f"there is another one called {name!r}")
+        made[name] = item
+    return made
+
+
+def _name(item: dict[str, Any], where: str) -> str:
+    if not item.get("name"):
+        raise Malformed(f"{where}name", "it is missing")
+    return str(item["name"])
+
+
+def _schema(item: dict[str, Any]) -> Schema:
+    schema: Schema = _nested({"type": item.get("type")})
+    if item.get("description"):
+        schema["description"] = item["description"]
+    schema |= _nested(
+        {word: value for word, value in item.items() if word in _DETAILS or word == "default"}
+    )
+    if not isinstance(schema.get("required", []), list):  # people also write "required": True
+        del schema["required"]
+    if "array" in schema.get("type", ()):
+        schema.setdefault("items", {})  # some clients refuse an array without them
+    return schema
+
+
+def _nested(schema: Any) -> Any:
+    """*schema* with Lagent's types in it replaced by those of JSON Schema."""
+    if not isinstance(schema, dict):
+        return schema
+    made = children(schema, _nested)
+    if "type" in made:
+        kind = _known(made.pop("type"))
+        made = {"type": kind, **made} if kind else made
+    return made
+
+
+def _known(kind: Any) -> str | list[str] | None:
+    """JSON Schema's name for a type, or its names for a list of them; None if one is unknown."""
+    if isinstance(kind, list):
+        names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
+        return list(dict.fromkeys(names)) if all(names) else None
+    return _FROM_LAGENT.get(str(kind).lower())
+
+
+def _parameter(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
+    kind, details = _taken_apart(schema, root)
+    return {
+        "name": name,
+        "type": kind or "ANY",
+        "description": text(schema.get("description")),
+        **details,
+    }
+
+
+def _returned(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
+    kind, _ = _taken_apart(schema, root)
+    return {
+        "name": name,
+        "description": text(schema.get("description")),
+        **({"type": kind} if kind else {}),
+    }
+
+
+def _taken_apart(schema: Schema, root: Schema) -> tuple[str, Schema]:
+    """Lagent's type for *schema*, if it has one, and the words of JSON Schema for what that does
+    not say.
+    """
+    wanted, _ = without_null(schema)
+    kinds = followed(wanted, root).get("type")
+    details = {
+        word: value
+        for word, value in wanted.items()
+        if word in _DETAILS and (word, value) != ("items", {})
+    }
+    if isinstance(kinds, list):
+        details.setdefault("anyOf", [{"type": kind} for kind in kinds])
+    return (_TO_LAGENT.get(kinds, "") if isinstance(kinds, str) else ""), details

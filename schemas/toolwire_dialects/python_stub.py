@@ -1,0 +1,250 @@
+"""Tools as Python stubs: `def add(a: int, b: int = 1) -> int:` with a docstring, as prompts show
+them to models.
+
+Strategy. Objects become TypedDicts above the function that needs them first, named after their
+definition, their title or the parameter they are for, so that types stay short. The text is valid
+Python whatever a server says; it is for reading, and imports nothing.
+
+What must be given comes first, as Python wants it; `...` is a default that the server keeps to
+itself. A name that is no identifier is replaced by one (see `Names`), and the docstring, or a
+comment, has the real one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.json_schema.member_names import listing, with_names
+
+from .name_mapping import RULES, Names
+from .tool_entry import Entry, as_json, described, on_one_line
+from .type_shapes import (
+    MAX_DEPTH,
+    NOTHING,
+    ArrayShape,
+    Definition,
+    Definitions,
+    ObjectShape,
+    ReferenceShape,
+    ScalarShape,
+    Shape,
+    ShapeMember,
+    ToolShapes,
+    UnionShape,
+    ValuesShape,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_IMPORTED = ("Any", "Literal", "Never", "NotRequired", "TypedDict")
+_INDENT = "    "
+_LINE = 100
+_LONGEST = 120
+"""Characters of an argument in a signature: its name and type."""
+
+
+def from_entry(entry: Entry) -> str:
+    """Return the stub of one tool, the types it needs above it."""
+    return from_entries([entry])
+
+
+def from_entries(entries: list[Entry]) -> str:
+    """Return the stubs of several tools. Their functions are called what `Names(names, "python")`
+    says.
+    """
+    return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
+
+
+def signature(entry: Entry) -> list[str]:
+    """Return the arguments and the result of one tool for a reader:
+    `["(a: int,", "b: {c: str})", "-> int"]`.
+
+    Unlike a stub, it has no named types, keeps the tool's own names, cuts long types, says which
+    texts are `bytes`, a `datetime` or a `Path` in Python, and has the names of values:
+    `Literal[1 = LOW, 2 = HIGH]`.
+    """
+    tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
+    parameters = [_cut(_written(member)) for member in tool.arguments.members]
+    parameters += [] if tool.arguments.rest is None else ["..."]
+    together = ",\n".join(parameters)
+    return [
+        *f"({together})".split("\n"),
+        *([f"-> {_cut(type_of(tool.result, _named_literal))}"] if tool.result else []),
+    ]
+
+
+def _written(member: ShapeMember) -> str:
+    """*member* of arguments or of an object, with its type; one that may be absent has `?` or its
+    default.
+    """
+    has_default = "default" in member.schema and not member.is_required
+    name = member.name if member.is_required or has_default else f"{member.name}?"
+    return f"{name}: {type_of(member.shape, _named_literal)}" + (
+        f" = {literal(member.schema['default'])}" if has_default else ""
+    )
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+
+
+def _function(tool: ToolShapes, name: str) -> str:
+    members = sorted(tool.arguments.members, key=lambda member: not member.is_required)
+    called = Names([member.name for member in members], "python").theirs
+    parameters = [_parameter(member, called[member.name]) for member in members]
+    if tool.arguments.rest is not None:
+        more = "more"
+        while more in called.values():
+            more += "_"
+        parameters.append(f"**{more}: {type_of(tool.arguments.rest)}")
+    returned = f" -> {type_of(tool.result)}" if tool.result else ""
+    line = f"def {name}({', '.join(parameters)}){returned}:"
+    if len(line) > _LINE and parameters:
+        line = "\n".join(
+            [
+                f"def {name}(",
+                *(f"{_INDENT}{parameter}," for parameter in parameters),
+                f"){returned}:",
+            ]
+        )
+    head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
+    body = _docstring(tool, members, called)
+    return head + line + (f"\n{body}" if body else " ...")
+
+
+def _parameter(member: ShapeMember, name: str) -> str:
+    annotated = f"{name}: {type_of(member.shape)}"
+    if member.is_required:
+        return annotated
+    return (
+        f"{annotated} ="
+        f" {literal(member.schema['default']) if 'default' in member.schema else '...'}"
+    )
+
+
+def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
+    sections = [_cleaned(tool.description)]
+    arguments = []
+    for member in members:
+        name = called[member.name]
+        note = f"called {as_json(member.name)}" if name != member.name else ""
+        if said := _cleaned(described(member.schema, note)):
+            arguments.append(indented(f"{name}: {indented(said).lstrip(' ')}"))
+    if arguments:
+        sections.append("\n".join(["Args:", *arguments]))
+    if returned := _cleaned(tool.about_result):
+        sections.append("Returns:\n" + indented(returned))
+    # Without a first line of its own, the indentation of all the others would not count.
+    text = "\n\n".join(filter(None, sections))
+    return quoted(text if sections[0] or not text else f"\n{text}")
+
+
+def _cleaned(words: str) -> str:
+    """*words* as Python itself reads a docstring, without spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in cleandoc(words).split("\n")).strip("\n")
+
+
+def indented(lines: str) -> str:
+    """Return *lines* one level deeper."""
+    return re.sub("(?m)^(?=.)", _INDENT, lines)
+
+
+def quoted(words: str) -> str:
+    """Return a docstring, indented, that says *words*; nothing if there are no words."""
+    if not words:
+        return ""
+    escaped = re.sub(
+        '"(?="|$)', '\\\\"', "".join(map(_escaped, words))
+    )  # neither three in a row, nor one at the end
+    end = '\n"""' if "\n" in escaped else '"""'
+    return indented(f'"""{escaped}{end}')
+
+
+def _escaped(letter: str) -> str:
+    if letter.isprintable() or letter == "\n" or unicodedata.category(letter) == "Zs":
+        return letter if letter != "\\" else "\\\\"
+    return letter.encode("unicode_escape").decode()
+
+
+def _literal_of(shape: ValuesShape) -> str:
+    return _literal(shape.values)
+
+
+def _named_literal(shape: ValuesShape) -> str:
+    pairs = with_names(shape.values, shape.names)
+    if len(pairs) < len(shape.values) or not pairs:
+        return _literal(shape.values)
+    return f"Literal[{listing(pairs).removesuffix('.')}]"
+
+
+def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) -> str:
+    """Return the type of *shape* as Python writes it; *choice* writes a choice of values."""
+    match shape:
+        case ScalarShape(kind=kind, python=python):
+            return python or _SCALARS.get(kind, "Any")
+        case ValuesShape():
+            return choice(shape)
+        case ArrayShape(first=[], rest=rest) if rest is not None:
+            return f"list[{type_of(rest, choice)}]"
+        case ArrayShape(first=first, rest=rest):
+            parts = [type_of(part, choice) for part in first]
+            parts += [] if rest is None else [f"*tuple[{type_of(rest, choice)}, ...]"]
+            return f"tuple[{', '.join(parts) or '()'}]"
+        case UnionShape(parts=several):
+            return " | ".join(dict.fromkeys(type_of(part, choice) for part in several))
+        case ReferenceShape(name=name):
+            return name
+        case ObjectShape(
+            members=[_, *_] as members
+        ):  # not in a stub, where such objects have names
+            return f"{{{', '.join(map(_written, members))}}}"
+        case ObjectShape(rest=rest):
+            return f"dict[str, {type_of(rest or NOTHING, choice)}]"
+
+
+def _definition(definition: Definition) -> str:
+    name, shape = definition.name, definition.shape
+    if not isinstance(shape, ObjectShape) or not shape.members:
+        return f"{name} = {type_of(shape)}"
+    is_class = all(RULES["python"].allows(member.name) for member in shape.members)
+    body = [_field(member, is_class) for member in shape.members]
+    if shape.rest is not None:
+        body.append(f"{_INDENT}# and others: {type_of(shape.rest)}")
+    said = _cleaned(definition.description)
+    if is_class:
+        return "\n".join([f"class {name}(TypedDict):", *([quoted(said)] if said else []), *body])
+    head = [f"# {on_one_line(said)}"] if said else []
+    return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
+
+
+def _field(member: ShapeMember, is_class: bool) -> str:
+    kind = type_of(member.shape) if member.is_required else f"NotRequired[{type_of(member.shape)}]"
+    field = f"{member.name}: {kind}" if is_class else f"{literal(member.name)}: {kind},"
+    note = on_one_line(described(member.schema))
+    return f"{_INDENT}{field}{note and f'  # {note}'}"
+
+
+def _literal(values: list[Any]) -> str:
+    if not values:
+        return "Never"
+    return f"Literal[{', '.join(map(literal, values))}]" if values != [None] else "None"
+
+
+def literal(value: Any, depth: int = 0) -> str:
+    """Return a JSON value as Python writes it; `...` for what is nested too deep to be read."""
+    if depth > MAX_DEPTH:
+        return "..."
+    if isinstance(value, str):
+        is_plain = value.isprintable() and not set('"\\') & set(value)
+        return f'"{value}"' if is_plain else repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(name)}: {literal(item, depth + 1)}' for name, item in value.items())}}}"  # noqa: E501
+    return repr(value)

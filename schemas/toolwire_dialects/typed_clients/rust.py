@@ -1,0 +1,373 @@
+"""Writes a client in Rust: structs and enums for serde, and the struct `Tools` with a method for
+each tool.
+
+Strategy. A member that may be absent is an `Option`, left out when it is `None`; one that may also
+be null is an `Option` of an `Option`. Unions are untagged enums that keep all of a value
+(`alternative` in the runtime). The text is laid out as rustfmt does it. To rustdoc, docs are
+Markdown whose code blocks are tests to run, so a server's have none.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from ..name_mapping import Names, Rule, pascal, snake
+from ..type_shapes import (
+    NULL,
+    ArrayShape,
+    Definition,
+    ObjectShape,
+    ReferenceShape,
+    ScalarShape,
+    Shape,
+    UnionShape,
+    ValuesShape,
+)
+from .plan import Field, Function, Naming, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+RUNTIME = "rust/src/lib.rs"
+
+_LETTERS = frozenset(string.ascii_letters + string.digits + "_")
+_KEYWORDS = (
+    "abstract as async await become box break const continue do dyn else enum extern false final fn"
+    " for gen if impl in let loop macro match mod move mut override priv pub ref return static"
+    " struct trait true try type typeof unsafe unsized use virtual where while yield"
+)
+_NOT_RAW = ("crate", "self", "super")
+_OF_THIS_FILE = "BTreeMap Box Deserialize Err None Ok Option Result Serialize Some String Tools Vec"
+
+
+def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> Rule:
+    # Longer names would not fit on a line with what must stand next to them.
+    return Rule(
+        _LETTERS.__contains__, 40, str.isalpha, frozenset(reserved).__contains__, convention, prefix
+    )
+
+
+NAMING = Naming(
+    functions=_rule(snake, "n", *_NOT_RAW, "new", "start"),
+    types=_rule(pascal, "N", "Self"),
+    members=_rule(snake, "n", *_NOT_RAW, "others"),
+    taken_types=frozenset(_OF_THIS_FILE.split()),
+    names_objects=True,
+    names_unions=True,
+    names_arguments=True,
+)
+
+_WIDTH = 100
+_TUPLE_WIDTH = 50  # rustfmt's own is 60
+_SCALARS = {"string": "String", "integer": "i64", "number": "f64", "boolean": "bool", "null": "()"}
+_VALUE = "serde_json::Value"
+_MAX_TUPLE = 12  # longer ones cannot be compared or shown
+# Names and docs are the server's, so lints of style cannot all be met.
+_ALLOWED = """\
+#![allow(dead_code, non_camel_case_types, non_snake_case)]
+#![allow(clippy::all, rustdoc::all)]"""
+# The runtime is checked where it is from, by the oldest compiler that it is for; later lints want
+# later functions.
+_EMBEDDED = "#[allow(clippy::all)]\n#[rustfmt::skip]"
+_TOOLS = """\
+/// The tools of the server.
+#[derive(Clone, Debug)]
+pub struct Tools {{
+    pub client: runtime::Client,
+}}
+
+impl Tools {{
+    /// The command that starts the server.
+    #[rustfmt::skip]
+    pub const COMMAND: [&'static str; {length}] = [{words}];
+
+    /// Starts the server.
+    pub fn start() -> runtime::Result<Self> {{
+        runtime::Server::new(Self::COMMAND).start().map(Self::new)
+    }}
+
+    pub fn new(client: runtime::Client) -> Self {{
+        Self {{ client }}
+    }}
+{methods}}}"""
+_METHOD = """\
+
+{docs}{signature}
+    let tool = {tool};
+    self.client.call(tool, {given}, runtime::{reader})
+}}
+"""
+_UNION = """\
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum {name} {{
+{variants}}}
+
+impl<'de> Deserialize<'de> for {name} {{
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {{
+        let readers: [fn(&serde_json::Value) -> Option<Self>; {length}] = [
+{readers}        ];
+        runtime::alternative(from, &readers)
+    }}
+}}"""
+
+
+def written(plan: Plan, runtime: str | None) -> str:
+    """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
+    import its crate.
+    """
+    writer = _Writer(plan)
+    body = [*map(writer.definition, plan.types), writer.tools()]
+    has_derived = any(re.search(r"^#\[derive", each, re.MULTILINE) for each in body[:-1])
+    imports = [
+        "use serde::{Deserialize, Serialize};\n" if has_derived else "",
+        "use std::collections::BTreeMap;\n" if writer.uses_map else "",
+    ]
+    blocks = [
+        "".join(f"// {line}".rstrip() + "\n" for line in plan.head) + _ALLOWED,
+        "".join(imports).rstrip(),
+        "pub use toolwire_client as runtime;" if runtime is None else "",
+        *body,
+        "" if runtime is None else f"{_EMBEDDED}\npub mod runtime {{\n{runtime}}}",
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+class _Writer:
+    """Writes the types of a plan, each in the text of its definition, and the methods."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.uses_map = False
+        self._plan = plan
+        self._circles = plan.circles()
+        self._shapes = {each.name: each.shape for each in plan.types}
+
+    def tools(self) -> str:
+        command = self._plan.command
+        methods = "".join(
+            indent(self._method(function), "    ") for function in self._plan.functions
+        )
+        return _TOOLS.format(
+            length=len(command), words=", ".join(map(_literal, command)), methods=methods
+        )
+
+    def _method(self, function: Function) -> str:
+        kind = function.arguments_type or (
+            "" if function.arguments.rest is None else self._type(function.arguments)
+        )
+        returned, reader = "runtime::CallResult", "content"
+        if function.result is not None:
+            returned, reader = (
+                self._type(function.result),
+                "wrapped" if function.is_wrapped else "structured",
+            )
+        given = ["&self", *([f"arguments: &{kind}"] if kind else [])]
+        return _METHOD.format(
+            docs=_docs(function.docs) + _unformatted(returned),
+            signature=_signature(
+                f"{_identifier(function.name)}<'a>", given, f"runtime::Call<'a, {returned}>"
+            ),
+            tool=_literal(function.wire_name),
+            given="arguments" if kind else "&()",
+            reader=reader,
+        )
+
+    def definition(self, each: Definition) -> str:
+        match each.shape:
+            case ObjectShape(members=[_, *_]) as shape:
+                made = self._struct(each.name, shape)
+            case ValuesShape(values=[_, *_] as values):
+                made = self._enum(each.name, values)
+            case UnionShape() as shape if NULL not in shape.parts:
+                made = self._union(each.name, shape)
+            case shape:
+                made = self._alias(each.name, shape)
+        return _docs(each.description.split("\n")) + made
+
+    def _alias(self, name: str, shape: Shape) -> str:
+        kind = self._type(shape, name)
+        if any(
+            self._is_alias(word) for word in re.findall(r"\w+", kind) if word in self._shapes
+        ):  # maybe in a circle
+            derived = (
+                "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
+            )
+            return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
+        return f"{_unformatted(kind)}pub type {name} = {kind};"
+
+    def _is_alias(self, name: str) -> bool:
+        match self._shapes[name]:
+            case ObjectShape(members=[_, *_]) | ValuesShape(values=[_, *_]):
+                return False
+            case UnionShape(parts=parts):
+                return NULL in parts
+        return True
+
+    def _enum(self, name: str, values: list[str]) -> str:
+        called = Names(values, NAMING.types).theirs
+        variants = "".join(
+            f"{_serde('rename', _literal(value))}{called[value]},\n" for value in values
+        )
+        derived = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]"
+        return f"{derived}\npub enum {name} {{\n{indent(variants, '    ')}}}"
+
+    def _union(self, name: str, shape: UnionShape) -> str:
+        parts = self._plan.variants(shape)
+        called = Names([part.name for part in parts], NAMING.types).theirs
+        kinds = [(called[part.name], self._type(part.shape, name)) for part in parts]
+        variants = indent(
+            "".join(f"{_unformatted(kind)}{part}({kind}),\n" for part, kind in kinds), "    "
+        )
+        readers = "".join(
+            f"            |value| runtime::read(value, Self::{called[part.name]}),\n"
+            for part in parts
+        )
+        return _UNION.format(name=name, variants=variants, length=len(parts), readers=readers)
+
+    def _struct(self, name: str, shape: ObjectShape) -> str:
+        fields = self._plan.fields(shape)
+        body = "".join(self._field(field, name) for field in fields)
+        if shape.rest is not None:
+            body += (
+                "    #[serde(flatten)]\n    pub others:"
+                f" {self._type(ObjectShape([], shape.rest))},\n"
+            )
+        needed = [field for field in fields if field.is_required]
+        derived = (
+            f"#[derive(Clone, Debug,{'' if needed else ' Default,'} PartialEq, Serialize,"
+            " Deserialize)]"
+        )
+        text = f"{derived}\npub struct {name} {{\n{body}}}"
+        if not needed or (len(needed) == len(fields) and shape.rest is None):
+            return text
+        return f"{text}\n\n{self._constructor(name, fields, has_others=shape.rest is not None)}"
+
+    def _constructor(self, name: str, fields: list[Field], *, has_others: bool) -> str:
+        given = [
+            f"{_identifier(each.name)}: {self._type(each.shape, name)}"
+            for each in fields
+            if each.is_required
+        ]
+        values = [
+            _identifier(each.name) + ("" if each.is_required else ": None") for each in fields
+        ]
+        values += ["others: BTreeMap::new()"] if has_others else []
+        line = ", ".join(values)
+        literal = (
+            f"{{ {line} }}"
+            if len(line) <= 18
+            else "{\n" + "".join(f"    {each},\n" for each in values) + "}"
+        )
+        head = _unformatted(*given) + _signature("new", given, "Self")
+        function = f"{head}\n{indent(f'Self {literal}', '    ')}\n}}\n"
+        return f"impl {name} {{\n    /// Only the required members.\n{indent(function, '    ')}}}"
+
+    def _field(self, field: Field, owner: str) -> str:
+        kind, allows_null = self._type(field.shape, owner), self._allows_null(field.shape)
+        attributes = (
+            "" if field.name == field.wire_name else _serde("rename", _literal(field.wire_name))
+        )
+        if not field.is_required:
+            kind = f"Option<{kind}>"
+            attributes += '#[serde(default, skip_serializing_if = "Option::is_none")]\n'
+        # Otherwise, absent and null would be the same to an `Option`.
+        if allows_null and not field.is_required:
+            attributes += '#[serde(deserialize_with = "runtime::present")]\n'
+        elif allows_null and (
+            kind.startswith("Option<") or isinstance(field.shape, ReferenceShape)
+        ):
+            attributes += '#[serde(deserialize_with = "Deserialize::deserialize")]\n'
+        attributes += _unformatted(kind)
+        line = f"pub {_identifier(field.name)}: {kind},\n"
+        if len(line) + 3 > _WIDTH:
+            line = line.replace(": ", ":\n    ", 1)
+        return indent(f"{_docs(field.docs)}{attributes}{line}", "    ")
+
+    def _type(self, shape: Shape, owner: str = "") -> str:
+        """The type of *shape*; *owner* is the definition that it is a part of, unless an array or a
+        map is between.
+        """
+        match shape:
+            case ScalarShape(kind=kind):
+                return _SCALARS.get(kind, _VALUE)
+            case ReferenceShape(name=name):
+                return f"Box<{name}>" if name in self._circles.get(owner, ()) else name
+            case UnionShape(parts=parts):
+                return f"Option<{self._type(next(part for part in parts if part != NULL), owner)}>"
+            case ArrayShape(first=[], rest=rest) if rest is not None:
+                return f"Vec<{self._type(rest)}>"
+            case ArrayShape(first=first, rest=None) if 0 < len(first) <= _MAX_TUPLE:
+                types = [self._type(item, owner) for item in first]
+                return f"({', '.join(types)}{',' if len(types) == 1 else ''})"
+            case ArrayShape():
+                return f"Vec<{_VALUE}>"
+            case ObjectShape(rest=rest):
+                self.uses_map = True
+                return f"BTreeMap<String, {'runtime::Never' if rest is None else self._type(rest)}>"
+        return "runtime::Never"
+
+    def _allows_null(self, shape: Shape) -> bool:
+        seen: set[str] = set()
+        while isinstance(shape, ReferenceShape) and shape.name not in seen:
+            seen.add(shape.name)
+            shape = self._shapes[shape.name]
+        is_null = isinstance(shape, ScalarShape) and _SCALARS.get(shape.kind, "()") == "()"
+        return is_null or (isinstance(shape, UnionShape) and NULL in shape.parts)
+
+
+def _identifier(name: str) -> str:
+    return f"r#{name}" if name in _KEYWORDS.split() else name
+
+
+def _signature(name: str, given: Iterable[str], returned: str) -> str:
+    """The head of a method, on a line if that is short enough."""
+    line = f"pub fn {name}({', '.join(given)}) -> {returned} {{"
+    if len(line) + 4 <= _WIDTH:
+        return line
+    return "\n".join(
+        [f"pub fn {name}(", *(f"    {each}," for each in given), f") -> {returned} {{"]
+    )
+
+
+def _unformatted(*types: str) -> str:
+    """An attribute that keeps rustfmt from breaking the tuples in *types*, if one is long;
+    otherwise nothing.
+    """
+    opened: list[int] = []
+    for text in types:
+        for at, letter in enumerate(text):
+            if letter == "(":
+                opened.append(at)
+            elif letter == ")" and at - opened.pop() > _TUPLE_WIDTH:
+                return "#[rustfmt::skip]\n"
+    return ""
+
+
+def _serde(word: str, value: str) -> str:
+    line = f"#[serde({word} = {value})]\n"
+    return line if len(line) + 4 <= _WIDTH else f"#[serde(\n    {word} = {value}\n)]\n"
+
+
+def _literal(text: str) -> str:
+    """*text* as a string; halves of surrogate pairs, which Rust cannot have, are replaced."""
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    is_half = "\ud800" <= letter <= "\udfff"
+    return letter if letter.isprintable() else f"\\u{{{0xFFFD if is_half else ord(letter):x}}}"
+
+
+def _docs(lines: list[str]) -> str:
+    """Comments of *lines*, without what begins code, HTML, links or pictures in Markdown."""
+    plain: list[str] = []
+    for line in lines:
+        without_code = re.sub(r"`{3,}|~{3,}", "…", " ".join(line.split()))
+        # A backslash of the text would otherwise take away the one before the bracket.
+        plain.append(re.sub(r"[\\<\[]", r"\\\g<0>", without_code))
+    return "".join(f"/// {line}".rstrip() + "\n" for line in plain) if any(plain) else ""

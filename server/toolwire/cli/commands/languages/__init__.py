@@ -1,1 +1,0 @@
-"""The commands for hosts in other languages."""

@@ -1,1 +1,0 @@
-"""Commands that show things in a browser."""

@@ -1,0 +1,74 @@
+"""`toolwire transcript`: shows a recorded run of an agent, at the terminal, as a page or as
+Markdown.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ...errors import UsageError
+from ..options import HTML, MARKDOWN
+from ..output import need_folders, write_pages
+from . import Command
+
+if TYPE_CHECKING:
+    from toolwire_agent.agent import Recorded
+
+    from ..options import Words
+
+COMMAND = Command(
+    usage=("toolwire transcript FILE [OTHER...] [OPTIONS]",),
+    details=(
+        "FILE is what `ask --transcript` or an agent in Python has written; its last session is"
+        " shown. The page shows sessions of OTHER transcripts inside it: those of agents that the"
+        " run called as tools, and its forks."
+    ),
+    options=(HTML, MARKDOWN),
+    examples=(
+        "toolwire transcript run.jsonl",
+        "toolwire transcript run.jsonl --html run.html",
+        "toolwire transcript run.jsonl researcher.jsonl run-7.jsonl --html run.html",
+    ),
+)
+
+
+def run(words: Words) -> int:
+    """Show the run."""
+    from toolwire_agent.agent.transcript import BrokenTranscript, sessions
+
+    if not words.words or words.command is not None:
+        raise UsageError("name a transcript: toolwire transcript FILE")
+    need_folders(words.options, "html", "markdown")
+    for name in set(words.words) & {words.options.get("html"), words.options.get("markdown")}:
+        raise UsageError(
+            f"{name} is a transcript, which the page would overwrite: name another file"
+        )
+    try:
+        (*_, last), *others = (sessions(name) for name in words.words)
+    except BrokenTranscript as error:
+        raise UsageError(str(error)) from None
+    if words.options.keys().isdisjoint(("html", "markdown")):
+        _show(last.events)
+        return 0
+    from toolwire_agent.run_page import run_markdown, run_page
+
+    related = [session.events for each in others for session in each]
+    write_pages(
+        words.options,
+        html=lambda: run_page(last.events, related),
+        markdown=lambda: run_markdown(last.events),
+    )
+    return 0
+
+
+def _show(record: list[Recorded]) -> None:
+    from toolwire_agent.agent.events import QuestionAsked
+    from toolwire_agent.terminal.event_lines import line
+    from toolwire_agent.terminal.renderers import PlainRenderer
+
+    renderer = PlainRenderer(sys.stdout, sys.stdout)
+    for event in record:
+        if isinstance(event, QuestionAsked):
+            renderer.tell(line("asked", event.content))
+        renderer.show(event)

@@ -1,0 +1,196 @@
+"""Runs one call of this server on a connection to another one.
+
+Strategy. The thread of the call waits for the response as any caller of the client does
+(`RequestHandle`). Progress and questions of the other server go through the `Call` to its host, in
+whichever era of MCP each side speaks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
+from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
+from toolwire_client.session.request import RequestHandle, completed
+from toolwire_client.waiting.base import Waiting, run
+from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.tracing import carried
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import EncodingError
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, META_CLIENT_CAPABILITIES, META_LOG_LEVEL
+from toolwire_tools import NotAnswered, ToolError
+from toolwire_tools.context.context import LEVELS
+
+from .errors import UpstreamError
+from .protocol import log_messages
+from .protocol.elicitation import COULD_NOT_ASK
+from .protocol.in_flight import cancelled
+from .protocol.lifecycle import can_elicit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_client.protocol.events import LogEntry
+    from toolwire_client.session.connection import Connection
+    from toolwire_client.session.elicitation import Question
+    from toolwire_client.waiting.base import OpenElicitation
+
+    from .protocol.call import Call
+
+METHODS = {
+    "tools": "tools/call",
+    "prompts": "prompts/get",
+    "resources": "resources/read",
+    "resourceTemplates": "resources/read",
+    "completions": "completion/complete",
+}
+"""The method that calls a thing of each kind."""
+
+BLOCKING = Waiting()
+
+
+def forward(
+    call: Call,
+    connection: Connection,
+    params: dict[str, Any],
+    opened: Callable[[RequestHandle], object] = lambda handle: None,
+) -> dict[str, Any]:
+    """Send the request with *params* that calls the tool of *call* over there, and return its
+    result as it came.
+
+    Only for the thread that runs the call. *opened* gets the request, which may log.
+
+    Raises:
+        UpstreamError: if the response is a JSON-RPC error.
+        ToolError: if there is no usable response: the text says why, for example how the process
+            ended.
+        Cancelled: if the call has ended.
+    """
+    method, waiting = METHODS[call.tool.kind], getattr(connection.transport, "waiting", BLOCKING)
+    wants_progress = (
+        call.token is not None or call.sent
+    )  # a modern client may repeat a call with a token
+    on_progress = call.progress if wants_progress else None
+    try:
+        on_log = partial(pass_on_log, call)
+        with RequestHandle(
+            connection, waiting, _Questions(call, connection), on_progress, on_log
+        ) as handle:
+            opened(handle)
+            call.stop = partial(handle.cancel, "the call was cancelled or ran out of time")
+            if call.ended:
+                raise cancelled(call)
+            params = _with_meta(call, connection, params)
+            handle.begin(method, params)
+            result = run(completed(handle, method, params, Deadline(None)))
+    except CallCancelled:
+        raise cancelled(call) from None
+    except RequestFailed as error:
+        raise UpstreamError(error.code, error.message, error.data) from None
+    except EncodingError as error:
+        raise ToolError(f"The arguments of {call.tool.name} cannot be sent: {error}.") from None
+    except ClientError as error:
+        raise ToolError(f"{call.tool.name}: {error}") from None
+    finally:
+        call.stop = None
+    if not isinstance(result, dict) or result.pop("resultType", "complete") != "complete":
+        raise ToolError(f"{call.tool.name}: the server's result is not an object of a known type")
+    return result
+
+
+def pass_on_log(call: Call, entry: LogEntry) -> None:
+    """Send a log message of another server to the client that made *call*, unless the client does
+    not want it.
+    """
+    level = entry.level if entry.level in LEVELS else "info"
+    log_messages.send(
+        call, {"level": level, "logger": entry.logger or call.tool.name, "data": entry.data}
+    )
+
+
+def _capabilities_of(call: Call) -> dict[str, Any]:
+    """Return the capabilities to declare to another server on behalf of the client that made
+    *call*.
+    """
+    given = call.capabilities if isinstance(call.capabilities, dict) else {}
+    found = {
+        name: given[name]
+        for name in ("elicitation", "roots", "sampling")
+        if isinstance(given.get(name), dict)
+    }
+    return (
+        found | {"elicitation": {"form": {}, **found["elicitation"]}}
+        if can_elicit(given)
+        else found
+    )
+
+
+def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
+    meta: dict[str, Any] = {**params.get("_meta", {}), **carried(call.meta or {})}
+    if connection.protocol.is_modern:
+        meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
+    if (level := log_messages.wanted_by(call)) is not None:
+        meta[META_LOG_LEVEL] = LEVELS[level]
+    return {**params, "_meta": meta} if meta else params
+
+
+class _Questions(ElicitationHandler):
+    """Passes questions that arrive on *connection* to the client that made *call*."""
+
+    def __init__(self, call: Call, connection: Connection) -> None:
+        super().__init__(lambda question: NoAnswer.DISMISSED, BLOCKING)
+        self._call = call
+        self._connection = connection
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        elicitation: OpenElicitation | None = None,
+        observer: Any = None,
+    ) -> dict[str, Any] | None:
+        """Return the reply of the client; `None` if the other server wants none, or received an
+        error.
+        """
+        if elicitation is not None:
+            elicitation.on_closed = self._withdraw
+            if not elicitation.is_open:
+                return None
+        try:
+            return self._call.ask(question.message, question.schema)
+        except NotAnswered as error:
+            if (
+                elicitation is None
+            ):  # a modern server, whose call ends with the error: no response can express it
+                raise
+            reason = (
+                str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")
+            )  # a Toolwire server adds them again
+            self._connection.answer(
+                elicitation, messages.error(elicitation.id, INTERNAL_ERROR, reason)
+            )
+            return None
+
+    async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
+        """Return the client's answers to the `inputRequests` of a modern server, of whatever
+        method.
+        """
+        responses: dict[str, Any] = {}
+        for name, request in requests.items() if isinstance(requests, dict) else [("", None)]:
+            match {"params": {}, **request} if isinstance(request, dict) else request:
+                case {"method": str(method), "params": dict(params)} if (
+                    "requestedSchema" not in params
+                ):
+                    responses[name] = self._call.host.ask(self._call, params, method)
+                case _:  # a form, or nothing that can be asked, which raises
+                    responses |= await super().responses({name: request}, tool)
+        return responses
+
+    def _withdraw(self) -> None:
+        """Wake the call if it still waits for the user. Never blocks."""
+        pending = self._call.elicitation
+        # A modern client's request has been answered with the question, so only its next one can
+        # report the end.
+        if pending is not None and not self._call.origin.modern:
+            pending.wake(NotAnswered("The question was withdrawn."))

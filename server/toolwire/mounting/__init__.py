@@ -1,0 +1,1 @@
+"""Servers of others, whose tools this server offers as its own."""

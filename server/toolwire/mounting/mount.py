@@ -1,0 +1,319 @@
+"""One mounted server: started when needed, listed, restarted after it has ended.
+
+Strategy. `start` runs on a thread of its own, for all calls that need the server at once; a call
+that ends before it waits no longer, and the start goes on. The lists of the last start stay until
+the next, also while the server is down.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_client.async_client import AsyncClient, ClientSettings
+from toolwire_client.errors import BrokenRules, ClientError, Closed, RequestFailed
+from toolwire_client.session.elicitation import NoAnswer
+from toolwire_client.session.request import RequestHandle
+from toolwire_client.session.tool_list import pages
+from toolwire_client.waiting.base import in_daemon_thread, run
+from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.output import printable
+from toolwire_schemas.wire.codec import encode
+from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
+from toolwire_tools import ToolError
+
+from .. import log
+from ..forwarding import BLOCKING, forward
+from ..protocol import log_messages
+from ..protocol.in_flight import cancelled
+from ..protocol.lifecycle import can_elicit
+from ..protocol.server_protocol import LIST_METHODS
+from .mounted_tool import MountedTool, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from toolwire_client.async_client import Running
+    from toolwire_client.protocol.events import LogEntry
+
+    from ..protocol.call import Call
+    from ..runtime.session import Session
+    from .locking import LockedEntries, RefusedTool
+
+_LIST_SECONDS = 60.0
+_MAX_LIST_BYTES = 4 * 1024 * 1024
+"""Beyond this, entries are left out: all lists together must fit into a response."""
+
+_PATIENCE_SECONDS = 2.0
+"""The longest pause before a restart that a call waits for; else it fails at once."""
+
+_CHANGE_SECONDS = 0.2
+"""The least time between two readings of the lists: a server that never stops changing them costs
+little.
+"""
+
+
+class Mount:
+    """The server that *settings* start, called *name* in messages, whose names begin with *prefix*.
+
+    *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log
+    messages of no call.
+    """
+
+    kind = "mounted"
+
+    def __init__(
+        self,
+        name: str,
+        prefix: str,
+        settings: ClientSettings,
+        changed: Callable[[], None],
+        sessions: Callable[[], list[Session]],
+        lock: LockedEntries | None = None,
+    ) -> None:
+        self.name = name
+        self.prefix = prefix
+        self.tools: list[MountedTool] = []
+        """Everything it lists, in the order of its lists, without what *lock* refuses."""
+        self.refused: list[RefusedTool] = []
+        self.listed: list[tuple[str, dict[str, Any]]] | None = None
+        """What its lists hold, by kind; `None` before they were read."""
+        self.running: Running | None = None
+        settings = msgspec.structs.replace(
+            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed
+        )
+        self.client = AsyncClient(settings, BLOCKING)
+        self.client.open()
+        self._changed = changed
+        self._sessions = sessions
+        self._locked = lock
+        self._lock = Lock()
+        self._starting: Future[Running] | None = None
+        self._open: dict[Call, RequestHandle] = {}
+        self.reading: Future[None] | None = None
+        """The latest reading of its lists after a change."""
+        self._is_reading_due = False
+        self._next_reading = 0.0
+        self.unread: dict[str, str] = {}
+        """Why lists could not be read the last time, in a sentence each, by kind."""
+        self._warned: dict[str, str] = {}
+        """The last problem with its start, and with each of its lists."""
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"the {self.kind} server {self.name}"
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has ended so often, and so recently, that no call waits for the next start."""
+        return (
+            self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
+        )
+
+    def check_instructions(self, instructions: str | None) -> str | None:
+        """Return the *instructions* of the server as its lock, if any, lets a host read them."""
+        return (
+            instructions if self._locked is None else self._locked.check_instructions(instructions)
+        )
+
+    def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
+        """Return what it lists in *entry* as a tool of *kind*."""
+        return MountedTool(self.prefix, self.call, kind, entry)
+
+    def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of the request with *params* that calls *tool*; raises what `forward`
+        raises.
+        """
+        if (running := self.running) is None or self.client.end is not None:
+            starting = self.start(can_elicit(call.capabilities))
+            wait_for([starting], call, None)
+            try:
+                running = starting.result()
+            except ClientError as error:
+                raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
+        try:
+            return forward(
+                call, running.connection, params, opened=partial(self._open.__setitem__, call)
+            )
+        finally:
+            self._open.pop(call, None)
+
+    def start(self, can_ask: bool = True) -> Future[Running]:
+        """Start the server, unless it runs or that is under way, and read its lists.
+
+        *can_ask* is whether the user can be asked, for a server that wants to know it at the start.
+        """
+        with self._lock:
+            is_up = self.running is not None and self.client.end is None
+            if self._starting is None or (self._starting.done() and not is_up):
+                self._starting = in_daemon_thread(partial(self._start, can_ask))
+            return self._starting
+
+    def close(self) -> None:
+        """End the server, for good."""
+        run(self.client.close())
+
+    def _start(self, can_ask: bool) -> Running:
+        client, end = self.client, self.client.end
+        if end is not None and self.is_resting:
+            raise end.again()
+        if end is not None and self.running is not None:
+            log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
+        on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
+        client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
+        try:
+            running = run(client.ready(Deadline(None)))
+            if running.connection.protocol.is_modern:
+                running.tool_list.subscribe(running.connection)
+            self._read_lists(running)
+        except (
+            Exception
+        ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            failure = (
+                error
+                if isinstance(error, ClientError)
+                else ClientError(f"{type(error).__name__}: {error}")
+            )
+            if not isinstance(error, Closed):  # by `close`
+                # Its stderr has been passed on already.
+                self._warn_once(
+                    "start", f"{self.title} does not start: {getattr(error, 'reason', error)}"
+                )
+            run(client.fail(failure))
+            raise failure from None
+        self._warned.pop("start", None)
+        self.running = running
+        return running
+
+    def _warn_once(self, subject: str, problem: str) -> None:
+        """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to
+        five requests.
+        """
+        is_known = self._warned.get(subject) == problem
+        self._warned[subject] = problem
+        write = log.debug if is_known else log.warning
+        write(printable(problem))
+
+    # Lists
+
+    def _read_lists(self, running: Running) -> None:
+        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept()
+        for method, kind in LIST_METHODS.items():
+            if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
+                continue
+            try:
+                with RequestHandle(running.connection, BLOCKING) as handle:
+                    entries, _ = run(
+                        pages(handle, deadline, method, kind, partial(self._read_page, kept, kind))
+                    )
+            except (RequestFailed, BrokenRules) as error:  # of this list alone
+                self._report_unread_list(running, kind, error)
+                continue
+            self._warned.pop(kind, None)
+            self.unread.pop(kind, None)
+            tools += [self.tool(kind, entry) for entry in entries]
+        before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
+        self.tools, self.refused = (
+            (tools, []) if self._locked is None else self._locked.check(tools)
+        )
+        self.listed = now
+        if now != before:
+            self._changed()
+
+    def _report_unread_list(
+        self, running: Running, kind: str, error: RequestFailed | BrokenRules
+    ) -> None:
+        has_declared = kind in running.handshake.capabilities
+        if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
+            # Servers without tools, and those without resource templates, need not know these
+            # methods.
+            log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
+            return
+        self.unread[kind] = printable(f"the list of {kind} of {self.title} cannot be read: {error}")
+        self._warn_once(
+            kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
+        )
+
+    def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
+        """Return the entries of *page* that are well-formed, within the limit."""
+        entries = []
+        for entry in page:
+            problem = problem_of(entry, kind, kept.keys)
+            if problem is None and (size := len(encode(entry))) > kept.left:
+                problem = "the list is too large"
+            if problem is None:
+                kept.left -= size
+                entries.append({name: value for name, value in entry.items() if value is not None})
+            else:
+                what = f"an entry of {self.name}'s list of {kind} is left out: {problem}"
+                log.rarely(f"{self.name} {kind}", printable(what))
+        return entries
+
+    def _list_changed(self, what: str) -> None:
+        with self._lock:
+            if not self._is_reading_due:
+                self.reading = in_daemon_thread(partial(self._read_again, self.reading))
+                self._is_reading_due = True
+
+    def _read_again(self, last: Future[None] | None) -> None:
+        if last is not None:
+            last.exception()
+        time.sleep(max(0.0, self._next_reading - time.monotonic()))
+        with self._lock:
+            self._is_reading_due = False
+        try:
+            if self.running is not None and self.client.end is None:
+                self._read_lists(self.running)
+        except Exception as error:  # the outer edge of a thread
+            self._warn_once("lists", f"the lists of {self.title} cannot be read: {error}")
+        self._next_reading = time.monotonic() + _CHANGE_SECONDS
+
+    # Log messages
+
+    def _log(self, entry: LogEntry) -> None:
+        if entry.source == "output":
+            text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
+            log.rarely(f"output of {self.name}", printable(text))
+        elif entry.source == "server":
+            # Which of its calls a message is about is unknown. The thread of one passes it on,
+            # since a host may block.
+            hosts = {call.host: request for call, request in list(self._open.items())}
+            if sum(request.log(entry) for request in hosts.values()) == 0:
+                for session in self._sessions():
+                    message = log_messages.stray(session, entry.level, entry.logger, entry.data)
+                    if message is not None:
+                        session.enqueue_notification(partial(bytes, message), len(message))
+
+
+class _Kept:
+    """What one reading of the lists has kept: the kinds and names, and how many bytes are left."""
+
+    def __init__(self) -> None:
+        self.keys: set[tuple[str, str]] = set()
+        self.left = _MAX_LIST_BYTES
+
+
+def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:
+    """Return when all *starts* have ended, or after *seconds*; the time limit of *call* is paused
+    until then.
+
+    Raises:
+        Cancelled: if the call has ended.
+    """
+    starts = [start for start in starts if not start.done()]
+    if not starts:
+        return
+    deadline, stopped = Deadline(seconds), Future[None]()
+    call.stop = partial(stopped.set_result, None)
+    with call.host.pause(call):
+        for start in starts:
+            if not call.ended:
+                wait([start, stopped], deadline.left(), FIRST_COMPLETED)
+    call.stop = None
+    if call.ended:
+        raise cancelled(call)

@@ -1,0 +1,295 @@
+"""All mounted servers of a server, and the calls that wait for their lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from toolwire_client.async_client import ClientSettings
+from toolwire_client.transport.child_process import server_environment
+from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.output import printable
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
+from toolwire_tools import Tool
+
+from .. import log
+from ..errors import RequestError, UpstreamError
+from ..protocol import lookup
+from ..protocol.lifecycle import UNCACHED, can_elicit
+from ..protocol.server_protocol import LIST_METHODS
+from .mount import Mount, wait_for
+from .mounted_tool import MountedTool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from toolwire_tools import Caller
+
+    from ..protocol.call import Call, Host
+    from ..protocol.server_protocol import Catalog
+    from ..runtime.session import Session
+    from ..settings import Settings
+    from .locking import LockedEntries
+
+LIST_PATIENCE_SECONDS = 20.0
+"""How long a list waits for servers that start: a third of the time after which hosts give up.
+Those that are late are announced as a change of the list."""
+
+CHANGE_PATIENCE_SECONDS = 1.0
+"""How long a list, or an unknown name, waits for lists that have just changed."""
+
+META_WHOLE = "toolwire/whole"
+"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start,
+or refuses a list."""
+
+_DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class Mounts(Tool):
+    """The mounted servers of one server, whose *catalog* they complete.
+
+    As a tool, it answers requests for which they must be listed: a list, or what has an unknown
+    name. *changed* has the server make a new catalog; *sessions* are its clients.
+    """
+
+    kind = "late"
+
+    def __init__(
+        self,
+        settings: Settings,
+        catalog: Callable[[], Catalog],
+        changed: Callable[[], None],
+        sessions: Callable[[], list[Session]],
+    ) -> None:
+        super().__init__(lambda: None, name="list")
+        self._catalog = catalog
+        self._separator = settings.separator
+        self._max_message_bytes = settings.max_message_bytes
+        self._changed = changed
+        self._sessions = sessions
+        self._mounts: dict[Mount, Callable[[Tool], bool]] = {}
+        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+
+    def add(
+        self,
+        command: Sequence[str],
+        name: str | None,
+        *,
+        env: Mapping[str, str] | None = None,
+        inherit_env: bool = True,
+        cwd: str | None = None,
+        eager: bool = False,
+        keep: Callable[[Tool], bool] = lambda tool: True,
+        lock: LockedEntries | None = None,
+    ) -> None:
+        """Mount the server that *command* starts, when it is first needed, or now if *eager*.
+
+        *env* is added to our environment, or unless *inherit_env* to the few variables that every
+        server gets. *keep* and *lock* choose among its tools.
+
+        Raises:
+            TypeError: if *command* is a text.
+            ValueError: if names of two servers could be the same.
+        """
+        from ..guarded_process import guarded
+        from .foreign_stderr import ForeignStderr
+
+        if isinstance(command, str):
+            import shlex
+
+            raise TypeError(f"the command must be a list of words: {shlex.split(command)}")
+        prefix = "" if name is None else _NOT_IN_A_NAME.sub("_", name).strip("_")
+        if name is not None and not prefix:
+            raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
+        self._check_prefix(prefix)
+        if (depth := int(os.environ.get(_DEPTH, 0))) >= _MAX_DEPTH:
+            raise ValueError(
+                f"mounted servers mount servers, {depth} levels deep: does a config file mount"
+                " itself?"
+            )
+        environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
+        environment[_DEPTH] = str(depth + 1)
+        title = name or " ".join(command)[:60]
+        stderr = ForeignStderr(
+            title
+        )  # one for all starts: a server that ends again and again has one limit, too
+        settings = ClientSettings(
+            launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr),
+            max_message_bytes=self._max_message_bytes,
+        )
+        mount = Mount(title, prefix, settings, self._changed, self._sessions, lock)
+        self._mounts = {**self._mounts, mount: keep}  # others may be reading it
+        if eager:
+            mount.start()
+
+    def tools(self, own: list[Tool]) -> Iterator[Tool]:
+        """Yield what the servers list, without names that are taken: by *own*, by servers before,
+        by another prefix.
+        """
+        taken = {(tool.kind, tool.name_with(self._separator)) for tool in own}
+        for mount, keep in self._mounts.items():
+            hidden = []
+            for tool in mount.tools:
+                key = tool.kind, tool.name_with(self._separator)
+                is_foreign = (
+                    not mount.prefix
+                    and tool.kind in ("tools", "prompts")
+                    and self._by_prefix(key[1])
+                )
+                if key in taken or is_foreign:
+                    hidden.append(key[1])
+                elif tool.kind != "tools" or keep(tool):
+                    taken.add(key)
+                    yield tool
+            if hidden:
+                what = (
+                    f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the"
+                    " names are taken"
+                )
+                log.rarely(f"taken {mount.name}", printable(what))
+
+    def close(self) -> None:
+        """End all servers, for good."""
+        for end in [in_daemon_thread(mount.close) for mount in self._mounts]:
+            end.result()
+
+    def _complete(self, call: Call, mounts: list[Mount], seconds: float | None) -> None:
+        """Wait until *mounts* are listed, for at most *seconds*."""
+        can_ask = can_elicit(call.capabilities)
+        missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
+        wait_for([mount.start(can_ask) for mount in missing], call, seconds)
+        wait_for(
+            [mount.reading for mount in mounts if mount.reading is not None],
+            call,
+            CHANGE_PATIENCE_SECONDS,
+        )
+
+    def _by_prefix(self, name: str) -> list[Mount]:
+        joints = {self._separator, "_", "."}
+        return [
+            mount
+            for mount in self._mounts
+            if mount.prefix and name.startswith(tuple(mount.prefix + joint for joint in joints))
+        ]
+
+    def _check_prefix(self, prefix: str) -> None:
+        for mount in self._mounts:
+            shorter, longer = sorted((prefix, mount.prefix), key=len)
+            if shorter == longer or (shorter and longer.startswith(shorter + self._separator)):
+                both = (
+                    f"{mount.prefix!r} and {prefix!r}"
+                    if prefix
+                    else "two mounted servers without a name"
+                )
+                raise ValueError(
+                    f"{both}: tools of both could have the same name; give one another name"
+                )
+
+    def news(self, host: Host, changed: list[str]) -> list[str]:
+        """Return those of the *changed* lists that the client of *host* has seen: others are no
+        news.
+        """
+        return [name for name in changed if name in self._listed.get(host, ())]
+
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """Return the result of the request `arguments["method"]`, whose `params` are given, too.
+
+        Raises:
+            RequestError: if nothing has the name.
+        """
+        call: Call = caller  # type: ignore[assignment]
+        method, params = arguments["method"], arguments["params"]
+        if (kind := LIST_METHODS.get(method)) is not None:
+            must_be_whole = META_WHOLE in (call.meta or ())
+            mounts = list(self._mounts)
+            self._complete(call, mounts, None if must_be_whole else LIST_PATIENCE_SECONDS)
+            if must_be_whole:
+                _check_whole(mounts)
+            self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
+            page = self._catalog().page(kind, params.get("cursor"))
+            return {**page, **UNCACHED} if call.origin.modern else page
+        name = params.get(
+            "name",
+            params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None,
+        )
+        mounts = self._by_prefix(str(name)) or [
+            mount for mount in self._mounts if name is None or not mount.prefix
+        ]
+        self._complete(call, mounts, None)
+        try:
+            tool, given = self._found(method, params, modern=call.origin.modern)
+        except RequestError as unknown:
+            for mount in mounts:
+                if name is not None and mount.listed is None:
+                    reason = f"{name}: {mount.title} does not run: {mount.client.end}"
+                    raise RequestError(INTERNAL_ERROR, reason) from None
+            if not isinstance(uri := params.get("uri"), str):
+                raise
+            return self._read_unlisted(uri, call, unknown)
+        return _continue(call, tool, given)
+
+    def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
+        catalog = self._catalog()
+        self._check_not_refused(method, params)
+        if method != "tools/call":
+            return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
+        if params["name"] not in catalog.by_name:
+            raise lookup.unknown_tool(params["name"], catalog.shown)
+        return catalog.by_name[params["name"]], params.get("arguments") or {}
+
+    def _check_not_refused(self, method: str, params: dict[str, Any]) -> None:
+        kind = method.partition("/")[0]
+        name = params.get("uri" if kind == "resources" else "name")
+        for mount in self._mounts:
+            for tool in mount.refused:
+                if (tool.kind, tool.name) == (kind, name):
+                    raise RequestError(INVALID_PARAMS, tool.why)
+
+    def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
+        """Read *uri*, which no list has, from the only server with resources, or those with others
+        of its scheme.
+        """
+        able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
+        if len(able) > 1:  # one server has no business with the URIs of another
+            start = uri.partition(":")[0] + ":"
+            able = [
+                mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)
+            ]
+        for mount in able:
+            with suppress(UpstreamError):
+                return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
+        raise unknown
+
+
+def _check_whole(mounts: list[Mount]) -> None:
+    """Raise a `RequestError` that says which of *mounts* do not run, or have a list that cannot be
+    read.
+    """
+    missing = [mount.title for mount in mounts if mount.listed is None]
+    if missing:
+        raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
+    unread = [problem for mount in mounts for problem in mount.unread.values()]
+    if unread:
+        raise RequestError(INTERNAL_ERROR, "; ".join(unread))
+
+
+def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:
+    """Run *tool* as if the request had meant it from the start."""
+    from toolwire_schemas.wire.codec import encode_plain
+
+    if not isinstance(
+        tool, MountedTool
+    ):  # added in the meantime: its thread, gate and time limit are others
+        raise RequestError(
+            INVALID_PARAMS, f"{tool.name} was added just now: send the request again"
+        )
+    call.tool, call.arguments = tool, given
+    call.sent = encode_plain(given) if call.sent else b""
+    return tool.call(given, call, call.strict_arguments)

@@ -1,1 +1,0 @@
-"""Calls that another process answers."""

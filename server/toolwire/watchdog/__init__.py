@@ -1,0 +1,1 @@
+"""Watches over a server whose interpreter may be stuck, and ends it then."""

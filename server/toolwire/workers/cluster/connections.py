@@ -1,0 +1,212 @@
+"""The server's end of the connections with nodes: a listener for the process, and a transport for
+each worker.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import socket
+import sys
+import threading
+import time
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from functools import cache, partial
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from toolwire_client.errors import ServerGone
+from toolwire_client.waiting.base import Waiting, in_daemon_thread
+from toolwire_schemas.output import LineOutput, Output
+
+from ... import log
+from ...guarded_process import RUNNING, end_all
+from .node import DATA, SECRET_BYTES, STDERR, frame, frames, keep_alive, receive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_client.transport.base import OnData, OnEnd
+
+_MAX_PEERS = 32
+"""How many peers may show their secrets at a time; the system keeps further ones waiting, or
+refuses them.
+"""
+
+_PEER_SECONDS = 5.0
+"""How long each may take: much less than a node waits, so that silent peers do not keep a worker
+from its turn.
+"""
+
+_END_SECONDS = 6.0
+"""How long a node may take to kill a worker: the subreaper takes up to five."""
+
+
+@cache
+def listener(host: str) -> Listener:
+    """Return the listener of this process on *host*; raises an `OSError` if that is no address of
+    this machine.
+    """
+    return Listener(host)
+
+
+class Listener:
+    """Accepts connections from workers, each by a secret that is good for one."""
+
+    def __init__(self, host: str) -> None:
+        self._socket = socket.create_server(
+            (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+        self.address: tuple[str, int] = self._socket.getsockname()[:2]
+        self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
+        self._admitting = threading.Lock()
+        self._places = threading.Semaphore(_MAX_PEERS)
+        threading.Thread(target=self._accept, name="toolwire-listener", daemon=True).start()
+
+    def expect(self, take: Callable[[socket.socket], object]) -> bytes:
+        """Return a new secret: the half that the worker sends, and the one that it receives. *take*
+        gets its peer.
+        """
+        theirs, ours = os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES)
+        self._expected[_key(theirs)] = (ours, take)
+        return theirs + ours
+
+    def forget(self, secret: bytes) -> None:
+        """Refuse *secret* from now on: nothing is taken any more after the return."""
+        with self._admitting:
+            self._expected.pop(_key(secret[:SECRET_BYTES]), None)
+
+    def _accept(self) -> None:
+        while True:
+            self._places.acquire()
+            try:
+                peer, address = self._socket.accept()
+                threading.Thread(target=self._admit, args=(peer, address[0]), daemon=True).start()
+            except (OSError, RuntimeError) as error:  # no descriptor is free, or no thread
+                self._places.release()
+                log.rarely("listener", f"workers on nodes cannot connect: {error}")
+                time.sleep(0.1)
+
+    def _admit(self, peer: socket.socket, host: str) -> None:
+        try:
+            key = _key(receive(peer, _PEER_SECONDS))
+            with self._admitting:
+                ours, take = self._expected.pop(key, (b"", None))
+                if take is None:
+                    raise PermissionError(
+                        "it does not have the secret of a worker that this server waits for"
+                    )
+                peer.sendall(ours)
+                take(keep_alive(peer))
+        except OSError as error:
+            peer.close()
+            log.rarely(f"refused {host}", f"a connection from {host} was refused: {error}")
+        finally:
+            self._places.release()
+
+
+def _key(secret: bytes) -> bytes:
+    """Return what *secret* is looked up by: the time that takes reveals nothing about the
+    secrets.
+    """
+    return hashlib.sha256(secret).digest()
+
+
+class NodeTransport:
+    """The transport over *connection* to a worker on a node; see `ServerProcess`.
+
+    *lost* is called if the connection ends without an exit status.
+    """
+
+    pid = None
+    waiting = Waiting()
+    has_lost_input = False
+    """Never certain: another machine knows."""
+
+    def __init__(self, connection: socket.socket, lost: Callable[[], object]) -> None:
+        self.was_killed = False
+        self._connection = connection
+        self._lost = lost
+        self._unsent: SimpleQueue[bytes] = SimpleQueue()
+        self._status: int | None = None
+        self._ended = threading.Event()
+        self._works: list[Future[None]] = []
+        RUNNING.add(self)
+
+    def start(self, on_data: OnData, on_end: OnEnd) -> None:
+        self._works = [
+            in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)
+        ]
+
+    def send(self, data: bytes) -> None:
+        self._unsent.put(frame(DATA, data))
+
+    def finish_input(self) -> None:
+        """Close the worker's input after all sent data. Never blocks."""
+        self._unsent.put(frame())
+
+    def kill(self) -> None:
+        """Have the node kill the worker. Never blocks."""
+        self.was_killed = self.was_killed or not self._ended.is_set()
+        self._shut(socket.SHUT_WR)
+
+    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
+        """Return the exit status; `None` if the worker still runs after the wait, or was lost."""
+        self._ended.wait(wait_seconds)
+        return self._status
+
+    def close(self, patience_seconds: float = 0.0) -> None:
+        self.finish_input()
+        self._ended.wait(patience_seconds)
+        self.kill()
+        self._ended.wait(_END_SECONDS)
+        self._shut(socket.SHUT_RDWR)
+        self._unsent.put(b"")
+        wait(self._works, _END_SECONDS)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close the connection: it ends when no process has it any more, so a fork of this one lets
+        go of it.
+        """
+        RUNNING.discard(self)
+        self._connection.close()
+
+    def stderr_tail(self) -> str:
+        return ""  # the log of this server has it all
+
+    def _read(self, on_data: OnData, on_end: OnEnd) -> None:
+        lines, text_of = (
+            LineOutput(Output(sys.stderr)),
+            codecs.getincrementaldecoder("utf-8")("replace").decode,
+        )
+        for kind, data in frames(self._connection):
+            if kind == DATA:
+                on_data(data)
+            elif kind == STDERR:
+                with suppress(OSError, ValueError):  # ours may be closed
+                    lines.feed(text_of(data))
+            else:
+                self._status = int(data)
+                self._shut(
+                    socket.SHUT_WR
+                )  # the job waits for that, so that nothing is lost on the way
+        self._ended.set()
+        if self._status is None:
+            self._lost()
+        on_end(ServerGone(self._status, self.stderr_tail()))
+
+    def _shut(self, how: int) -> None:
+        with suppress(OSError):
+            self._connection.shutdown(how)
+
+    def _write(self) -> None:
+        with suppress(OSError):
+            while data := self._unsent.get():
+                self._connection.sendall(data)
+
+
+# First of all, as executors wait for their jobs.
+threading._register_atexit(end_all)  # type: ignore[attr-defined]

@@ -1,0 +1,123 @@
+"""The content of a worker process, and how one is started on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_tools.processes import subreaper
+
+from .. import log
+from ..timers import Timers
+
+if TYPE_CHECKING:
+    from toolwire_tools import Tool
+
+    from ..guarded_process import GuardedProcess
+    from ..protocol.call import Call
+
+
+class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """The tools that a worker process loads, from where, and how it serves them.
+
+    `loading` are arguments of `load`, `settings` some fields of `Settings`, `memory_limit` is for
+    tools that set none.
+    """
+
+    loading: dict[str, Any]
+    lifespan: str | None = None
+    """The target of the lifespan that a `Server` was given."""
+    folder: str = "."
+    path: list[str] = []
+    """For a node: the entries of the server's import path that do not belong to its Python."""
+    settings: dict[str, Any] = {}
+    memory_limit: int | None = None
+    sources: dict[str, list[int]] = {}
+    """The files that the server has loaded, each with its `stamp`, if they may change while it
+    runs.
+    """
+    log_level: str = "info"
+    log_as_json: bool = False
+
+
+TIMERS = Timers()
+"""Of this room: processes outlive the sessions, and their timers."""
+
+NO_LIMIT = 1 << 62
+"""In bytes: limits hold between server and host, not between server and worker."""
+
+STALE = 110
+"""The exit status of a worker whose sources differ from those the server has loaded."""
+
+
+def stamp(path: str) -> list[int]:
+    """Return the identity of this version of the file at *path*; empty if it does not exist."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return []
+    return [status.st_mtime_ns, status.st_size, status.st_ino]
+
+
+def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> GuardedProcess:
+    """Return the transport to a new worker process of *spec*, which has not loaded its tools yet.
+
+    *limited*: some of its tools have a memory limit. For the rest, see `ProcessPool`.
+
+    Raises:
+        NotStarted: if there can be none.
+    """
+    from ..guarded_process import GuardedProcess
+
+    cgroup = _cgroup(spec, call.tool) if limited else ""
+    try:
+        return GuardedProcess(
+            partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False
+        )
+    except BaseException:
+        with suppress(OSError):
+            os.rmdir(cgroup)
+        raise
+
+
+def _cgroup(spec: WorkerSpec, tool: Tool) -> str:
+    """Return the path of a new cgroup; "" if that is not possible."""
+    from toolwire_tools.processes import cgroups
+
+    path = cgroups.new()
+    if path is None and (tool.memory_limit or spec.memory_limit):
+        _say_once_that_limits_are_separate()
+    return path or ""
+
+
+@cache
+def _say_once_that_limits_are_separate() -> None:
+    log.info(
+        "memory_limit applies to each process separately, not to a tool's process and its children:"
+        " the server has no cgroup (version 2) of its own that it may divide"
+    )
+
+
+def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
+    """Return the command of a worker: this Python, with the same flags, path and arguments.
+
+    *life* is its end of the life line, *cgroup* the path of its own cgroup, if it has one.
+    """
+    import subprocess
+
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    if sys.dont_write_bytecode and "-B" not in flags:
+        flags.append("-B")
+    path = list(dict.fromkeys(entry for entry in (*sys.path, *spec.path) if isinstance(entry, str)))
+    # before other imports
+    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "
+    code = (
+        f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
+        "from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "
+        f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
+    )
+    return [sys.executable, *flags, "-c", code]

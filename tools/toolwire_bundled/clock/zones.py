@@ -1,0 +1,76 @@
+"""Time zones by name, and the names that are like one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from datetime import UTC, timedelta, timezone, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from toolwire_schemas.install_command import install_command
+from toolwire_tools.errors import ToolError
+
+_OFFSET = re.compile(
+    r"(?:UTC|GMT)?(?P<sign>[+\-−])(?P<hours>[0-9]{1,2})(?::?(?P<minutes>[0-9]{2}))?"
+)
+_MAX_NAME = 100
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone called *name*, an IANA name (in any case, with spaces or underscores) or an offset
+    such as `+05:30`.
+
+    Raises:
+        ToolError: if there is no such zone, with similar names.
+    """
+    if name.upper() in ("UTC", "Z", "GMT"):
+        return UTC
+    if offset := _OFFSET.fullmatch(name):
+        return _fixed(offset)
+    known = _names().get(_folded(name[:_MAX_NAME]))
+    if known is not None:
+        return ZoneInfo(known)
+    if not _names():
+        remedy = f"install it where Toolwire runs: {install_command('tzdata')}"
+        raise ToolError(
+            "this system has no time zone data, so only UTC and offsets such as +02:00 are known;"
+            f" {remedy}"
+        )
+    close = ", ".join(search(name)[:5])
+    raise ToolError(
+        f"no time zone {name[:_MAX_NAME]!r}" + (f"; do you mean {close}?" if close else "")
+    )
+
+
+def search(text: str) -> list[str]:
+    """The names that have *text* in them, or else those that are like it, the closest first."""
+    wanted = _folded(text[:_MAX_NAME])
+    within = [name for folded, name in _names().items() if wanted in folded]
+    if within:
+        return sorted(within, key=lambda name: (_city(name) != wanted, name))
+    cities: dict[str, list[str]] = {}
+    for name in _names().values():
+        cities.setdefault(_city(name), []).append(name)
+    close = difflib.get_close_matches(wanted.rpartition("/")[2], cities, n=10, cutoff=0.7)
+    return [name for city in close for name in sorted(cities[city])]
+
+
+def _fixed(offset: re.Match[str]) -> tzinfo:
+    minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)
+    if minutes >= 24 * 60:
+        raise ToolError(f"the offset {offset[0]!r} is not within a day")
+    return timezone(timedelta(minutes=minutes if offset["sign"] == "+" else -minutes))
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {_folded(name): name for name in sorted(available_timezones())}
+
+
+def _folded(name: str) -> str:
+    return name.strip().replace(" ", "_").lower()
+
+
+def _city(name: str) -> str:
+    return _folded(name).rpartition("/")[2]

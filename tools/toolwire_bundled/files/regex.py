@@ -1,0 +1,110 @@
+"""Regular expressions in a process of their own, which can be ended: some patterns would take for
+ever.
+
+`(a+)+$` takes time that doubles with each letter, and nothing in Python's `re` stops it. No look at
+a pattern can tell which ones do (some are just slow on long lines), so that time is the only judge:
+the processor's, which the process limits itself, since on a busy machine an innocent pattern waits,
+too. The clock's is limited more generously.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_tools.errors import ToolError
+
+from .limits import MAX_LINE, MAX_PATTERN_SECONDS, MAX_SECONDS
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_OUT_OF_TIME: int | None = None
+"""The status of the process after its time, where the system can limit that."""
+if sys.platform != "win32":
+    _OUT_OF_TIME = -signal.SIGPROF
+
+_PROGRAM = os.path.join(os.path.dirname(__file__), "regex_process.py")
+
+
+class Pattern:
+    """A pattern that finds lines, for as long as it is entered.
+
+    Raises:
+        ToolError: when entered, if it is no regular expression.
+    """
+
+    def __init__(self, pattern: str, *, ignores_case: bool) -> None:
+        limits = {"shown": MAX_LINE, "seconds": MAX_PATTERN_SECONDS}
+        self._settings = {"pattern": pattern, "ignores_case": ignores_case, **limits}
+        self._left = MAX_SECONDS
+        self._late = False
+
+    def __enter__(self) -> Pattern:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            problem = self._answer(self._settings)
+            if problem:
+                raise ToolError(f"the text is no regular expression: {problem}")
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def hits(self, text: str, limit: int) -> list[tuple[int, str]]:
+        """The first lines of *text* that the pattern finds, by their numbers.
+
+        Raises:
+            ToolError: if it takes too long.
+        """
+        return [(line, said) for line, said in self._answer({"text": text, "limit": limit})]
+
+    def _answer(self, question: dict[str, Any]) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        started, timer = monotonic(), threading.Timer(self._left, self._end)
+        timer.daemon = True
+        timer.start()
+        try:
+            self._process.stdin.write(msgspec.json.encode(question) + b"\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        finally:
+            timer.cancel()
+            self._left -= monotonic() - started
+        if not answer:
+            is_late = self._process.wait() == _OUT_OF_TIME or self._late
+            much = f"more than {MAX_PATTERN_SECONDS:g} seconds" if is_late else "too much memory"
+            raise ToolError(f"the regular expression takes {much}: make it simpler, or search less")
+        return msgspec.json.decode(answer)
+
+    def _end(self) -> None:
+        self._late = True
+        self._process.kill()
+
+    def _close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):  # of what was not written
+                    pipe.close()

@@ -1,0 +1,419 @@
+"""One Jupyter kernel: a Python process that keeps its variables. Imported with jupyter_client, at
+the first call.
+
+Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends
+with everything it started: a subreaper is its parent (subreaper.py), or else it is ended with its
+process group. Where bubblewrap works, it also has a PID namespace and a /proc of its own, and sees
+no environment of any other process. (`--die-with-parent` would end it with the thread that started
+it.) jupyter_client defines the messages on its channels, which are Unix sockets in a private
+folder where that is possible, and ports of this machine elsewhere. One call at a time uses a
+kernel: ZeroMQ's sockets are not for several threads at once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import zmq
+from jupyter_client.client import KernelClient
+from jupyter_client.connect import write_connection_file
+from toolwire_tools.errors import ToolError
+from toolwire_tools.processes import subreaper
+from toolwire_tools.processes.process_group import (
+    kill_group_when_pipe_closes,
+    new_group,
+    signal_group,
+)
+
+from ..temp_folders import Scratch
+from .cell import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_LOOK_SECONDS = 0.05
+"""How soon a cancellation or the death of the kernel is noticed."""
+
+_START_SECONDS = 60.0
+_INTERRUPT_SECONDS = 5.0
+"""How long interrupted code may take to clean up: on a busy machine, its traceback alone can take
+two seconds.
+"""
+
+_END_SECONDS = 10.0
+"""How long a subreaper may take to end what the code has started."""
+
+_LATE_SECONDS = 1.0
+"""How long output may take that was sent before the reply. Behind that, some of it is lost."""
+
+_PR_SET_DUMPABLE = 4  # linux/prctl.h
+
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+_GUARDED = (
+    subreaper.LOAD
+    + "import os, sys; subreaper.fork_below_subreaper(int(sys.argv[1])); os.execv(sys.argv[2],"
+    " sys.argv[2:])"
+)
+"""Becomes a subreaper, and runs the rest of the command in its child."""
+
+_WITHOUT_SHELL = """
+def _without_shell(shell):
+    from IPython.utils.text import SList
+
+    def skip(command, *_, **__):
+        print(f"Not run, since commands of the shell (!) are disabled here: {command}")
+
+    def skip_and_return_no_lines(command, *_, **__):
+        skip(command)
+        return SList()
+
+    shell.system = shell.system_raw = skip
+    shell.getoutput = skip_and_return_no_lines
+
+
+_without_shell(get_ipython())
+del _without_shell
+"""
+"""Runs first in a kernel in which `!` is not allowed. As in Lagent, the rest of the cell goes on:
+models often install packages that are there already."""
+
+
+class Died(Exception):
+    """The kernel's process has ended by itself, with *status*."""
+
+    def __init__(self, status: int | None) -> None:
+        self.status = status
+        super().__init__(
+            f"exit status {status}" if (status or 0) >= 0 else f"signal {-(status or 0)}"
+        )
+
+
+class Kernel:
+    """A kernel that works in *folder*; `None`: in a folder of its own, which goes with it.
+
+    Raises:
+        ToolError: if it does not start.
+    """
+
+    def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], object]) -> None:
+        self._scratch = Scratch("jupyter")
+        self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
+        self._context = zmq.Context()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline = -1
+        self._exited = False
+        try:
+            self._process = self._start(folder)
+            _kernels.add(self)
+            self._client = KernelClient(context=self._context)
+            self._client.load_connection_file(self._connection_file)
+            # A larger message closes the connection and is lost. Without this it would take as much
+            # of our memory.
+            self._context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
+            self._shell, self._output = self._client.connect_shell(), self._client.connect_iopub()
+            self._control = self._client.connect_control()
+            self._wait_until_ready(check)
+            if not shell:
+                self._silently(_WITHOUT_SHELL, check)
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def run(
+        self,
+        code: str,
+        cell: Cell,
+        seconds: float,
+        check: Callable[[], object],
+        told: Callable[[str], None],
+    ) -> bool:
+        """Run *code* and put what comes of it into *cell*; false if it took longer than *seconds*.
+
+        Then, or if *check* raises, the code is interrupted, and if it does not heed that, the
+        kernel is ended.
+
+        Raises:
+            Died: if the code ends the process, or wants it to.
+        """
+        deadline = time.monotonic() + seconds
+        parent = self._execute(code, silent=False)
+        try:
+            while not self._finished(parent, cell, told):
+                check()
+                if time.monotonic() > deadline:
+                    self._interrupt(parent, cell)
+                    return False
+        except Died:
+            raise
+        except BaseException:
+            self._interrupt(parent, cell)
+            raise
+        if self._exited:  # exit() and quit() leave that to the parent of a kernel
+            self.end()
+            raise Died(0)
+        if not cell.finished:
+            self._listen_again(check)
+            cell.add_text(
+                f"\n[... what was shown is lost: more than {_MAX_MESSAGE_BYTES:,} bytes at a time"
+                " ...]"
+            )
+        return True
+
+    def end(self) -> None:
+        """End the process with all that it has started, and forget its files."""
+        _kernels.discard(self)
+        if self._process is not None:
+            if subreaper.EXISTS:
+                self._process.terminate()  # the subreaper, which ends the others first
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_END_SECONDS)
+            signal_group(self._process)
+            self._process.wait()
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+        self._context.destroy(linger=0)
+        self._errors.close()
+        self._scratch.remove()
+
+    # The process
+
+    def _in_scratch(self, name: str) -> str:
+        return os.path.join(self._scratch.path, name)
+
+    def _start(self, folder: str | None) -> subprocess.Popen[bytes]:
+        self._connection_file = self._in_scratch("kernel.json")
+        channel = self._in_scratch("channel")
+        if sys.platform != "win32" and len(os.fsencode(f"{channel}-1")) <= zmq.IPC_PATH_MAX_LEN:
+            write_connection_file(self._connection_file, transport="ipc", ip=channel)
+        else:  # it would be too long for the address of a Unix socket, of 107 bytes or fewer
+            write_connection_file(self._connection_file)
+        home = self._in_scratch("folder")
+        os.mkdir(home)
+        environment = {**_environment(os.environ), "IPYTHONDIR": home}
+        self._namespace = _namespace()
+        if not self._namespace:
+            _hide_environment()
+        if not subreaper.EXISTS:
+            environment["JPY_PARENT_PID"] = str(os.getpid())  # without its parent it ends by itself
+        program = [
+            *self._namespace,
+            sys.executable,
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            self._connection_file,
+        ]
+        options: dict[str, Any] = {
+            "args": [*program, "--HistoryManager.enabled=False"],
+            "stdin": subprocess.DEVNULL,
+            "stdout": self._errors,
+            "stderr": self._errors,
+            "cwd": folder or home,
+            "env": environment,
+        }
+        try:
+            if sys.platform == "win32":
+                return subprocess.Popen(**new_group(), **options)
+            return self._with_lifeline(options)
+        except OSError as error:
+            raise ToolError(f"The kernel could not be started: {error}.") from None
+
+    def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
+        """A process that ends, with all it has started, when the server has gone."""
+        theirs, self._lifeline = os.pipe()
+        if subreaper.EXISTS:
+            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, str(theirs)]
+            options["args"] = [*guarded, *options["args"]]
+        try:
+            process = subprocess.Popen(**new_group(theirs), **options)
+            if not subreaper.EXISTS:
+                kill_group_when_pipe_closes(theirs, group=process.pid)
+        finally:
+            os.close(theirs)
+        return process
+
+    def _wait_until_ready(self, check: Callable[[], object]) -> None:
+        """Wait until it answers and its output arrives: output before the subscription is lost."""
+        deadline = time.monotonic() + _START_SECONDS
+        answered = heard = False
+        while not (answered and heard):
+            self._client.session.send(self._shell, "kernel_info_request")
+            for socket in self._ready_sockets(200):
+                self._receive(socket)
+                answered, heard = answered or socket is self._shell, heard or socket is self._output
+            check()
+            if not self.is_alive or time.monotonic() > deadline:
+                raise ToolError(
+                    f"The kernel did not start: {self._last_words() or 'no reason was given'}"
+                )
+        while sockets := self._ready_sockets(0):
+            for socket in sockets:
+                self._receive(socket)
+
+    def _listen_again(self, check: Callable[[], object]) -> None:
+        """Connect anew to what the kernel publishes: the connection was closed by a message beyond
+        the limit.
+        """
+        self._output.close(linger=0)
+        self._output = self._client.connect_iopub()
+        self._wait_until_ready(check)
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+
+    # The conversation
+
+    def _execute(self, code: str, *, silent: bool) -> str:
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": not silent,
+            "allow_stdin": False,
+        }
+        message = self._client.session.send(self._shell, "execute_request", content)
+        self._replied = 0.0
+        return str(message["header"]["msg_id"])
+
+    def _silently(self, code: str, check: Callable[[], object]) -> None:
+        cell, parent = Cell(1000), self._execute(code, silent=True)
+        while not self._finished(parent, cell, lambda text: None):
+            check()
+
+    def _finished(self, parent: str, cell: Cell, told: Callable[[str], None]) -> bool:
+        """Take what has come by now, waiting a moment for it; true if that was all that the code
+        leads to.
+        """
+        sockets = self._ready_sockets(round(_LOOK_SECONDS * 1000))
+        for socket in sockets:
+            message = self._receive(socket)
+            if message is None or message["parent_header"].get("msg_id") != parent:
+                continue
+            if socket is self._shell:
+                self._replied = time.monotonic()
+                asked = [payload.get("source") for payload in message["content"].get("payload", [])]
+                self._exited = "ask_exit" in asked
+            elif text := cell.add(message):
+                told(text)
+        if self._replied and (cell.finished or time.monotonic() - self._replied > _LATE_SECONDS):
+            return True
+        if not sockets and not self.is_alive:
+            raise Died(self._status())
+        return False
+
+    def _status(self) -> int | None:
+        status = None if self._process is None else self._process.returncode
+        # As shells do, bubblewrap adds 128 to the signal that killed what it ran.
+        return 128 - status if self._namespace and status is not None and status > 128 else status
+
+    def _ready_sockets(self, milliseconds: int) -> list[Any]:
+        poller = zmq.Poller()
+        for socket in (self._output, self._shell):
+            poller.register(socket, zmq.POLLIN)
+        return [socket for socket, _ in poller.poll(milliseconds)]
+
+    def _receive(self, socket: Any) -> dict[str, Any] | None:
+        """Return the next message of *socket*; None if it is malformed, or not from this kernel."""
+        try:
+            message: dict[str, Any] | None = self._client.session.recv(socket)[1]
+        except (ValueError, TypeError, KeyError):
+            return None
+        return message
+
+    def _interrupt(self, parent: str, cell: Cell) -> None:
+        deadline = time.monotonic() + _INTERRUPT_SECONDS
+        if sys.platform == "win32":
+            self.end()
+            return
+        # Again and again: code may catch the first, and what waits in C sees it only when that
+        # returns.
+        while time.monotonic() < deadline:
+            self._client.session.send(
+                self._control, "interrupt_request"
+            )  # a thread of the kernel's signals it
+            with suppress(Died):
+                for _ in range(10):
+                    if self._finished(parent, cell, lambda text: None):
+                        return
+        self.end()
+
+
+def _environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """What of *ours* a kernel needs: no keys."""
+    wanted = (
+        "HOME",
+        "LANG",
+        "LOGNAME",
+        "PATH",
+        "SHELL",
+        "SYSTEMROOT",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "VIRTUAL_ENV",
+    )
+    return {name: value for name, value in ours.items() if name in wanted or name.startswith("LC_")}
+
+
+@cache
+def _namespace() -> tuple[str, ...]:
+    """The command that gives what it runs a PID namespace and the /proc of that; empty where that
+    is impossible.
+    """
+    if sys.platform != "linux":
+        return ()
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        return ()
+    # A process that may mount could remove the new /proc, which covers the old one.
+    rights = ("--cap-add", "ALL", "--cap-drop", "CAP_SYS_ADMIN") if os.geteuid() == 0 else ()
+    command = (bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *rights, "--")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        options: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            "timeout": _START_SECONDS,
+        }
+        if subprocess.run([*command, "true"], stderr=subprocess.DEVNULL, **options).returncode == 0:
+            return command
+    return ()
+
+
+def _hide_environment() -> None:
+    """Keep processes of the same user from reading this one's environment and memory (Linux; root
+    still can).
+
+    There are no core dumps of it then, and only root can attach a debugger.
+    """
+    with suppress(ImportError, AttributeError, OSError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+_kernels: set[Kernel] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    for kernel in list(_kernels):
+        kernel.end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kernels.clear)  # a copy of the server is no server

@@ -1,0 +1,258 @@
+"""Runs a piece of code in a process of its own, reads what comes of it within bounds, and leaves
+nothing behind.
+
+Strategy. The thread that asks starts the process, waits, and kills it: when it has ended (for what
+it left running), when its time is up, when the call is cancelled. Threads read its two pipes,
+whatever comes, and keep little of it. The process has nothing of the server's: no variable of its
+environment, no descriptor but these pipes.
+
+In a sandbox, killing one process kills all. Without one it is the process group that is killed, and
+what has left the group is found by its environment (scratch.py). There, too, the process inherits a
+pipe by whose end the system learns that the server is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from functools import cache
+from subprocess import PIPE
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.errors import ToolError
+from toolwire_tools.processes.process_group import (
+    kill_group_when_pipe_closes,
+    new_group,
+    signal_group,
+)
+
+from ..temp_folders import Scratch
+from . import syscalls
+from .job import Ended, Job
+from .sandbox import FOLDER, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+    from typing import IO
+
+_BOOT = (
+    "import marshal as"
+    " m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
+)
+"""Runs what comes on standard input. Without a file, nothing has to be visible in a sandbox or
+compiled each time.
+"""
+
+_LOOK_SECONDS = 0.05
+"""How soon a cancellation is noticed, and the end of a process whose pipes others hold open."""
+
+_DRAIN_SECONDS = 1.0
+"""How long to read on when all of the process should have ended."""
+
+_CHUNK_BYTES = 64 * 1024
+
+_SIGNALLED, _SIGNALS = 128, 64
+"""What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals
+Linux has.
+"""
+
+_RESULT_BYTES = 4096
+"""Bytes of a result in addition to its output: its kind, and the note about cut text."""
+
+
+def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: None) -> Ended:
+    """Run *job* and return how it ended. *check* is called all the while, and ends it by raising.
+
+    Raises:
+        ToolError: if the process cannot be started.
+    """
+    deadline = time.monotonic() + job.timeout_seconds
+    result, output = _Ends(2 * (job.max_output_bytes + _RESULT_BYTES)), _Ends(job.max_output_bytes)
+    threads: list[threading.Thread] = []
+    try:
+        with ExitStack() as stack:
+            process = _started(job, stack, sandboxed=sandboxed)
+            stack.callback(_end, process)
+            threads += [_thread(_feed, process.stdin, job.order(sandboxed=sandboxed))]
+            threads += [
+                _thread(_read, process.stdout, result),
+                _thread(_read, process.stderr, output),
+            ]
+            status = _waited(process, threads[1], deadline, check)
+    finally:
+        drained = time.monotonic() + _DRAIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, drained - time.monotonic()))
+    if sandboxed and status is not None and _SIGNALLED < status <= _SIGNALLED + _SIGNALS:
+        status = _SIGNALLED - status
+    return Ended(status, bytes(result.start), output.text())
+
+
+def _waited(
+    process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], object]
+) -> int | None:
+    """The status with which *process* ended, or None at the *deadline*. The end of its result comes
+    with its own.
+    """
+    while process.poll() is None:
+        left = min(deadline - time.monotonic(), _LOOK_SECONDS)
+        if left <= 0:
+            return None
+        check()
+        reading.join(left)
+        if not reading.is_alive():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(left)
+    return process.returncode
+
+
+def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
+    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be
+    # one: of a virtual environment.
+    folder, name = os.path.split(sys.executable)
+    program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
+    lifeline, passed = 0, tuple[int, ...]()
+    if sandboxed:
+        allowed = _readable(syscalls.program(), stack)
+        program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
+        folder = "/"
+        passed = () if allowed is None else (allowed,)
+    else:
+        scratch = Scratch("python")
+        stack.callback(scratch.remove)
+        home = folder = scratch.path
+        if sys.platform != "win32":
+            lifeline = _lifeline(stack)
+            passed = (lifeline,)
+    try:
+        process: Popen[bytes] = subprocess.Popen(
+            program,
+            0,
+            None,
+            PIPE,
+            PIPE,
+            PIPE,
+            cwd=folder,
+            env=_environment(home),
+            **new_group(*passed),
+        )
+    except OSError as error:
+        raise ToolError(f"The process for the code could not be started: {error}.") from None
+    _running.add(process)
+    if lifeline:
+        kill_group_when_pipe_closes(lifeline, group=process.pid)  # before it is sent any code
+    return process
+
+
+def _environment(home: str) -> dict[str, str]:
+    """All that the code can see of an environment."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.defpath])
+    kept = {name: os.environ[name] for name in ("TZ", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "USER": "python"}
+
+
+def _readable(data: bytes, stack: ExitStack) -> int | None:
+    """Return a descriptor from which *data*, which must fit into a pipe, can be read; None without
+    data.
+    """
+    if not data:
+        return None
+    theirs, ours = os.pipe()
+    stack.callback(os.close, theirs)
+    os.write(ours, data)
+    os.close(ours)
+    return theirs
+
+
+def _lifeline(stack: ExitStack) -> int:
+    """One end of a pipe whose other end closes when the server has gone."""
+    theirs, ours = os.pipe()
+    stack.callback(os.close, ours)
+    stack.callback(os.close, theirs)
+    return theirs
+
+
+def _end(process: Popen[bytes]) -> None:
+    """Kill *process* and its group."""
+    _running.discard(process)
+    signal_group(process)
+    process.wait()
+
+
+_running: set[Popen[bytes]] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    for process in list(_running):
+        _end(process)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # a copy of the server is no server
+
+
+# What goes through the pipes
+
+
+class _Ends:
+    """The beginning and the end of a stream. The middle is read and dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self.start = bytearray()
+        self._end = b""
+        self._most_at_end = limit // 2
+        self._most_at_start = limit - self._most_at_end
+        self._bytes = 0
+
+    def add(self, data: bytes) -> None:
+        """Read on."""
+        self._bytes += len(data)
+        taken = self._most_at_start - len(self.start)
+        self.start += data[:taken]
+        end = self._end + data[taken:]
+        self._end = end[max(0, len(end) - self._most_at_end) :]  # [-0:] would be all of it
+
+    def text(self) -> str:
+        """Return the kept text, with a note about the rest."""
+        left_out = self._bytes - len(self.start) - len(self._end)
+        if left_out <= 0:
+            return (bytes(self.start) + self._end).decode("utf-8", "replace")
+        start, end = (part.decode("utf-8", "ignore") for part in (bytes(self.start), self._end))
+        return f"{start}\n[... {left_out:,} bytes left out ...]\n{end}"
+
+
+def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, name="toolwire-python", daemon=True)
+    thread.start()
+    return thread
+
+
+def _read(stream: IO[bytes], into: _Ends) -> None:
+    with stream:
+        while data := stream.read(_CHUNK_BYTES):
+            into.add(data)
+
+
+def _feed(stream: IO[bytes], order: dict[str, Any]) -> None:
+    data = memoryview(_child() + marshal.dumps(order))
+    with suppress(OSError), stream:  # it may end, or be killed, before it has read all
+        while data:
+            data = data[stream.write(data) :]
+
+
+@cache
+def _child() -> bytes:
+    """The code of `child`, as the same Python reads it."""
+    from importlib.util import find_spec
+
+    spec = find_spec(f"{__package__}.child")
+    loader: Any = spec and spec.loader
+    return marshal.dumps(loader.get_code(f"{__package__}.child"))

@@ -1,0 +1,70 @@
+"""SearXNG, a search engine that people run themselves. Source:
+https://docs.searxng.org/dev/search_api.html.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from toolwire_tools.errors import ToolError
+
+from ..web.errors import Refused, Unusable
+from ..web.http import Limits
+from ..web.service import Service
+from .hits import at, hits
+
+if TYPE_CHECKING:
+    from ..web.deadline import Call
+    from .engines import Hit, Settings
+
+VARIABLE = "SEARXNG_URL"
+
+
+class Engine:
+    """Needs its address, as in `http://127.0.0.1:8888`, in SEARXNG_URL; no key."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def search(self, query: str, most: int, call: Call) -> list[Hit]:
+        """As `engines.Engine.search`."""
+        asked = {
+            "q": query,
+            "format": "json",
+            "categories": "general",
+            "language": self._settings.language,
+        }
+        try:
+            told = self._service().get(params=asked, call=call).json()
+        except Refused as error:
+            if error.status != 403:
+                raise
+            raise Unusable(
+                f"{error}; is json among the search.formats of its settings.yml?"
+            ) from None
+        found = hits(at(told, "results"), url="url", title="title", summary="content")
+        if not found and (silent := at(told, "unresponsive_engines")):
+            raise Unusable(
+                f"SearXNG found nothing, for its engines do not respond: {_names(silent)}"
+            )
+        return found
+
+    def _service(self) -> Service:
+        address = self._settings.base_url or os.environ.get(VARIABLE, "").strip()
+        if not address:
+            raise ToolError(
+                f"SearXNG has no public address: set {VARIABLE} to its address in the environment"
+                " of the server"
+            )
+        address = address.rstrip("/")
+        whole = address if address.endswith("/search") else f"{address}/search"
+        return Service("SearXNG", whole, limits=Limits(silence_seconds=self._settings.timeout))
+
+
+def _names(silent: object) -> str:
+    """Pairs of an engine and what is wrong with it, in words."""
+    pairs = silent if isinstance(silent, list) else [silent]
+    return ", ".join(
+        " ".join(map(str, pair)) if isinstance(pair, list) else str(pair) for pair in pairs
+    )

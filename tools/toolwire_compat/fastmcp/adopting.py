@@ -1,0 +1,108 @@
+"""Lets the user's modules, and no others, import Toolwire's classes as those of fastmcp and mcp.
+
+Strategy. An import statement calls the `__import__` of its own module's builtins. The user's
+modules get builtins of their own, in which the names of fastmcp and mcp lead here: also when a tool
+imports them later, and without an entry in `sys.modules`. So libraries that import the real
+packages get these. A finder gives those builtins to the modules that the user's modules import; it
+is installed only during such an import.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas import PACKAGES as OUR_PACKAGES
+
+from .names import PACKAGES, found, module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Inside the `with` block, the user's modules that are imported get Toolwire's FastMCP."""
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def loader(name: str, path: str) -> Loader | None:
+    """Return the loader of the user's file at *path* inside of `adopting`; None outside."""
+    active = any(isinstance(finder, _Finder) for finder in sys.meta_path)
+    return Loader(name, path) if active else None
+
+
+class Loader(SourceFileLoader):
+    """Executes a module of the user."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute *module* with the builtins whose `__import__` is ours."""
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
+        words, sys.argv = sys.argv, [self.path]  # which some files parse
+        try:
+            super().exec_module(module)
+        finally:
+            sys.argv = words
+
+
+class _Finder:
+    """Finds the user's modules, as the other finders do."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a user's module in Python; None for all others, which the other
+        finders find.
+        """
+        top = name.partition(".")[0]
+        if top in (*sys.stdlib_module_names, *OUR_PACKAGES) or any(map(_is_installed, path or ())):
+            return None
+        others = (finder for finder in list(sys.meta_path) if not isinstance(finder, _Finder))
+        spec = next(
+            (
+                spec
+                for finder in others
+                if (spec := finder.find_spec(name, path, target)) is not None
+            ),
+            None,
+        )
+        if (
+            spec is None
+            or type(spec.loader) is not SourceFileLoader
+            or _is_installed(spec.loader.path)
+        ):
+            return None
+        spec.loader = Loader(name, spec.loader.path)
+        return spec
+
+
+def _is_installed(path: str) -> bool:
+    return "site-packages" in path or "dist-packages" in path
+
+
+def _import(
+    name: str,
+    names: Any = None,
+    local_names: Any = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> Any:
+    """As the built-in `__import__`, whose arguments import statements pass by position."""
+    top = name.partition(".")[0]
+    if level or top not in PACKAGES:
+        with adopting():
+            return builtins.__import__(name, names, local_names, fromlist or (), level)
+    made = module(name)
+    for wanted in fromlist or ():
+        found(name, wanted)
+    return made if fromlist else module(top)

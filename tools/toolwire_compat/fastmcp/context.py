@@ -1,0 +1,284 @@
+"""The context of FastMCP and of the SDK's servers, for the call of a Toolwire tool."""
+
+from __future__ import annotations
+
+import sys
+from binascii import a2b_base64
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolwire_tools.context.context import DONE, LEVELS, MISSING, AsyncContext, Done
+from toolwire_tools.errors import Declined, Dismissed
+
+from .mcp_types import Record, ResourceNotFoundError
+from .refusals import NotSupported, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from toolwire_tools.context.context import Caller
+
+
+class AcceptedElicitation(Record):
+    action: str = "accept"
+    data: Any
+
+    def __class_getitem__(cls, _: Any) -> type[AcceptedElicitation]:
+        return cls
+
+
+class DeclinedElicitation(Record):
+    action: str = "decline"
+
+
+class CancelledElicitation(Record):
+    action: str = "cancel"
+
+
+_Elicited = AcceptedElicitation | DeclinedElicitation | CancelledElicitation
+
+
+class ElicitationResult:
+    """In annotations: what `elicit` returns."""
+
+    def __class_getitem__(cls, _: Any) -> Any:
+        return AcceptedElicitation | DeclinedElicitation | CancelledElicitation
+
+
+class ReadContent(Record):
+    """One of the contents of a resource, as the protocol has it, and as the packages name its
+    members.
+    """
+
+    uri: str
+    mime_type: str | None = None
+    text: str | None = None
+    blob: str | None = None
+
+    @property
+    def content(self) -> str | bytes:
+        """The text, or the bytes."""
+        return (
+            a2b_base64(self.blob)
+            if self.text is None and self.blob is not None
+            else self.text or ""
+        )
+
+
+class Contents(list[ReadContent]):
+    """What `read_resource` returns: a list in the SDK, an object with `contents` in FastMCP."""
+
+    @property
+    def contents(self) -> list[ReadContent]:
+        """The list itself."""
+        return self
+
+
+class Context(AsyncContext):
+    """The call that a tool runs for, as FastMCP has it. `request_context` and `session` are the
+    same object.
+    """
+
+    __slots__ = ("_server",)
+
+    def __init__(self, caller: Caller, tool: str = "", server: Any = None) -> None:
+        super().__init__(caller, tool)
+        self._server = server
+
+    def __class_getitem__(cls, _: Any) -> type[Context]:  # Context[ServerSession, AppContext]
+        return cls
+
+    @property
+    def fastmcp(self) -> Any:
+        """The server object."""
+        return self._server
+
+    mcp_server = fastmcp
+
+    @property
+    def request_context(self) -> Context:
+        """The context itself: it has what the SDK's request context has."""
+        return self
+
+    session = request_context
+
+    @property
+    def lifespan_context(self) -> Any:
+        """The value of the server's lifespan; an empty dict without one."""
+        return {} if self._server.entered is None else self.state
+
+    @property
+    def request_id(self) -> str:
+        """The id of the client's request."""
+        return str(getattr(self._caller, "id", None) or "")
+
+    @property
+    def client_id(self) -> str | None:
+        """None, as over any stdio connection."""
+        return None
+
+    @property
+    def session_id(self) -> str:
+        """A text that is the same for all calls of one connection."""
+        return f"stdio-{id(getattr(self._caller, 'host', None)):x}"
+
+    @property
+    def transport(self) -> Literal["stdio"]:
+        """The transport of the connection."""
+        return "stdio"
+
+    def report_progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> Done:
+        """Report progress to the client."""
+        self.progress(progress, total, message)
+        return DONE
+
+    def log(  # type: ignore[override]  # the SDK takes the level first, and FastMCP the message
+        self,
+        first: Any = None,
+        second: Any = None,
+        *,
+        level: str | None = None,
+        message: Any = None,
+        logger_name: str | None = None,
+        extra: Any = None,
+        **fields: Any,
+    ) -> Done:
+        """Log a message: `log("info", text)` as in the SDK, `log(text, "info")` as in FastMCP, or
+        by name.
+        """
+        words = [word for word in (first, second, message) if word is not None]
+        if level is None:
+            level = next((word for word in words if word in LEVELS), "info")
+            words = [word for word in words if word is not level] or words
+        self._log(words[0], level, {**(extra or {}), **fields}, logger_name)
+        return DONE
+
+    def debug(self, message: Any, **fields: Any) -> Done:
+        """Log at this level."""
+        return self.log(level="debug", message=message, **fields)
+
+    def info(self, message: Any, **fields: Any) -> Done:
+        """Log at this level."""
+        return self.log(level="info", message=message, **fields)
+
+    def warning(self, message: Any, **fields: Any) -> Done:
+        """Log at this level."""
+        return self.log(level="warning", message=message, **fields)
+
+    def error(self, message: Any, **fields: Any) -> Done:
+        """Log at this level."""
+        return self.log(level="error", message=message, **fields)
+
+    def send_log_message(self, level: str, data: Any, logger: str | None = None, **_: Any) -> Done:
+        """Log a message, as a method of the session."""
+        return self.log(level=level, message=data, logger_name=logger)
+
+    def elicit(
+        self, message: str, schema: Any = None, response_type: Any = None
+    ) -> Coroutine[Any, Any, _Elicited]:
+        """Ask the user. *schema* or *response_type* is a type as for `Context.ask`, or a list of
+        choices.
+        """
+        return self._pending("elicit", partial(self._elicit, message, schema, response_type))
+
+    async def _elicit(self, message: str, schema: Any, response_type: Any) -> _Elicited:
+        kind = response_type if schema is None else schema
+        if kind is None:
+            raise TypeError("elicit needs the type of the answer: schema= or response_type=")
+        if isinstance(kind, list) and kind and all(isinstance(choice, str) for choice in kind):
+            kind = Literal[tuple(kind)]
+        try:
+            return AcceptedElicitation(data=await self._ask(message, kind, MISSING))
+        except Declined:
+            return DeclinedElicitation()
+        except Dismissed:
+            return CancelledElicitation()
+
+    def read_resource(self, uri: Any) -> Coroutine[Any, Any, Contents]:
+        """Return the contents of a resource of this server.
+
+        Raises:
+            ResourceNotFoundError: if there is no such resource.
+        """
+        return self._pending("read_resource", partial(self._read_resource, uri))
+
+    async def _read_resource(self, uri: Any) -> Contents:
+        for resource in self._server.resources():
+            if resource.template.match(str(uri)) is not None:
+                arguments = {"uri": str(uri)}
+                if resource.is_async:
+                    read = await resource.call_async(arguments, self._caller)
+                else:
+                    from anyio import to_thread
+
+                    read = await to_thread.run_sync(resource.call, arguments, self._caller)
+                return Contents(ReadContent(**content) for content in read["contents"])
+        raise ResourceNotFoundError(f"there is no resource {uri}")
+
+    def _state(self) -> dict[str, Any]:
+        if "toolwire.worker" in sys.modules:
+            raise RuntimeError(
+                "set_state and get_state do not work in isolated tools: serve without --isolate"
+            )
+        return self._caller.session_state
+
+    def set_state(self, key: str, value: Any, **_: Any) -> Done:
+        """Keep *value* for later calls of this connection."""
+        self._state()[key] = value
+        return DONE
+
+    def get_state(self, key: str) -> Coroutine[Any, Any, Any]:
+        """Return what `set_state` has kept; None if nothing."""
+        return self._pending("get_state", partial(self._get_state, key))
+
+    async def _get_state(self, key: str) -> Any:
+        return self._state().get(key)
+
+    def delete_state(self, key: str) -> Done:
+        """Forget *key*."""
+        self._state().pop(key, None)
+        return DONE
+
+
+def check_uses(function: Callable[..., Any], context: str) -> None:
+    """Refuse *function* if its source uses a member of its parameter *context* that `Context` has
+    not.
+
+    Raises:
+        NotSupported: with the line of that use.
+    """
+    import ast
+    import inspect
+    from textwrap import dedent
+
+    inner = inspect.unwrap(function)
+    try:
+        lines, first = inspect.getsourcelines(inner)
+        tree = ast.parse(dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):  # no source: a use is refused when it is reached
+        return
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and _is_context(node.value, context)
+            and not hasattr(Context, node.attr)
+        ):
+            where = line_of(inspect.getsourcefile(inner) or "?", first + node.lineno - 1)
+            raise NotSupported(ast.unparse(node), _REMEDIES.get(node.attr, _REMEDY), where=where)
+
+
+def _is_context(node: Any, name: str) -> bool:
+    """Return whether *node* of a syntax tree is the context, or what it has under another name."""
+    if hasattr(node, "attr"):
+        return node.attr in ("request_context", "session") and _is_context(node.value, name)
+    return getattr(node, "id", None) == name
+
+
+_REMEDY = "leave this tool out, or serve the file with the package it was written for"
+_REMEDIES = dict.fromkeys(
+    ("sample", "sample_step", "create_message"),
+    "few hosts have sampling, and MCP 2026-07-28 removes it: call a model's API from the tool, or"
+    " leave it out",
+)

@@ -1,0 +1,392 @@
+"""The classes of `mcp.types` that tools, resources and prompts use, and FastMCP's helpers for
+content.
+
+Strategy. Both spellings of MCP's members are in use: `mimeType` in mcp 1, `mime_type` in mcp 2. A
+`Record` takes both, has both as attributes, and `to_mcp` gives the one of the protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from toolwire_tools import content, errors
+from toolwire_tools.resources.resource import ResourceNotFound
+
+if TYPE_CHECKING:
+    import os
+
+
+class Record:
+    """A value of the protocol. Its members are keyword arguments and attributes, in either
+    spelling.
+    """
+
+    _members: ClassVar[dict[str, str]] = {}
+    """The protocol's names by Python's."""
+
+    def __init_subclass__(cls) -> None:
+        own = [name for name in cls.__annotations__ if not name.startswith("_")]
+        cls._members = cls._members | {name: _camel(name) for name in own} | {"meta": "_meta"}
+
+    def __init__(self, **given: Any) -> None:
+        name = type(self).__name__
+        for key, value in given.items():
+            member = _snake(key)
+            if member not in self._members:
+                raise TypeError(f"{name} has no member {key!r}; it has {', '.join(self._members)}")
+            setattr(self, member, value)
+        if missing := [
+            member for member in self._members if member != "meta" and not hasattr(self, member)
+        ]:
+            raise TypeError(f"{name} needs {', '.join(missing)}")
+
+    meta: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        member = _snake(name)
+        if member == name or member not in self._members:
+            raise AttributeError(
+                f"{type(self).__name__} has no member {name!r}; it has {', '.join(self._members)}"
+            )
+        return getattr(self, member)
+
+    def __repr__(self) -> str:
+        members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({members})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self)
+            and isinstance(other, Record)
+            and self.to_mcp() == other.to_mcp()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_mcp(self) -> dict[str, Any]:
+        """Return the members that are not None, as the protocol spells them."""
+        members = {sent: plain(getattr(self, member)) for member, sent in self._members.items()}
+        return {sent: value for sent, value in members.items() if value is not None}
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as JSON data: records become dicts, and URLs text."""
+    if isinstance(value, Record):
+        return value.to_mcp()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _snake(name: str) -> str:
+    return "meta" if name == "_meta" else re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+class Icon(Record):
+    src: str
+    mime_type: str | None = None
+    sizes: list[str] | None = None
+    theme: str | None = None
+
+
+class Annotations(Record):
+    audience: list[str] | None = None
+    priority: float | None = None
+    last_modified: str | None = None
+
+
+class ToolAnnotations(Record):
+    title: str | None = None
+    read_only_hint: bool | None = None
+    destructive_hint: bool | None = None
+    idempotent_hint: bool | None = None
+    open_world_hint: bool | None = None
+
+
+class ContentBlock(Record):
+    type: str
+    annotations: Any = None
+
+    def to_content(self) -> dict[str, Any]:
+        """Return the block of the protocol, for a tool's result."""
+        return self.to_mcp()
+
+
+class TextContent(ContentBlock):
+    type = "text"
+    text: str
+
+
+class _MediaContent(ContentBlock):
+    data: str
+    mime_type: str
+
+
+class ImageContent(_MediaContent):
+    type = "image"
+
+
+class AudioContent(_MediaContent):
+    type = "audio"
+
+
+class EmbeddedResource(ContentBlock):
+    type = "resource"
+    resource: Any
+
+
+class ResourceLink(ContentBlock):
+    type = "resource_link"
+    uri: Any
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    icons: list[Icon] | None = None
+
+
+class _ResourceContents(Record):
+    uri: Any
+    mime_type: str | None = None
+
+
+class TextResourceContents(_ResourceContents):
+    text: str
+
+
+class BlobResourceContents(_ResourceContents):
+    blob: str
+
+
+class CallToolResult(Record):
+    content: list[Any]
+    structured_content: dict[str, Any] | None = None
+    is_error: bool = False
+
+
+class PromptMessage(Record):
+    role: str
+    content: Any
+
+
+class GetPromptResult(Record):
+    description: str | None = None
+    messages: list[Any]
+
+
+class PromptReference(Record):
+    type: str = "ref/prompt"
+    name: str
+
+
+class ResourceTemplateReference(Record):
+    type: str = "ref/resource"
+    uri: str
+
+
+class CompletionArgument(Record):
+    name: str
+    value: str
+
+
+class CompletionContext(Record):
+    arguments: dict[str, str] | None = None
+
+
+class Completion(Record):
+    values: list[str]
+    total: int | None = None
+    has_more: bool | None = None
+
+
+# FastMCP's own
+
+
+class ToolResult(Record):
+    """The whole result of a call, as a tool of FastMCP may return it. *content* may be whatever a
+    tool may return.
+    """
+
+    content: Any = None
+    structured_content: Any = None
+    is_error: bool = False
+
+    def __init__(
+        self,
+        content: Any = None,
+        structured_content: Any = None,
+        meta: Any = None,
+        is_error: Any = False,
+    ):
+        if content is None and structured_content is None:
+            raise ValueError("ToolResult needs content or structured_content")
+        super().__init__(
+            content=content, structured_content=structured_content, meta=meta, is_error=is_error
+        )
+
+
+class Message(PromptMessage):
+    """A message of a prompt, whose content comes first."""
+
+    role = "user"
+
+    def __init__(self, content: Any, role: str | None = None, **_: Any) -> None:
+        super().__init__(content=content, role=role or self.role)
+
+
+class UserMessage(Message): ...
+
+
+class AssistantMessage(Message):
+    role = "assistant"
+
+
+class PromptResult(Record):
+    """The whole result of a prompt."""
+
+    messages: Any
+    description: str | None = None
+
+    def __init__(self, messages: Any, description: str | None = None, meta: Any = None) -> None:
+        super().__init__(messages=messages, description=description, meta=meta)
+
+
+class ResourceContent(Record):
+    """The text, bytes or data of a resource."""
+
+    content: Any
+    mime_type: str | None = None
+
+    def __init__(self, content: Any, mime_type: str | None = None, meta: Any = None) -> None:
+        super().__init__(content=content, mime_type=mime_type, meta=meta)
+
+
+class ResourceResult(Record):
+    """The whole result of a resource: a value, or a list of `ResourceContent`."""
+
+    contents: Any
+
+    def __init__(self, contents: Any, meta: Any = None) -> None:
+        super().__init__(contents=contents, meta=meta)
+
+
+class _Media:
+    """Bytes or a file, as FastMCP's helpers take them."""
+
+    _kind: ClassVar[Any]
+    _default: ClassVar[str]
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        data: bytes | None = None,
+        format: str | None = None,  # noqa: A002 (FastMCP's name)
+        annotations: Any = None,
+    ) -> None:
+        if (path is None) == (data is None):
+            raise ValueError(f"{type(self).__name__} needs either path or data")
+        self.path, self.data, self.annotations = path, data, annotations
+        self._format = format
+
+    def to_content(self) -> content.Content:
+        """Return Toolwire's content of it, for a tool's result."""
+        family = self._kind.family
+        media_type = None if self._format is None else f"{family}/{self._format.lower()}"
+        if self._format is None and self.data is not None:
+            media_type = content.media_type_of(self.data) or self._default
+        said = {
+            key: value
+            for key, value in (plain(self.annotations) or {}).items()
+            if key in ("audience", "priority")
+        }
+        made: content.Content = self._kind(
+            path=self.path, data=self.data, media_type=media_type, **said
+        )
+        return made
+
+
+class Image(_Media):
+    """A picture."""
+
+    _kind = content.Image
+    _default = "image/png"
+
+    def to_image_content(self) -> ImageContent:
+        """Return it as a block of the protocol."""
+        return ImageContent(**self.to_content().block())
+
+
+class Audio(_Media):
+    """A sound."""
+
+    _kind = content.Audio
+    _default = "audio/wav"
+
+    def to_audio_content(self) -> AudioContent:
+        """Return it as a block of the protocol."""
+        return AudioContent(**self.to_content().block())
+
+
+class File(_Media):
+    """A file inside the result."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        data: bytes | None = None,
+        format: str | None = None,  # noqa: A002 (FastMCP's name)
+        name: str | None = None,
+        annotations: Any = None,
+    ) -> None:
+        super().__init__(path, data, format, annotations)
+        self.name = name
+
+    def to_content(self) -> content.Content:
+        """Return Toolwire's content of it, for a tool's result."""
+        ending = f".{self._format.lower()}" if self._format else ""
+        media_type = content.media_type_of_path(f"file{ending}") if ending else None
+        name = self.name + ending if self.name and not self.name.endswith(ending) else self.name
+        return content.File(path=self.path, data=self.data, name=name, media_type=media_type)
+
+    def to_resource_content(self) -> EmbeddedResource:
+        """Return it as a block of the protocol."""
+        return EmbeddedResource(**self.to_content().block())
+
+
+# Errors
+
+
+class FastMCPError(Exception):
+    """The base of FastMCP's errors."""
+
+    def __init__(self, *args: object, log_level: int | None = None) -> None:
+        super().__init__(*args)
+
+
+class ToolError(errors.ToolError, FastMCPError):
+    """A failure of a tool, resource or prompt whose text reaches the caller word for word."""
+
+
+class ResourceError(ToolError):
+    """A resource that cannot be read."""
+
+
+class PromptError(ToolError):
+    """A prompt that cannot be rendered."""
+
+
+class NotFoundError(ToolError):
+    """Something that does not exist."""
+
+
+class ResourceNotFoundError(ResourceError, NotFoundError, ResourceNotFound):
+    """A resource that does not exist."""

@@ -1,0 +1,22 @@
+"""Groot's `Env`: one call for actions, functions, agents and connected servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolwire_schemas import first_use
+
+if TYPE_CHECKING:
+    from .env import Env as Env
+
+_MODULES = first_use.modules_by_name(
+    {
+        ".env": "Env",
+    }
+)
+__all__ = sorted(_MODULES)
+__getattr__ = first_use.importer(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,150 @@
+"""The outcome of a call of an action, in Lagent's terms."""
+
+from __future__ import annotations
+
+import binascii
+import os
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from toolwire_tools.content import Audio, Content, File, Image, ResourceLink, Text, base64_of
+from toolwire_tools.errors import ToolError
+
+
+class ActionStatusCode(IntEnum):
+    """How a call of an action went; the failures are negative."""
+
+    ING = 1
+    SUCCESS = 0
+    HTTP_ERROR = -1000
+    ARGS_ERROR = -1001
+    API_ERROR = -1002
+
+
+class ActionValidCode(IntEnum):
+    """The consequence of a call for the conversation: continue, stop, or correct the model."""
+
+    FINISH = 1
+    OPEN = 0
+    CLOSED = -1
+    INVALID = -2
+    ABSENT = -3
+
+
+@dataclass
+class ActionReturn:
+    """The outcome of one call of an action.
+
+    *args* is what it was called with, *type* the name of the action. *result* is a list of
+    `{"type": "text", "content": ...}`, with other types for images and the like, and None if the
+    call failed; then *errmsg* says why.
+
+    A tool that returns one is answered with content blocks, or with an error answer.
+    """
+
+    args: dict[str, Any] | None = None
+    url: str | None = None
+    type: str | None = None
+    result: list[dict[str, Any]] | None = None
+    errmsg: str | None = None
+    state: ActionStatusCode | int = ActionStatusCode.SUCCESS
+    thought: str | None = None
+    valid: ActionValidCode | int | None = ActionValidCode.OPEN
+
+    def format_result(self) -> str:
+        """The texts of the result, a line for each, and `[image](plot.png)` for what is no text."""
+        return "\n".join(
+            str(content) if kind == "text" else f"[{kind}]({content})"
+            for kind, content in self._items()
+        )
+
+    @property
+    def failure(self) -> str:
+        """Why the call failed; empty if it did not."""
+        if self.errmsg or (self.state or 0) >= ActionStatusCode.SUCCESS:
+            return self.errmsg or ""
+        return f"{self.type or 'The action'} failed with the code {int(self.state)}."
+
+    def to_content(self) -> Any:
+        """Return the same outcome as a tool would: text, pictures and files, or plain data.
+
+        Raises:
+            ToolError: if the call failed.
+        """
+        if self.failure:
+            raise ToolError(self.failure)
+        items = [shown(kind, content) for kind, content in self._items()]
+        return items[0] if len(items) == 1 else items or ""
+
+    def _items(self) -> list[tuple[str, Any]]:
+        """The kind and content of each item; what is no item is a text or data."""
+        found: Any = self.result or []
+        if (
+            isinstance(found, dict) and "content" not in found
+        ):  # as before Lagent 0.2: {"text": ...}
+            return [(str(kind), content) for kind, content in found.items()]
+        return [
+            (str(item.get("type", "text")), item["content"])
+            if isinstance(item, dict) and "content" in item
+            else ("text" if isinstance(item, str) else "data", item)
+            for item in (found if isinstance(found, list | tuple) else [found])
+        ]
+
+
+_MEDIA: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}
+_FILES = frozenset((*_MEDIA, "video", "file"))
+
+
+def shown(kind: str, content: Any) -> Any:
+    """The content block for *content*, or *content* itself if it is plain data.
+
+    Of an image, sound, video or file, *content* may be the path, a URL, a `data:` URI, Base64 or
+    the bytes. Text of any other kind (`text`, `html`, `code`) is text.
+    """
+    if isinstance(content, bytes | bytearray) and kind in _MEDIA:
+        return _MEDIA[kind](data=bytes(content))
+    if not isinstance(content, str | os.PathLike):
+        return content
+    text = os.fspath(content)
+    return (_of_file(kind, text) if kind in _FILES else None) or Text(text=text)
+
+
+def item_of(output: Any) -> dict[str, Any]:
+    """Return the item of a result for one content block, or for another value in the same list."""
+    if isinstance(output, Image | Audio):
+        return {
+            "type": output.family,
+            "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}",
+        }
+    if isinstance(output, File | ResourceLink):
+        return {"type": "file", "content": output.uri}
+    return {"type": "text", "content": output.text if isinstance(output, Text) else str(output)}
+
+
+def _of_file(kind: str, text: str) -> Content | None:
+    """Return the content at *text*, a URL, path or data; None if there is nothing."""
+    if text.startswith(("https://", "http://")):
+        return ResourceLink(uri=text)
+    if kind not in _MEDIA:
+        return File(path=text) if os.path.isfile(text) else None
+    try:
+        if os.path.isfile(text):
+            return _MEDIA[kind](path=text)
+        media_type, data = _embedded(text)
+        return _MEDIA[kind](data=data, media_type=media_type) if data else None
+    except ValueError:  # bytes that are no such picture or sound
+        return None
+
+
+def _embedded(text: str) -> tuple[str | None, bytes]:
+    """The media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no bytes
+    if it is neither.
+    """
+    head, comma, rest = text.partition(",")
+    is_uri = head.startswith("data:") and head.endswith(";base64") and comma
+    try:
+        data = binascii.a2b_base64(rest if is_uri else text, strict_mode=True)
+    except (binascii.Error, ValueError):
+        return None, b""
+    return (head[len("data:") : -len(";base64")] or None) if is_uri else None, data

@@ -1,0 +1,206 @@
+"""The APIs of an action: each with its method, its options and its tool."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_dialects.lagent import to_entry
+from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.language import say
+from toolwire_schemas.signatures import signature_of
+from toolwire_tools.context.context import NULL_CALLER
+from toolwire_tools.discovery import decorated
+from toolwire_tools.errors import RegistrationError, ToolError
+from toolwire_tools.options import Options, options_of
+from toolwire_tools.schema.annotations import is_async
+from toolwire_tools.tool import Tool
+
+from .metaclass import RUN, method_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNCHECKED = {"type": "object"}
+"""Replaces a return hint that may have no form in JSON. Calls within the process do not check
+results.
+"""
+
+
+class ActionApi:
+    """The API called *name* of *action*.
+
+    Its arguments are defined by the signature of its method; or by the action's description if that
+    was written *by_hand*, with the types of the method's hints for parameters of the same name.
+    """
+
+    def __init__(self, action: Any, name: str, *, by_hand: bool) -> None:
+        self.action = action
+        self.name = name
+        self.by_hand = by_hand
+        self._method = method_of(action.__class__, name, by_hand=by_hand)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "tool"}  # made again
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its part of the action's description: not a copy."""
+        whole: dict[str, Any] = self.action.description
+        return (
+            {api["name"]: api for api in whole["api_list"]}[self.name]
+            if self.action.is_toolkit
+            else whole
+        )
+
+    @property
+    def is_callable(self) -> bool:
+        """False if it is only described."""
+        return self._method is not None
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        method: Callable[..., Any] = getattr(self.action, self._method or self.name)
+        return method
+
+    @cached_property
+    def is_async(self) -> bool:
+        return self.is_callable and is_async(self.method)
+
+    @property
+    def returns_awaitable(self) -> bool:
+        """True if its method is not async, and belongs to an action whose calls are all awaited."""
+        return not self.is_async and inspect.iscoroutinefunction(type(self.action).__call__)
+
+    @property
+    def full_name(self) -> str:
+        """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple
+        action.
+        """
+        return ".".join(filter(None, (self._naming["toolkit"], self._naming["name"])))
+
+    @property
+    def _naming(self) -> dict[str, Any]:
+        kit = str(self.action.name)
+        return (
+            {"toolkit": kit, "name": self.name}
+            if self.action.is_toolkit
+            else {"toolkit": None, "name": kit}
+        )
+
+    @property
+    def options(self) -> Options:
+        """The options of the method, completed by the description."""
+        options = (
+            options_of(self.method)
+            or decorated(type(self.action)).get(self._method or "")
+            or Options()
+        )
+        schema = self._schema() if self.by_hand else options.input_schema
+        text = self.description.get("description") or None
+        return msgspec.structs.replace(options, description=text, input_schema=schema)
+
+    def as_tool(self) -> Tool:
+        """Return its tool, as servers offer it; raises a RegistrationError if a hint has no form in
+        JSON.
+        """
+        members = self.description.get("return_data", [])
+        return Tool(self.method, **self._naming, options=self.options, return_data=members)
+
+    @cached_property
+    def tool(self) -> Tool:
+        """The tool for calls within the process, where a hint may have no form in JSON."""
+        try:
+            return self.as_tool()
+        except RegistrationError:
+            options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
+            return Tool(_loosened(self.method), **self._naming, options=options)
+
+    def run(self, arguments: dict[str, Any]) -> Any:
+        return self.tool.run(arguments, NULL_CALLER)
+
+    async def run_async(self, arguments: dict[str, Any]) -> Any:
+        """As `run`, for any method: if calls of the action are awaited, so is the value of the
+        method.
+        """
+        awaits = self.tool.is_async or self.returns_awaitable
+        return await self.tool.run_async(arguments, NULL_CALLER) if awaits else self.run(arguments)
+
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = to_entry(self.description)["inputSchema"]
+        try:
+            hinted = Tool(self.method, **self._naming).describe()["inputSchema"]
+        except RegistrationError:
+            return schema
+        for name, described in schema["properties"].items():
+            known = {
+                k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"
+            }
+            schema["properties"][name] = _completed(described, known)
+        return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
+
+
+def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a parameter: *hinted* if the method has a hint, and else *described*,
+    with the default.
+    """
+    text = {"description": described["description"]} if "description" in described else {}
+    if not hinted.keys() <= {"default"}:
+        return {**hinted, **text}
+    if hinted.get("default", 0) is None and "type" in described:
+        typed = {word: value for word, value in described.items() if word != "description"}
+        described = {"anyOf": [typed, {"type": "null"}], **text}
+    return {**described, **hinted}
+
+
+def apis_of(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
+    """Return the APIs of *action* by their names; that of a simple one is called `run`."""
+    names = [api["name"] for api in action.description["api_list"]] if action.is_toolkit else [RUN]
+    return {name: ActionApi(action, name, by_hand=by_hand) for name in names}
+
+
+def api_of(action: Any, name: str) -> ActionApi:
+    """Return the API of *action* called *name*; raises a ToolError if it does not exist or has no
+    method.
+    """
+    api: ActionApi | None = action.__toolwire_apis__.get(name)
+    if api is None:
+        why = action.__toolwire_needs__.get(name)
+        if why is None:
+            which = unknown_name("API", name, action.__toolwire_apis__)
+            why = say("{action} has {which}", action=action.name, which=which)
+        raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))
+    if not api.is_callable:
+        problem = "invalid API: {name}; {action} is only described and has no code: {remedy}"
+        remedy = say("subclass BaseAction and write the method")
+        raise ToolError(say(problem, name=name, action=action.name, remedy=remedy))
+    return api
+
+
+def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *method* called by keywords alone, and with any value where its hint has no form in
+    JSON.
+    """
+
+    def call(**arguments: Any) -> Any:
+        return method(**arguments)
+
+    function: Any = call
+    function.__wrapped__ = method  # whose names the hints use
+    loose = []
+    for parameter in signature_of(method).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            continue
+        by_name = (
+            parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY
+        )
+        loose.append(parameter.replace(kind=by_name))
+        function.__signature__ = inspect.Signature(loose[-1:])
+        try:
+            Tool(call, name=parameter.name, options=Options(output_schema=_UNCHECKED))
+        except RegistrationError:
+            loose[-1] = loose[-1].replace(annotation=Any)
+    function.__signature__ = inspect.Signature(loose)
+    return call

@@ -1,0 +1,212 @@
+"""How a model passes arguments to an action, and how it sees results.
+
+Strategy. A parser makes a dict of arguments from what the model wrote; the API checks them, as it
+does when it is served. A `ParseError` says what is wrong, so that the model can correct it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from toolwire_schemas.language import checked, language, say
+from toolwire_tools.content import Content
+from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.schema.to_json import plain_result
+
+from .action_return import item_of
+from .api import api_of
+from .model_literals import NotALiteral, json_value, literal_value, refuse_unsayable
+
+
+class ParseError(Exception):
+    """Arguments that an action does not take; *err_msg* tells the model why."""
+
+    def __init__(self, err_msg: str) -> None:
+        super().__init__(err_msg)
+        self.err_msg = err_msg
+
+
+class BaseParser:
+    """Takes the whole input as the first parameter, as it is; or a dict of arguments by their
+    names.
+
+    `PARAMETER_DESCRIPTION` describes the format that a subclass wants. Every API of the action's
+    description gets it; in Chinese, if there is a translation and *lang* is "zh" (by default, that
+    of the process).
+
+    Raises:
+        ValueError: for another *lang*.
+    """
+
+    PARAMETER_DESCRIPTION: str = ""
+
+    def __init__(self, action: Any, lang: str | None = None) -> None:
+        self.action = action
+        text = self.PARAMETER_DESCRIPTION
+        if (language() if lang is None else checked(lang)) == "zh":
+            text = _IN_CHINESE.get(text, text)
+        for api in action.description.get("api_list", [action.description]) if text else ():
+            api["parameter_description"] = text
+
+    def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
+        """Return the arguments for the API called *name*.
+
+        Raises:
+            ParseError: if *inputs* has no arguments.
+        """
+        parameters = self._parameters(name)
+        if isinstance(inputs, dict) and set(
+            self._described(name)["required"]
+        ) <= inputs.keys() <= set(parameters):
+            return inputs
+        if inputs is None or (inputs == "" and not parameters):
+            return self._checked({}, name)
+        if not parameters:
+            raise ParseError(say("{name} takes no arguments", name=name))
+        return {parameters[0]: inputs}
+
+    def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
+        """Return the value of an API as the `result` of an `ActionReturn`.
+
+        A dict becomes JSON, `Image` and other content an item for each; anything else is a text, as
+        `str` has it.
+
+        Raises:
+            OutputError: for a dict with something in it that has no form in JSON.
+        """
+        several = outputs if isinstance(outputs, list | tuple) else [outputs]
+        if any(isinstance(output, Content) for output in several):
+            return [item_of(output) for output in several]
+        if isinstance(outputs, dict):
+            outputs = json.dumps(plain_result(outputs), ensure_ascii=False)
+        return [{"type": "text", "content": outputs if isinstance(outputs, str) else str(outputs)}]
+
+    def _parameters(self, name: str) -> list[str]:
+        return [parameter["name"] for parameter in self._described(name)["parameters"]]
+
+    def _described(self, name: str) -> dict[str, Any]:
+        return api_of(self.action, name).description
+
+    def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
+        if not all(isinstance(key, str) for key in arguments):
+            raise ParseError(say("the name of an argument is not text"))
+        return self._checked(arguments, name)
+
+    def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
+        try:
+            refuse_unsayable(arguments)
+            api_of(self.action, name).tool.check(arguments)
+        except (ArgumentsError, NotALiteral) as error:
+            raise ParseError(str(error)) from None
+        except RecursionError:
+            raise ParseError(say("the arguments are nested too deeply")) from None
+        return arguments
+
+
+class JsonParser(BaseParser):
+    """Takes a JSON object, as text (in a Markdown fence or not) or as a dict."""
+
+    PARAMETER_DESCRIPTION = (
+        "If you call this tool, you must pass arguments in the JSON format {key: value}, "
+        "where the key is the parameter name."
+    )
+
+    def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
+        """As `BaseParser.parse_inputs`; without any text, there are no arguments."""
+        if isinstance(inputs, str):
+            inputs = self._read(inputs, name) if inputs.strip() else None
+        arguments = {} if inputs is None else inputs
+        if not isinstance(arguments, dict):
+            raise self._error(_kind(arguments), name)
+        return self._by_name(arguments, name)
+
+    def _read(self, text: str, name: str) -> Any:
+        try:
+            return json_value(text)
+        except NotALiteral as error:
+            raise self._error(str(error), name) from None
+
+    def _error(self, problem: str, name: str) -> ParseError:
+        example = ", ".join(f'"{parameter}": ...' for parameter in self._parameters(name))
+        wanted = say("pass one JSON object like {example}", example=f"{{{example}}}")
+        return ParseError(
+            say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted)
+        )
+
+
+class TupleParser(BaseParser):
+    """Takes a Python tuple or list, as text (in a Markdown fence or not) or as an object, in order
+    of the parameters.
+
+    Text is read as a literal and never evaluated as code. From a program (an `Env`, a server) comes
+    a dict as well.
+    """
+
+    PARAMETER_DESCRIPTION = (
+        "If you call this tool, you must pass arguments in the tuple format like (arg1, arg2,"
+        " arg3), and the arguments are ordered."
+    )
+
+    def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
+        """As `BaseParser.parse_inputs`."""
+        if isinstance(inputs, dict):
+            return self._by_name(inputs, name)
+        if isinstance(inputs, str):
+            try:
+                inputs = literal_value(inputs)
+            except NotALiteral as error:
+                raise self._error(str(error), name) from None
+        if not isinstance(inputs, tuple | list):
+            raise self._error(_kind(inputs), name)
+        return self._checked(self._named(inputs, name), name)
+
+    def _named(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
+        parameters = self._parameters(name)
+        required = self._described(name)["required"]
+        # Up to the last required one: a place cannot be left out.
+        least = max(
+            (index + 1 for index, parameter in enumerate(parameters) if parameter in required),
+            default=0,
+        )
+        given = {"count": len(values), "wanted": self._wanted(name)}
+        if len(values) < least:
+            few = "API takes {bound} required positional arguments but {count} were given; {wanted}"
+            raise ParseError(say(few, bound=least, **given))
+        if len(values) > len(parameters):
+            many = "API takes {bound} positional arguments but {count} were given; {wanted}"
+            raise ParseError(say(many, bound=len(parameters), **given))
+        return dict(zip(parameters, values, strict=False))
+
+    def _error(self, problem: str, name: str) -> ParseError:
+        wanted = self._wanted(name)
+        return ParseError(
+            say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)
+        )
+
+    def _wanted(self, name: str) -> str:
+        parameters = self._parameters(name)
+        example = f"({', '.join(parameters)}{',' if len(parameters) == 1 else ''})"
+        return say("pass one tuple like {example}", example=example)
+
+
+def _kind(value: Any) -> str:
+    words = {
+        dict: "an object",
+        list: "an array",
+        tuple: "a tuple",
+        str: "a string",
+        bool: "a boolean",
+    }
+    kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
+    return say("this is {kind}", kind=say(kind, name=type(value).__name__))
+
+
+_IN_CHINESE = {
+    JsonParser.PARAMETER_DESCRIPTION: (
+        "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
+    ),
+    TupleParser.PARAMETER_DESCRIPTION: (
+        "如果调用该工具，你必须使用Tuple格式 (arg1, arg2, arg3) 传参，且参数是有序的"
+    ),
+}

@@ -1,0 +1,26 @@
+"""Tools described in YAML: document, model, command templates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolwire_schemas import first_use
+
+if TYPE_CHECKING:
+    from .files import load_tool_config as load_tool_config
+    from .files import load_tool_configs as load_tool_configs
+    from .model import ConfigError as ConfigError
+    from .model import ToolConfig as ToolConfig
+
+_MODULES = first_use.modules_by_name(
+    {
+        ".files": "load_tool_config load_tool_configs",
+        ".model": "ConfigError ToolConfig",
+    }
+)
+__all__ = sorted(_MODULES)
+__getattr__ = first_use.importer(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

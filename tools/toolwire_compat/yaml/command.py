@@ -1,0 +1,276 @@
+"""A command line with places for arguments: the words to run for a call, and the result of its
+outcome. Runs nothing.
+
+Strategy. A place is one word of the command line or a part of one, whatever the argument. A script
+for the shell has no places: its arguments are environment variables, which the shell never reads as
+text of the script. Programs read a word that begins with `-` as an option, so no argument may begin
+one unless the author allows it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_schemas.json_schema.error_text import Fault, place, shown
+from toolwire_schemas.wire.codec import DecodingError, decode, encode
+from toolwire_tools.byte_sizes import shown as shown_size
+from toolwire_tools.errors import ArgumentsError, ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+EVERYTHING = "*"
+"""The name of the place that takes all arguments."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where an argument goes: its value, or the text *instead* if the argument is true or given."""
+
+    name: str
+    optional: bool = False
+    instead: str | None = None
+
+    def fill(self, arguments: Mapping[str, Any]) -> str | None:
+        """Return the text here for *arguments*; None if they have none."""
+        value = dict(arguments) if self.name == EVERYTHING else arguments.get(self.name)
+        if value is None:
+            return None
+        if self.instead is not None:
+            return None if value is False else self.instead
+        return value if isinstance(value, str) else encode(value).decode()
+
+
+class WordTemplate(msgspec.Struct, frozen=True):
+    """Text and places, in their order."""
+
+    parts: tuple[str | Place, ...]
+
+    @property
+    def places(self) -> list[Place]:
+        """The parts that are places."""
+        return [part for part in self.parts if isinstance(part, Place)]
+
+    def fill(self, arguments: Mapping[str, Any]) -> str | None:
+        """Return the text with *arguments* in their places; None if one of these is absent."""
+        filled = [part if isinstance(part, str) else part.fill(arguments) for part in self.parts]
+        texts = [text for text in filled if text is not None]
+        return "".join(texts) if len(texts) == len(filled) else None
+
+
+def parse(text: str) -> WordTemplate:
+    """Split *text* into text and places; raises a ValueError that names a brace that belongs to no
+    place.
+    """
+    parts: list[str | Place] = []
+    for found in _PART.finditer(text):
+        part = found[0]
+        if found["name"] is not None:
+            parts.append(
+                Place(
+                    found["name"].strip(), found["optional"] is not None, found["instead"] or None
+                )
+            )
+        elif part in "{}":
+            raise ValueError(
+                f"the {part!r} at character {found.start() + 1} is in no placeholder; write"
+                f" {part * 2!r}"
+            )
+        else:
+            parts.append(part[0] if part in ("{{", "}}") else part)
+    return WordTemplate(tuple(parts))
+
+
+def unquoted(script: str) -> Iterator[str]:
+    """Yield the variables of a shell's *script* that are outside of double quotes, where it splits
+    them into words.
+    """
+    around, at = (
+        [""],
+        0,
+    )  # what begins before this place and has not ended: a quote, or a command in parentheses
+    while found := (_QUOTED if around[-1] == '"' else _UNQUOTED).search(script, at):
+        token, at = found[0], found.end()
+        if found["name"]:
+            if around[-1] != '"':
+                yield found["name"]
+        elif token in ("(", "$("):
+            around.append("(")
+        elif token in ('"', "`", ")"):
+            opening = token.replace(")", "(")
+            if around[-1] == opening:
+                around.pop()
+            elif token != ")":  # that of a pattern of `case`
+                around.append(token)
+
+
+_QUOTED = re.compile(r"""\\.|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`]|\$\(""", re.DOTALL)
+_UNQUOTED = re.compile(
+    r"""\\.|'[^']*'|(?<![^\s;(|&])\#[^\n]*|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`()]""", re.DOTALL
+)
+
+_PART = re.compile(
+    r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]"
+)
+
+
+DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
+"""More than any model reads at once, and well below what clients take for one message."""
+
+MAX_ERROR_BYTES = 4096
+"""Limit for the last words of a failing command in its error."""
+
+_HALF = "\ufffd"
+"""Replaces a character that was cut in two."""
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """One command to be run: *env* is added to the environment (None removes), *stdin* is all it
+    can read.
+    """
+
+    argv: list[str]
+    cwd: str
+    env: dict[str, str | None]
+    stdin: bytes
+    max_output_bytes: int
+
+
+class CommandResult(msgspec.Struct, frozen=True):
+    """How a command ended. A negative *status* is that of a signal.
+
+    *output* is the beginning of its standard output, *errors* the end of its standard error; the
+    numbers are those of all bytes.
+    """
+
+    status: int
+    output: bytes
+    output_bytes: int
+    errors: bytes
+    errors_bytes: int
+
+
+class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A program, and the words that follow it in a call.
+
+    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace
+    arguments that a call leaves out. *dashes* names the parameters whose values may begin with `-`.
+    *success* has the exit statuses that do not mean a failure. If the program is a *shell*, *env*
+    has a variable for each argument.
+    """
+
+    program: str
+    words: tuple[WordTemplate | tuple[WordTemplate, ...], ...]
+    cwd: str
+    stdin: WordTemplate | None = None
+    env: dict[str, WordTemplate] = {}
+    defaults: dict[str, Any] = {}
+    dashes: frozenset[str] = frozenset()
+    shell: bool = False
+    output: Literal["text", "json"] = "text"
+    success: frozenset[int] = frozenset((0,))
+    max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
+
+    def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
+        """Return what to run for *arguments*; raises an ArgumentsError for values that cannot be
+        passed as they are.
+        """
+        values = {**self.defaults, **arguments}
+        argv = [self.program]
+        faults: list[Fault] = []
+        for word in self.words:
+            group = word if isinstance(word, tuple) else (word,)
+            filled = [text for template in group if (text := template.fill(values)) is not None]
+            if len(filled) == len(group):
+                argv += filled
+                faults += [
+                    fault
+                    for template in group
+                    for fault in self._faults(template, values, is_word=True)
+                ]
+        env = {name: template.fill(values) for name, template in self.env.items()}
+        env = {name: text for name, text in env.items() if self.shell or text is not None}
+        faults += [
+            fault
+            for template in self.env.values()
+            for fault in self._faults(template, values, is_word=self.shell)
+        ]
+        if faults:
+            raise ArgumentsError(dict.fromkeys(faults))
+        stdin = (self.stdin and self.stdin.fill(values)) or ""
+        return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
+
+    def _faults(
+        self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool
+    ) -> Iterator[Fault]:
+        """Yield the faults of arguments that cannot be passed, or that would make a word look like
+        an option.
+        """
+        is_first = is_word
+        for part in template.parts:
+            text = part if isinstance(part, str) else part.fill(values) or ""
+            if isinstance(part, Place):
+                where = place("arguments", (part.name,))
+                if "\0" in text:
+                    yield (
+                        where,
+                        "holds a NUL character, which an argument of a program cannot contain",
+                    )
+                if (
+                    is_first
+                    and text.startswith("-")
+                    and part.instead is None
+                    and part.name not in self.dashes
+                ):
+                    problem = f'begins with "-", so {self._called} could read it as an option'
+                    yield where, f"{shown(values[part.name])} {problem}"
+            is_first = is_first and not text
+
+    def outcome(self, finished: CommandResult) -> Any:
+        """Return the text or JSON for the caller; raises a ToolError if the command failed, or
+        printed no JSON.
+        """
+        if finished.status not in self.success:
+            raise ToolError(self._failure(finished))
+        text = finished.output.decode("utf-8", "replace")
+        more = finished.output_bytes - len(finished.output)
+        program, limit = self._called, shown_size(self.max_output_bytes)
+        if self.output == "text":
+            cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
+            return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")
+        if more:
+            raise ToolError(f"{program} printed more than {limit}, the limit of max_output.")
+        try:
+            return decode(text)
+        except DecodingError as error:
+            raise ToolError(
+                f"{program} did not print JSON: {error}. It printed {shown(text)}."
+            ) from None
+
+    @property
+    def _called(self) -> str:
+        return "the script" if self.shell else os.path.basename(self.program)
+
+    def _failure(self, finished: CommandResult) -> str:
+        sentence = f"{self._called} {_ending(finished.status)}."
+        printed, all_bytes = finished.errors, finished.errors_bytes
+        if not printed.strip():  # some programs print errors to standard output
+            printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
+        text = printed.decode("utf-8", "replace").lstrip(_HALF).strip()
+        more = all_bytes - len(printed)
+        left_out = f"(The end of its output; {more:,} bytes before it were cut.)" if more else ""
+        return "\n".join(filter(None, (sentence, left_out, text)))
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    import signal
+
+    try:
+        return f"was killed by signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return f"was killed by signal {-status}"

@@ -1,1 +1,0 @@
-"""Lagent compatibility: BaseAction, executor, parsers, hooks."""

@@ -1,1 +1,0 @@
-"""Groot compatibility: Env over any source of tools."""

@@ -1,1 +1,0 @@
-"""Multi-agent tool library: step executors, instructions, configured tools."""

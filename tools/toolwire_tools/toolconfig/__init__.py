@@ -1,1 +1,0 @@
-"""Tools described in YAML: document, model, command templates."""

@@ -11,7 +11,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(page.name for page in DOCS.glob("*.md"))
+PAGES = sorted(
+    page.relative_to(DOCS).as_posix() for page in (*DOCS.glob("*.md"), *DOCS.glob("decisions/*.md"))
+)
 
 
 def pages_in(navigation: Any) -> list[str]:

@@ -108,7 +108,7 @@ class ReAct:
 
     *llm* is anything that `as_model` takes. *env* is called as `env(name=..., parameters=...)`; its
     actions come from `describe_actions()`, or Groot's `get_actions_info()`. *protocol*, by default
-    Doubao's, has `parse(text)`; if it also has a `system_prompt`, as Groot's two have here, that
+    Doubao's, has `parse(text)`; if it is one of `react`, as Groot's two are here, it also
     describes the actions to the model, unless *system* is given. *on_message* receives replies
     ("Assistant") and results ("Environment"): see `print_message`. *roles* maps roles to the
     model's names for them. Code blocks go to the only action that runs code, unless the protocol's
@@ -190,7 +190,7 @@ class ReAct:
                 errors += 1
                 if errors > self._max_errors:
                     raise NoProtocolReply(
-                        self._language.together(str(error), self._advice(error))
+                        self._language.join(str(error), self._advice(error))
                     ) from None
                 self._answer("user", self._complaint(error))
                 continue
@@ -215,14 +215,23 @@ class ReAct:
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = shown(content)
         self.state.add(
-            role=role, content=self._language.together(_text(value), self._language.tell(*remarks))
+            role=role,
+            content=self._language.join(_text(value), self._language.format_remarks(*remarks)),
         )
         self._on_message("Environment", self.state.history[-1]["content"])
 
     def _complaint(self, error: ValueError) -> str:
-        reply = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
-        how = self.protocol.how_to_reply(self._tools) if isinstance(self.protocol, Protocol) else ""
-        return self._language.together(reply, how)
+        reply = (
+            self._language.format_remarks(error.remark)
+            if isinstance(error, Unreadable)
+            else str(error)
+        )
+        how = (
+            self.protocol.describe_reply_format(self._tools)
+            if isinstance(self.protocol, Protocol)
+            else ""
+        )
+        return self._language.join(reply, how)
 
     def _advice(self, error: ValueError) -> str:
         """Return what the program can do about *error*, which the model cannot fix: empty for
@@ -246,7 +255,7 @@ class ReAct:
             and not self.protocol.special_tokens["action_start_token"]
         )
         if self._system is None and isinstance(self.protocol, Protocol) and not is_mute:
-            self._system = self.protocol.system_prompt(self._tools)
+            self._system = self.protocol.format_system_prompt(self._tools)
         return self._system or ""
 
     @cached_property

@@ -125,8 +125,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         ask = partial(
             self.model.reply,
             list(state.sent),
-            tools=state.conversation.offered or None,
-            reply_schema=state.conversation.reply_schema(strict=strict),
+            tools=state.conversation.native_tools or None,
+            reply_schema=state.conversation.build_reply_schema(strict=strict),
             on_text=self._text_reporter(state.conversation.protocol),
             **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
         )
@@ -239,7 +239,7 @@ class _TextReporter:
     def __init__(self, report: Callable[..., None], protocol: Protocol) -> None:
         self._report = report
         self._protocol = protocol
-        self._reader = protocol.answer_reader()
+        self._reader = protocol.create_answer_reader()
         self._has_answer = False
 
     def __call__(self, text: str) -> None:
@@ -254,7 +254,7 @@ class _TextReporter:
         """Forget the pieces, unless a part of the answer was among them: that is on the screen."""
         if self._has_answer:
             return False
-        self._reader = self._protocol.answer_reader()
+        self._reader = self._protocol.create_answer_reader()
         return True
 
 
@@ -288,4 +288,4 @@ def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     others = sorted({str(block.get("type")) for block in result.content} - {"text"})
     more = state.words("other_content", kinds=", ".join(others)) if others else ""
     language = state.conversation.protocol.language
-    return value, language.together(language.tell(*remarks), more)
+    return value, language.join(language.format_remarks(*remarks), more)

@@ -197,7 +197,7 @@ class RunState:
                 self.sent = [*self.sent[:kept], *messages]
             case events.ModelReplied(reply=reply):
                 self._last_text = reply.text
-                self._reply(event, self.conversation.reply(reply))
+                self._reply(event, self.conversation.take_reply(reply))
             case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
                 decision = self.conversation.refuse_answer(reason)
                 self._due = (
@@ -231,7 +231,7 @@ class RunState:
                         if reason
                         else self.undone("refused")
                     )
-                self.conversation.action_result(reason, success=False)
+                self.conversation.add_result(reason, success=False)
                 self._due = self._queued()
             case events.ReplyRefused():
                 self._due = self._queued()
@@ -250,7 +250,7 @@ class RunState:
                     self._due = self._reported()
             case events.UserAnswered(content=content):
                 self._waited()
-                self.conversation.user_response(content)
+                self.conversation.add_user_response(content)
             case events.FinalForced(reason=reason) as forced:
                 self._forced = forced
                 self.conversation.force_final(reason)
@@ -280,10 +280,10 @@ class RunState:
         match self.conversation.turn:
             case "action_result":
                 self._remember_interruption()
-                self.conversation.action_result(self.undone("left"), success=False)
+                self.conversation.add_result(self.undone("left"), success=False)
             case "user_response":
-                self.conversation.user_response(self.words("dismissed"))
-        self.conversation.question(content, result_schema)
+                self.conversation.add_user_response(self.words("dismissed"))
+        self.conversation.add_question(content, result_schema)
         self.has_ended, self._due, self._forced, self._has_result = False, None, None, False
         self._turns, self._tokens, self._usage = 0, 0, Usage()
         # The first question waits until the tools are listed, which is part of its time.
@@ -295,14 +295,14 @@ class RunState:
         self._tokens += usage.total_tokens if usage else _estimated(self.sent, event.reply.text)
         self._usage += usage or Usage()
         self._number, self._is_allowed, self._is_again, self._done = 0, False, False, {}
-        sound = self.conversation.sound_actions()
+        sound = self.conversation.list_valid_actions()
         reading = {number: action for number, action in sound.items() if self._only_reads(action)}
         self._ahead = reading if len(sound) > 1 else {}
         self._due = self._consequence(decision)
 
     def _queued(self) -> events.Recorded | None:
         """Return what follows from the next call of the last reply, if there is one."""
-        decision = self.conversation.next_queued()
+        decision = self.conversation.take_queued_action()
         self._number, self._is_allowed, self._is_again = self._number + 1, False, False
         if self._number in self._done:
             return self._reported()
@@ -315,10 +315,10 @@ class RunState:
         one.
         """
         done = self._done.pop(self._number)
-        note = self.conversation.protocol.language.together(
+        note = self.conversation.protocol.language.join(
             done.note, self.words("again") if self._is_again else ""
         )
-        self.conversation.action_result(done.result, success=done.success, note=note)
+        self.conversation.add_result(done.result, success=done.success, note=note)
         self._has_result |= done.success
         return self._queued()
 

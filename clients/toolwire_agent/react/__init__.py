@@ -23,9 +23,9 @@ from .messages import (
     to_json,
 )
 from .native import NativeProtocol
-from .prompt_protocol import Invalid, Protocol, Reading
+from .prompt_protocol import InvalidReply, Protocol, ValidReply
 from .prompts import Remark, Template, TemplateError, Unreadable
-from .reply_schema import reply_schema
+from .reply_schema import build_reply_schema
 from .small import SmallProtocol
 from .structured import StructuredProtocol
 from .tokens import BaseProtocol, DoubaoProtocol
@@ -42,14 +42,13 @@ __all__ = [
     "Error",
     "FinalAnswer",
     "FromModel",
-    "Invalid",
+    "InvalidReply",
     "Limits",
     "ModelReply",
     "NativeProtocol",
     "OutOfTurn",
     "Protocol",
     "Question",
-    "Reading",
     "Remark",
     "ResultKey",
     "Retry",
@@ -65,7 +64,8 @@ __all__ = [
     "Unreadable",
     "Usage",
     "UserResponse",
+    "ValidReply",
+    "build_reply_schema",
     "from_json",
-    "reply_schema",
     "to_json",
 ]

@@ -1,7 +1,7 @@
 """The conversation with a model as a state machine.
 
-Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to `reply`,
-carries out the decision, and reports the result. Every case is a value:
+Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to
+`take_reply`, carries out the decision, and reports the result. Every case is a value:
 
     question ──> [reply] ──> Ask ──────────> user_response ──> [reply]
                     │ ├────> Action ───────> action_result ──> [reply]
@@ -36,7 +36,7 @@ from .messages import (
     UserResponse,
     from_json,
 )
-from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
+from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, in_role, in_turn
 from .prompts import remark
 from .result_text import MAX_CHARS, as_text, shown
 from .structured import StructuredProtocol
@@ -175,29 +175,29 @@ class Conversation:
         )
 
     @property
-    def offered(self) -> list[Entry]:
+    def native_tools(self) -> list[Entry]:
         """The tools to send along, for models with native tool calls."""
-        return self.protocol.offered(self.tools, final=self._state.is_final)
+        return self.protocol.list_native_tools(self.tools, final=self._state.is_final)
 
-    def reply_schema(self, *, strict: bool = False) -> Schema | None:
+    def build_reply_schema(self, *, strict: bool = False) -> Schema | None:
         """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None
         without one.
         """
         key = (strict, is_final := self._state.is_final)
         if key not in self._schemas:
-            self._schemas[key] = self.protocol.reply_schema(
+            self._schemas[key] = self.protocol.build_reply_schema(
                 self.tools, strict=strict, final=is_final, result=self._state.result_schema
             )
         schema = self._schemas[key]
         return (
             None
             if schema is None
-            else self.protocol.narrowed(schema, self.tools, self._state.history)
+            else self.protocol.narrow_schema(schema, self.tools, self._state.history)
         )
 
     # --- what goes to the model ---
 
-    def question(self, text: str, result_schema: Schema | None = None) -> None:
+    def add_question(self, text: str, result_schema: Schema | None = None) -> None:
         """Add a question of the user; it is the model's turn then.
 
         *result_schema* is the JSON Schema of the final answer's result, which the model receives;
@@ -231,7 +231,7 @@ class Conversation:
         }
         self._tell(Question(text), questions=questions, **after)
 
-    def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
+    def add_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
 
         *result* may be any value; what JSON cannot represent becomes text, and long values are cut.
@@ -239,7 +239,7 @@ class Conversation:
         """
         self._expect("action_result")
         value, remarks = shown(result, self.limits.max_result_chars)
-        note = self._language.together(note, self._language.tell(*remarks), self._state.note)
+        note = self._language.join(note, self._language.format_remarks(*remarks), self._state.note)
         message = ActionResult(success, value, note)
         self._tell(message)
         return message
@@ -258,10 +258,10 @@ class Conversation:
             raise ValueError(join_errors(faults))
         action = msgspec.structs.replace(self.pending, params=fitted)
         edited = self._language.say("edited", params=json.dumps(fitted, ensure_ascii=False))
-        self._change(pending=action, note=self._language.together(edited, self._state.note))
+        self._change(pending=action, note=self._language.join(edited, self._state.note))
         return action
 
-    def user_response(self, text: str | None) -> UserResponse:
+    def add_user_response(self, text: str | None) -> UserResponse:
         """Add the user's answer, None if there is no user, and return the message."""
         self._expect("user_response")
         message = UserResponse(self._language.say("no_user") if text is None else text)
@@ -271,14 +271,14 @@ class Conversation:
     def force_final(self, reason: str) -> Error:
         """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
-        how = self.protocol.how_to_reply(self.tools, final=True)
-        message = Error(self._language.together(self._language.say("final", reason=reason), how))
+        how = self.protocol.describe_reply_format(self.tools, final=True)
+        message = Error(self._language.join(self._language.say("final", reason=reason), how))
         self._tell(message, is_final=True)
         return message
 
     # --- what comes from it ---
 
-    def reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
+    def take_reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
         """Take the model's reply and return the decision. `warnings` are about this reply.
 
         Never raises for anything that a model may write. *finish_reason* is for a reply that is
@@ -290,12 +290,15 @@ class Conversation:
         reply = msgspec.structs.replace(reply, text=whole(reply.text))
         reading = self.protocol.read(reply, self.tools)
         match reading:
-            case Reading(message=FinalAnswer(ok=ok, result=result)) if not result.strip() and not (
-                ok and self._state.result_schema  # null
+            case ValidReply(message=FinalAnswer(ok=ok, result=result)) if (
+                not result.strip()
+                and not (
+                    ok and self._state.result_schema  # null
+                )
             ):
-                reading = Invalid((remark("blank", member="result"),))
-        said = self.protocol.said(reply, reading)
-        if isinstance(reading, Invalid):
+                reading = InvalidReply((remark("blank", member="result"),))
+        said = self.protocol.format_reply(reply, reading)
+        if isinstance(reading, InvalidReply):
             content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
             if (
                 reply.finish_reason == "length"
@@ -305,7 +308,7 @@ class Conversation:
             self.warnings = []
             return self._invalid(reading, _fingerprint(reply))
         self._add_reply(said)
-        self.warnings = [self._language.tell(warning) for warning in reading.warnings]
+        self.warnings = [self._language.format_remarks(warning) for warning in reading.warnings]
         if isinstance(reading.message, FinalAnswer):
             self._change(turn="question")
             return reading.message
@@ -320,7 +323,7 @@ class Conversation:
                 self._change(queued=list(reading.more))
                 return self._act(action)
 
-    def sound_actions(self) -> dict[int, Action]:
+    def list_valid_actions(self) -> dict[int, Action]:
         """Return the actions of the last reply that will be taken as they are, by their places in
         it.
         """
@@ -338,7 +341,7 @@ class Conversation:
             known.add(_key(action))
         return found
 
-    def next_queued(self) -> Action | Retry | Stop | None:
+    def take_queued_action(self) -> Action | Retry | Stop | None:
         """Take the next action of the last reply, when the one before has its result; None without
         one.
         """
@@ -372,9 +375,9 @@ class Conversation:
             return False
         place, result = results[sizes.index(max(sizes))]
         value, remarks = shown(result.result, max(sizes) // 2)
-        note = self._language.together(result.note, self._language.tell(*remarks))
+        note = self._language.join(result.note, self._language.format_remarks(*remarks))
         call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
-        halved = self.protocol.told(ActionResult(result.success, value, note), call_ids)
+        halved = self.protocol.format_message(ActionResult(result.success, value, note), call_ids)
         self._change(history=[*history[:place], *halved, *history[place + 1 :]])
         return True
 
@@ -397,10 +400,10 @@ class Conversation:
     @cached_property
     def _opening(self) -> list[Message]:
         """The messages before the history."""
-        messages = [{"role": "system", "content": self.protocol.system_prompt(self.tools)}]
+        messages = [{"role": "system", "content": self.protocol.format_system_prompt(self.tools)}]
         return [
             {**each, "content": whole(each["content"])}
-            for each in (*messages, *self.protocol.example(self.tools))
+            for each in (*messages, *self.protocol.list_examples(self.tools))
         ]
 
     def _kept_history(self) -> list[Message]:
@@ -426,10 +429,11 @@ class Conversation:
         )
         return [history[asked], *history[start:]]
 
-    def _invalid(self, reading: Invalid, fingerprint: str) -> Retry | Stop:
-        how = self.protocol.how_to_reply(self.tools)
+    def _invalid(self, reading: InvalidReply, fingerprint: str) -> Retry | Stop:
+        how = self.protocol.describe_reply_format(self.tools)
         return self._again(
-            Error(self._language.together(self._language.tell(*reading.remarks), how)), fingerprint
+            Error(self._language.join(self._language.format_remarks(*reading.remarks), how)),
+            fingerprint,
         )
 
     def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
@@ -491,7 +495,7 @@ class Conversation:
         call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
         told = [
             {**one, "content": whole(one["content"])}
-            for one in self.protocol.told(message, call_ids)
+            for one in self.protocol.format_message(message, call_ids)
         ]
         after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
         self._change(history=[*self._state.history, *told], **after)

@@ -58,7 +58,7 @@ class Said:
         by_user = (Question, UserResponse)
         self.is_first = len(history) == 1
         self.errors = len(list(takewhile(lambda each: isinstance(each, Error), reversed(read))))
-        """Invalid replies in a row."""
+        """InvalidReply replies in a row."""
         self.calls = [
             (one, two)
             for one, two in pairwise(since)
@@ -145,7 +145,7 @@ class Said:
         return {each.casefold() for each in (*_TERM.findall(entry["name"]), *about)} - self._common
 
 
-def narrowed(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: int) -> Schema:
+def narrow_schema(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: int) -> Schema:
     """Return *schema* for the next reply. *ours* is how the assistant's own refusals start."""
     schema = _answering(schema, tools, said, max_chars)
     has_failed = bool(said.calls) and not said.calls[-1][1].success
@@ -170,15 +170,17 @@ def narrowed(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: 
     return _going_on(schema, tools, said)
 
 
-def limited(schema: Any, usual: int, most: float) -> Any:
+def limit_texts(schema: Any, usual: int, most: float) -> Any:
     """Return *schema* with texts of at most *most* characters, and of *usual* ones if they have no
     limit.
     """
     if not isinstance(schema, dict):
         return (
-            [limited(each, usual, most) for each in schema] if isinstance(schema, list) else schema
+            [limit_texts(each, usual, most) for each in schema]
+            if isinstance(schema, list)
+            else schema
         )
-    made = {word: limited(each, usual, most) for word, each in schema.items()}
+    made = {word: limit_texts(each, usual, most) for word, each in schema.items()}
     is_text = made.get("type") == "string" and "enum" not in made
     return {**made, "maxLength": min(made.get("maxLength", usual), most)} if is_text else made
 

@@ -14,7 +14,7 @@ from toolwire_dialects.name_mapping import Names
 
 from .answer_reader import AnswerReader
 from .messages import Action, Ask, FinalAnswer, Question, ToModel
-from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable
 from .reply_parser import only_object, sendable
 
@@ -49,42 +49,43 @@ class NativeProtocol(Protocol):
         super().__init__(language, prompt=prompt, instructions=instructions)
         self.can_ask = can_ask
 
+    @property
     def default_prompt(self) -> str:
         return self.language.native
 
-    def system_prompt(self, tools: Tools) -> str:
-        return self.template.filled(instructions=self.instructions)
+    def format_system_prompt(self, tools: Tools) -> str:
+        return self.template.fill(instructions=self.instructions)
 
-    def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
+    def list_native_tools(self, tools: Tools, *, final: bool = False) -> list[Entry]:
         if final:
             return []
         names = Names(tools.names, "openai")
         ask = [self._ask_tool(names)] if self.can_ask else []
         return [{**entry, "name": names.theirs[entry["name"]]} for entry in tools.entries] + ask
 
-    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+    def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         try:
             refuse_incomplete(reply.finish_reason)
             first, *more = self._messages(reply, tools)
-            return Reading(first, more=tuple(each for each in more if isinstance(each, Action)))
+            return ValidReply(first, more=tuple(each for each in more if isinstance(each, Action)))
         except Unreadable as error:
-            return Invalid((error.remark,))
+            return InvalidReply((error.remark,))
 
-    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+    def format_reply(self, reply: ModelReply, reading: ValidReply | InvalidReply) -> Message:
         said: Message = {"role": "assistant", "content": reply.text}
         if reply.tool_calls:
             said["tool_calls"] = [
-                _written(call, place) for place, call in enumerate(reply.tool_calls)
+                _encode_call(call, place) for place, call in enumerate(reply.tool_calls)
             ]
         return {**said, "echo": reply.echo} if reply.echo else said
 
-    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
-        (told,) = super().told(message, call_ids)
+    def format_message(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+        (told,) = super().format_message(message, call_ids)
         if call_ids and not isinstance(message, Question):
             return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
         return [{**told, "role": "user"}]
 
-    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+    def describe_reply_format(self, tools: Tools, *, final: bool = False) -> str:
         if final or (call := tools.sample()) is None:
             return ""
         name, params = call
@@ -93,7 +94,7 @@ class NativeProtocol(Protocol):
             "format_native", tool=tool, params=json.dumps(params, ensure_ascii=False)
         )
 
-    def answer_reader(self) -> AnswerReader:
+    def create_answer_reader(self) -> AnswerReader:
         return AnswerReader()
 
     def _messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
@@ -138,7 +139,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     return only_object(call.arguments) if call.arguments.strip() else {}
 
 
-def _written(call: ToolCall, place: int) -> dict[str, Any]:
+def _encode_call(call: ToolCall, place: int) -> dict[str, Any]:
     """Return the call as the model sees it later."""
     try:
         arguments = _arguments(call)

@@ -2,7 +2,7 @@
 replies read.
 
 A protocol decides and remembers nothing; `Conversation` does that for all of them. A custom
-protocol needs `system_prompt` and `read`.
+protocol needs `format_system_prompt` and `read`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Message = dict[str, Any]
 """A message as chat models take it: `role`, `content`, and members for native tool calls."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ValidReply(msgspec.Struct, frozen=True):
     """A valid reply, and warnings about it. `more` are actions to do after the first one."""
 
     message: Ask | Action | FinalAnswer
@@ -46,7 +46,7 @@ class Reading(msgspec.Struct, frozen=True):
     more: tuple[Action, ...] = ()
 
 
-class Invalid(msgspec.Struct, frozen=True):
+class InvalidReply(msgspec.Struct, frozen=True):
     """An invalid reply, and everything that is wrong with it."""
 
     remarks: tuple[Remark, ...]
@@ -67,26 +67,27 @@ class Protocol(ABC):
     ) -> None:
         self.language = prompts.language(language)
         self.instructions = instructions
-        text = prompt if prompt is not None else self.default_prompt()
+        text = prompt if prompt is not None else self.default_prompt
         self.template = Template(text, required=self.required_slots, optional=self.optional_slots)
 
+    @property
     def default_prompt(self) -> str:
         """Return the default system prompt."""
         return "{{instructions}}"
 
     @abstractmethod
-    def system_prompt(self, tools: Tools) -> str:
+    def format_system_prompt(self, tools: Tools) -> str:
         """Return the first message of every request. Stable parts come first, for caches."""
 
     @abstractmethod
-    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+    def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         """Return the meaning of the reply. Never raises, whatever the model wrote."""
 
-    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+    def format_reply(self, reply: ModelReply, reading: ValidReply | InvalidReply) -> Message:
         """Return the model's reply as the model sees it later."""
         return {"role": "assistant", "content": reply.text}
 
-    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+    def format_message(self, message: ToModel, call_ids: list[str]) -> list[Message]:
         """Return *message* for the model, whose last reply made native calls with these ids.
 
         By default text stays as it is; the result of an action is JSON, so that nothing in it can
@@ -98,17 +99,17 @@ class Protocol(ABC):
             case Question(content=content) | UserResponse(content=content) | Error(msg=content):
                 return [{"role": "user", "content": content}]
 
-    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+    def describe_reply_format(self, tools: Tools, *, final: bool = False) -> str:
         """Return the end of every error about a reply: a filled-in sample. With *final*, of the
         final answer.
         """
         return ""
 
-    def example(self, tools: Tools) -> list[Message]:
+    def list_examples(self, tools: Tools) -> list[Message]:
         """Return examples of exchanges: messages between the system prompt and the conversation."""
         return []
 
-    def reply_schema(
+    def build_reply_schema(
         self,
         tools: Tools,
         *,
@@ -123,17 +124,17 @@ class Protocol(ABC):
         """
         return None
 
-    def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
-        """Return *schema*, one of `reply_schema`, as it is for the reply to *history*, in which
+    def narrow_schema(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
+        """Return *schema*, from `build_reply_schema`, for the reply to *history*, in which
         nothing is changed.
         """
         return schema
 
-    def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
+    def list_native_tools(self, tools: Tools, *, final: bool = False) -> list[Entry]:
         """Return the tools for native tool calling."""
         return []
 
-    def answer_reader(self) -> AnswerReader | None:
+    def create_answer_reader(self) -> AnswerReader | None:
         """Return what reads the final answer of a reply that still arrives; None if only a whole
         reply shows it.
         """

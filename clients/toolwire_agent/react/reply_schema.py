@@ -38,7 +38,7 @@ _OF_ROOTS = (
 )
 
 
-def reply_schema(
+def build_reply_schema(
     tools: Tools,
     *,
     strict: bool = False,
@@ -46,7 +46,7 @@ def reply_schema(
     thought: Thought = "required",
     result: Schema | None = None,
 ) -> Schema:
-    """Return the schema; see `Protocol.reply_schema` for *strict* and *final*.
+    """Return the schema; see `Protocol.build_reply_schema` for *strict* and *final*.
 
     *result* is the schema of the answer's result, if it is not text.
     """

@@ -18,7 +18,7 @@ from toolwire_dialects import python_stub as python
 from toolwire_dialects.tool_entry import described, on_one_line, properties, required, schema_of
 
 from .messages import Action, ActionResult, FinalAnswer, Question
-from .narrowing import Said, limited, narrowed
+from .narrowing import Said, limit_texts, narrow_schema
 from .structured import StructuredProtocol
 
 if TYPE_CHECKING:
@@ -60,14 +60,18 @@ class SmallProtocol(StructuredProtocol):
         )
         self.max_chars = max_chars
 
+    @property
     def default_prompt(self) -> str:
         return self.language.small
 
-    def example(self, tools: Tools) -> list[Message]:
+    def list_examples(self, tools: Tools) -> list[Message]:
         say = self.language.say
-        answer = self.written(FinalAnswer(self._thought(), True, "34"))
+        answer = self.encode_reply(FinalAnswer(self._thought(), True, "34"))
         made = self._asked(say("example_question"), "get_age", {"name": say("example_name")})
-        made += [*self.told(ActionResult(True, 34), []), {"role": "assistant", "content": answer}]
+        made += [
+            *self.format_message(ActionResult(True, 34), []),
+            {"role": "assistant", "content": answer},
+        ]
         # The samples come last, since the model repeats what it saw last, and get_age is not one of
         # its tools.
         return [
@@ -75,18 +79,18 @@ class SmallProtocol(StructuredProtocol):
             *(message for entry in tools.entries[:MAX_SAMPLES] for message in self._sample(entry)),
         ]
 
-    def written(self, message: FromModel) -> str:
-        members: dict[str, Any] = json.loads(super().written(message))
+    def encode_reply(self, message: FromModel) -> str:
+        members: dict[str, Any] = json.loads(super().encode_reply(message))
         if "ok" in members:
             members["ok"] = members.pop("ok")
         return json.dumps(members, ensure_ascii=False)
 
-    def narrowed(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
+    def narrow_schema(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
         said = Said(history, self.template.text)
         max_chars = self.max_chars // _SHORTENED**said.errors
-        schema = limited(schema, self.max_chars, max_chars if said.errors else math.inf)
+        schema = limit_texts(schema, self.max_chars, max_chars if said.errors else math.inf)
         ours = self.language.say("undone", why="")  # for instance: the user refused it
-        return narrowed(schema, tools, said, ours=ours, max_chars=max_chars)
+        return narrow_schema(schema, tools, said, ours=ours, max_chars=max_chars)
 
     def _sample(self, entry: Entry) -> list[Message]:
         """Return a call of the tool as an example: its description as a question, and values to
@@ -106,8 +110,8 @@ class SmallProtocol(StructuredProtocol):
     def _asked(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
         action = Action(self._thought(), tool, params)
         return [
-            *self.told(Question(question), []),
-            {"role": "assistant", "content": self.written(action)},
+            *self.format_message(Question(question), []),
+            {"role": "assistant", "content": self.encode_reply(action)},
         ]
 
     def _thought(self) -> str:

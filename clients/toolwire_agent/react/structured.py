@@ -13,10 +13,10 @@ from toolwire_schemas.json_schema.error_text import shown
 
 from .answer_reader import JsonAnswerReader
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
-from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Remark, Unreadable, remark
 from .reply_parser import only_object
-from .reply_schema import Thought, reply_schema
+from .reply_schema import Thought, build_reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,7 @@ class StructuredProtocol(Protocol):
         self.result_key = result_key
         self.describe = describe
 
+    @property
     def default_prompt(self) -> str:
         text = self.language.structured
         return (
@@ -61,9 +62,9 @@ class StructuredProtocol(Protocol):
             else _THOUGHT.sub(r"\1?\2" if self.thought == "optional" else "", text)
         )
 
-    def system_prompt(self, tools: Tools) -> str:
+    def format_system_prompt(self, tools: Tools) -> str:
         nothing = self.language.say("nothing")
-        return self.template.filled(
+        return self.template.fill(
             tools=self.describe(list(tools.entries)) or nothing,
             tool_names=", ".join(tools.names) or nothing,
             think_first=self.language.say("think_first") if self.thought == "required" else "",
@@ -71,42 +72,44 @@ class StructuredProtocol(Protocol):
             instructions=self.instructions,
         )
 
-    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+    def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         try:
             refuse_incomplete(reply.finish_reason)
             members = only_object(reply.text)
         except Unreadable as error:
-            return Invalid((error.remark,))
+            return InvalidReply((error.remark,))
         if members.keys() == {"reply"} and isinstance(
             members["reply"], dict
         ):  # the form for OpenAI's strict mode
             members = members["reply"]
         return _read(members, tools, self.thought)
 
-    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+    def format_reply(self, reply: ModelReply, reading: ValidReply | InvalidReply) -> Message:
         """Return a valid reply in its canonical form, an invalid one unchanged, so that the model
         can correct it.
         """
-        content = self.written(reading.message) if isinstance(reading, Reading) else reply.text
+        content = (
+            self.encode_reply(reading.message) if isinstance(reading, ValidReply) else reply.text
+        )
         return {"role": "assistant", "content": content}
 
-    def written(self, message: FromModel) -> str:
+    def encode_reply(self, message: FromModel) -> str:
         """Return a reply in its canonical form."""
         return to_json(message, empty_thought=self.thought == "required")
 
-    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+    def format_message(self, message: ToModel, call_ids: list[str]) -> list[Message]:
         return [{"role": "user", "content": to_json(message, self.result_key)}]
 
-    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+    def describe_reply_format(self, tools: Tools, *, final: bool = False) -> str:
         say = self.language.say
         thought = "" if self.thought == "none" else say("sample_thought")
         samples: list[FromModel] = [FinalAnswer(thought, True, say("sample_answer"))]
         if not final:
             called = [Action(thought, *call)] if (call := tools.sample()) else []
             samples = [*called, *samples, Ask(thought, say("sample_question"))]
-        return say("format_structured", samples="\n".join(map(self.written, samples)))
+        return say("format_structured", samples="\n".join(map(self.encode_reply, samples)))
 
-    def reply_schema(
+    def build_reply_schema(
         self,
         tools: Tools,
         *,
@@ -114,9 +117,11 @@ class StructuredProtocol(Protocol):
         final: bool = False,
         result: Schema | None = None,
     ) -> Schema:
-        return reply_schema(tools, strict=strict, final=final, thought=self.thought, result=result)
+        return build_reply_schema(
+            tools, strict=strict, final=final, thought=self.thought, result=result
+        )
 
-    def answer_reader(self) -> JsonAnswerReader:
+    def create_answer_reader(self) -> JsonAnswerReader:
         return JsonAnswerReader()
 
 
@@ -133,14 +138,14 @@ _REPLIES: dict[str, tuple[type[Ask | Action | FinalAnswer], dict[str, type]]] = 
 _IN_JSON = {str: "string", dict: "object", bool: "boolean"}
 
 
-def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | Invalid:
+def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> ValidReply | InvalidReply:
     """Return the meaning of a reply's *members*, or everything that is wrong with them."""
     if "type" not in members:
-        return Invalid((remark("missing", member="type"),))
+        return InvalidReply((remark("missing", member="type"),))
     kind, thought = members.pop("type"), members.pop("thought", None)
     if not isinstance(kind, str) or kind not in _REPLIES:
         allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
-        return Invalid((remark("type", given=shown(kind), allowed=allowed),))
+        return InvalidReply((remark("type", given=shown(kind), allowed=allowed),))
     # A thought has no effect, so a missing one is no reason to ask again.
     odd = [remark("no_thought")] if thought is None and wanted == "required" else []
     if not isinstance(thought, str | None):
@@ -170,8 +175,8 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> Reading | I
         [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
     )
     if wrong:
-        return Invalid((*wrong, *strange))
-    return Reading(reply(**values), (*odd, *strange))
+        return InvalidReply((*wrong, *strange))
+    return ValidReply(reply(**values), (*odd, *strange))
 
 
 def _complete(members: dict[str, Any], tools: Tools) -> None:

@@ -15,7 +15,7 @@ from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.wire import codec
 
 from .messages import Action, FinalAnswer
-from .prompt_protocol import Invalid, Protocol, Reading, refuse_incomplete
+from .prompt_protocol import InvalidReply, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable, remark
 from .reply_parser import after_thoughts, object_at
 
@@ -102,36 +102,37 @@ class BaseProtocol(Protocol):
             return text, None
         return text, checked(action) if self.code_tool else directed(checked(action), tools)
 
+    @property
     def default_prompt(self) -> str:
         return self.language.tokens
 
-    def system_prompt(self, tools: Tools) -> str:
+    def format_system_prompt(self, tools: Tools) -> str:
         tokens = self.special_tokens
         if not tokens["action_start_token"]:
             raise ValueError(
                 "without an action_start_token no reply can have an action; give special_tokens"
             )
-        return self.template.filled(
+        return self.template.fill(
             tools="\n".join(map(_described, tools.entries)) or self.language.say("nothing"),
             start=tokens["action_start_token"],
             end=tokens["action_end_token"],
             instructions=self.instructions,
         )
 
-    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+    def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         try:
             text, action = self.parse_reply(reply, tools)
         except Unreadable as error:
-            return Invalid((error.remark,))
+            return InvalidReply((error.remark,))
         except ValueError as error:  # from an overridden `parse`
-            return Invalid((remark("unreadable", reason=str(error)),))
+            return InvalidReply((remark("unreadable", reason=str(error)),))
         if action is None:
-            return Reading(FinalAnswer("", True, text))
-        return Reading(
+            return ValidReply(FinalAnswer("", True, text))
+        return ValidReply(
             Action(text, tools.find(action["name"]) or action["name"], action["parameters"])
         )
 
-    def how_to_reply(self, tools: Tools, *, final: bool = False) -> str:
+    def describe_reply_format(self, tools: Tools, *, final: bool = False) -> str:
         if final:
             return ""
         tokens, (name, parameters) = self.special_tokens, tools.sample() or ("…", {})

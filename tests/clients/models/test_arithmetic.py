@@ -70,15 +70,15 @@ class Exchange:
         self.asked: list[str] = []
 
     def ask(self, question: str, *answers: str) -> tuple[bool, str]:
-        self.conversation.question(question)
+        self.conversation.add_question(question)
         remaining = list(answers)
         for _ in range(100):
-            match self.conversation.reply(anyio.run(self.reply)):
+            match self.conversation.take_reply(anyio.run(self.reply)):
                 case Action(_, tool, params):
                     self.act(tool, params)
                 case Ask(_, content):
                     self.asked.append(content)
-                    self.conversation.user_response(remaining.pop(0))
+                    self.conversation.add_user_response(remaining.pop(0))
                 case FinalAnswer(_, ok, result):
                     return ok, result
                 case Stop() as stop:
@@ -88,8 +88,12 @@ class Exchange:
         raise AssertionError("there is no end to it")
 
     async def reply(self) -> Any:
-        schema = None if self.strict is None else self.conversation.reply_schema(strict=self.strict)
-        messages, tools = self.conversation.messages, self.conversation.offered or None
+        schema = (
+            None
+            if self.strict is None
+            else self.conversation.build_reply_schema(strict=self.strict)
+        )
+        messages, tools = self.conversation.messages, self.conversation.native_tools or None
         return await self.model.reply(messages, tools=tools, reply_schema=schema)
 
     def act(self, tool: str, params: dict[str, Any]) -> None:
@@ -97,9 +101,9 @@ class Exchange:
             f"{tool}({', '.join(f'{name}={value}' for name, value in params.items())})"
         )
         try:
-            self.conversation.action_result(self.functions[tool](**params))
+            self.conversation.add_result(self.functions[tool](**params))
         except Exception as error:
-            self.conversation.action_result(
+            self.conversation.add_result(
                 {"error": type(error).__name__, "message": str(error)}, success=False
             )
 
@@ -345,11 +349,11 @@ def test_when_it_has_to_end_it_ends(protocol: str) -> None:
     exchange = Exchange(
         protocol=PROTOCOLS[protocol], strict=False if protocol == "structured" else None
     )
-    exchange.conversation.question("4*5+6?")
-    exchange.conversation.reply(anyio.run(exchange.reply))
-    exchange.conversation.action_result(20)
+    exchange.conversation.add_question("4*5+6?")
+    exchange.conversation.take_reply(anyio.run(exchange.reply))
+    exchange.conversation.add_result(20)
     exchange.conversation.force_final("the time is over")
-    said = exchange.conversation.reply(anyio.run(exchange.reply))
+    said = exchange.conversation.take_reply(anyio.run(exchange.reply))
     assert isinstance(said, FinalAnswer)
     assert said.result == "I cannot compute 4 * 5 + 6: I had to stop before the end."
 

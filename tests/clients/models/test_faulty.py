@@ -12,7 +12,7 @@ import pytest
 from support.faulty_model import FAULTS, FaultyModel
 from toolwire_agent.models import ScriptedModel
 from toolwire_agent.react.messages import Action, ModelReply, ToolCall
-from toolwire_agent.react.prompt_protocol import Invalid, Reading
+from toolwire_agent.react.prompt_protocol import InvalidReply, ValidReply
 from toolwire_agent.react.structured import StructuredProtocol
 from toolwire_agent.react.tool_lookup import Tools
 
@@ -59,7 +59,7 @@ def test_no_spoiled_action_is_read_as_another_one(name: str, seed: int) -> None:
     """
     (reply,), _ = spoiled(GOOD[:1], seed, faults=[name])
     read = StructuredProtocol().read(reply, TOOLS)
-    if isinstance(read, Reading):
+    if isinstance(read, ValidReply):
         assert isinstance(read.message, Action)
         fits = not TOOLS.fitted("add", read.message.params)[1]
         assert (
@@ -68,7 +68,7 @@ def test_no_spoiled_action_is_read_as_another_one(name: str, seed: int) -> None:
             or name == "unknown_tool"
         )
     else:
-        assert isinstance(read, Invalid)
+        assert isinstance(read, InvalidReply)
 
 
 def test_the_same_seed_spoils_in_the_same_ways() -> None:

@@ -26,7 +26,7 @@ from toolwire_agent.react import (
 
 def asked(tools: list[dict[str, Any]] = TOOLS, **settings: Any) -> Conversation:
     conversation = Conversation(tools, NativeProtocol(**settings))
-    conversation.question("1 + 2?")
+    conversation.add_question("1 + 2?")
     return conversation
 
 
@@ -41,11 +41,11 @@ def call(
 )
 def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
     conversation = asked()
-    assert conversation.reply(call(arguments=arguments, text="I add.")) == Action(
+    assert conversation.take_reply(call(arguments=arguments, text="I add.")) == Action(
         "I add.", "add", {"a": 1, "b": 2}
     )
-    conversation.action_result(3)
-    assert conversation.reply("It is 3.") == FinalAnswer("", True, "It is 3.")
+    conversation.add_result(3)
+    assert conversation.take_reply("It is 3.") == FinalAnswer("", True, "It is 3.")
     function = {"name": "add", "arguments": '{"a": 1, "b": 2}'}
     assert conversation.messages[1:] == [
         {"role": "user", "content": "1 + 2?"},
@@ -64,21 +64,21 @@ def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
 
 
 def test_thoughts_in_a_field_of_their_own_are_the_thought() -> None:
-    assert asked().reply(call(reasoning="hm")) == Action("hm", "add", {"a": 1, "b": 2})
-    assert asked().reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer(
+    assert asked().take_reply(call(reasoning="hm")) == Action("hm", "add", {"a": 1, "b": 2})
+    assert asked().take_reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer(
         "hm", True, "It is 3."
     )
 
 
 def test_what_a_vendor_wants_to_see_again_is_sent_again() -> None:
     conversation = asked()
-    conversation.reply(call(echo={"reasoning_content": "hm"}))
+    conversation.take_reply(call(echo={"reasoning_content": "hm"}))
     assert conversation.messages[-1]["echo"] == {"reasoning_content": "hm"}
 
 
 @pytest.mark.parametrize("arguments", ["", " ", "{}", {}])
 def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
-    assert asked().reply(call("ping", arguments)) == Action("", "ping", {})
+    assert asked().take_reply(call("ping", arguments)) == Action("", "ping", {})
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
 )
 def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(arguments: str) -> None:
     conversation = asked()
-    decision = conversation.reply(call(arguments=arguments))
+    decision = conversation.take_reply(call(arguments=arguments))
     assert isinstance(decision, Retry)
     *_, reply, error = conversation.messages
     assert json.loads(reply["tool_calls"][0]["function"]["arguments"]) == {"unreadable": arguments}
@@ -109,17 +109,19 @@ def results(conversation: Conversation) -> list[tuple[str, str]]:
 
 def test_the_calls_of_one_reply_are_done_in_order_and_each_gets_its_result() -> None:
     conversation = asked()
-    assert conversation.reply(several("add", "sub", "add")) == Action("", "add", {"a": 1, "b": 2})
-    assert conversation.next_queued() is None  # the first one has no result
-    conversation.action_result("one")
+    assert conversation.take_reply(several("add", "sub", "add")) == Action(
+        "", "add", {"a": 1, "b": 2}
+    )
+    assert conversation.take_queued_action() is None  # the first one has no result
+    conversation.add_result("one")
     restored = asked()
     restored.restore(conversation.snapshot())
-    refused = restored.next_queued()
+    refused = restored.take_queued_action()
     assert isinstance(refused, Retry)
     assert refused.action == Action("", "sub", {"a": 1, "b": 2})
-    assert restored.next_queued() == Action("", "add", {"a": 1, "b": 2})
-    restored.action_result("three")
-    assert restored.next_queued() is None
+    assert restored.take_queued_action() == Action("", "add", {"a": 1, "b": 2})
+    restored.add_result("three")
+    assert restored.take_queued_action() is None
     (first, _, third), (_, unknown, _) = results(restored), results(restored)
     assert (first, third) == (("c0", "one"), ("c2", "three"))
     assert "Unknown tool" in unknown[1]
@@ -127,15 +129,15 @@ def test_the_calls_of_one_reply_are_done_in_order_and_each_gets_its_result() -> 
 
 def test_every_call_is_answered_when_a_question_comes_or_a_call_is_repeated_too_often() -> None:
     conversation = asked()
-    conversation.reply(several("add", "add", "add"))
-    conversation.action_result("one")
-    conversation.question("Something else?")
+    conversation.take_reply(several("add", "add", "add"))
+    conversation.add_result("one")
+    conversation.add_question("Something else?")
     assert [call_id for call_id, _ in results(conversation)] == ["c0", "c1", "c2"]
     conversation = asked()
-    decision = conversation.reply(several(*["add"] * 9))
+    decision = conversation.take_reply(several(*["add"] * 9))
     while isinstance(decision, Action):
-        conversation.action_result("one")
-        decision = conversation.next_queued()
+        conversation.add_result("one")
+        decision = conversation.take_queued_action()
     assert isinstance(decision, Stop)
     assert [call_id for call_id, _ in results(conversation)] == [f"c{place}" for place in range(9)]
 
@@ -149,7 +151,7 @@ def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[st
         for place, name in enumerate(names)
     ]
     reply = ModelReply(tool_calls=tuple(calls))
-    assert isinstance(conversation.reply(reply), Retry)
+    assert isinstance(conversation.take_reply(reply), Retry)
     told = [message for message in conversation.messages if message["role"] == "tool"]
     assert [message["tool_call_id"] for message in told] == [
         f"c{place}" for place in range(len(names))
@@ -159,7 +161,7 @@ def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[st
 
 def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
     conversation = asked()
-    decision = conversation.reply(call("ad d"))
+    decision = conversation.take_reply(call("ad d"))
     assert isinstance(decision, Retry)
     assert conversation.messages[-2]["tool_calls"][0]["function"]["name"] == "ad_d"
     assert "Available: add" in conversation.messages[-1]["content"]
@@ -167,50 +169,50 @@ def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
 
 def test_names_go_in_the_form_that_vendors_take_and_come_back() -> None:
     conversation = asked([{**ADD, "name": "math.add"}])
-    assert [entry["name"] for entry in conversation.offered] == ["math_add", "ask_user"]
-    assert conversation.reply(call("math_add")) == Action("", "math.add", {"a": 1, "b": 2})
-    assert asked([{**ADD, "name": "math.add"}]).reply(call("math.add")) == Action(
+    assert [entry["name"] for entry in conversation.native_tools] == ["math_add", "ask_user"]
+    assert conversation.take_reply(call("math_add")) == Action("", "math.add", {"a": 1, "b": 2})
+    assert asked([{**ADD, "name": "math.add"}]).take_reply(call("math.add")) == Action(
         "", "math.add", {"a": 1, "b": 2}
     )
 
 
 def test_the_model_asks_the_user_with_a_tool_of_its_own() -> None:
     conversation = asked()
-    assert conversation.offered[-1]["name"] == "ask_user"
-    assert conversation.reply(call("ask_user", '{"content": "When?"}')) == Ask("", "When?")
-    conversation.user_response("Now.")
+    assert conversation.native_tools[-1]["name"] == "ask_user"
+    assert conversation.take_reply(call("ask_user", '{"content": "When?"}')) == Ask("", "When?")
+    conversation.add_user_response("Now.")
     assert conversation.messages[-1] == {"role": "tool", "tool_call_id": "c1", "content": "Now."}
-    assert isinstance(asked().reply(call("ask_user", "{}")), Retry)
+    assert isinstance(asked().take_reply(call("ask_user", "{}")), Retry)
 
 
 def test_a_tool_called_like_that_one_keeps_its_name() -> None:
     conversation = asked([tool("ask_user")])
-    assert [entry["name"] for entry in conversation.offered] == ["ask_user", "ask_user_"]
-    assert conversation.reply(call("ask_user", "{}")) == Action("", "ask_user", {})
+    assert [entry["name"] for entry in conversation.native_tools] == ["ask_user", "ask_user_"]
+    assert conversation.take_reply(call("ask_user", "{}")) == Action("", "ask_user", {})
 
 
 def test_without_a_user_there_is_no_such_tool() -> None:
     conversation = asked([PING], can_ask=False)
-    assert [entry["name"] for entry in conversation.offered] == ["ping"]
-    assert isinstance(conversation.reply(call("ask_user", '{"content": "When?"}')), Retry)
+    assert [entry["name"] for entry in conversation.native_tools] == ["ping"]
+    assert isinstance(conversation.take_reply(call("ask_user", '{"content": "When?"}')), Retry)
 
 
 def test_in_the_last_turn_no_tools_are_offered_and_none_is_called() -> None:
     conversation = asked()
     conversation.force_final("time is up")
-    assert conversation.offered == []
-    assert isinstance(conversation.reply(call()), Stop)
+    assert conversation.native_tools == []
+    assert isinstance(conversation.take_reply(call()), Stop)
     assert conversation.messages[-1]["tool_call_id"] == "c1"
 
 
 def test_every_call_is_answered_before_anything_else_is_said() -> None:
     conversation = asked()
     for _ in range(5):
-        decision = conversation.reply(call())
+        decision = conversation.take_reply(call())
         if isinstance(decision, Action):
-            conversation.action_result(3)
+            conversation.add_result(3)
     assert isinstance(decision, Stop)
-    conversation.question("And 2 + 2?")
+    conversation.add_question("And 2 + 2?")
     assert [message["role"] for message in conversation.messages[-3:]] == [
         "assistant",
         "tool",
@@ -222,7 +224,7 @@ def test_every_call_is_answered_before_anything_else_is_said() -> None:
     "reply", [ModelReply(), ModelReply(text=" "), ModelReply(text="It", finish_reason="length")]
 )
 def test_a_reply_that_says_nothing_or_not_all_is_asked_for_again(reply: ModelReply) -> None:
-    assert isinstance(asked().reply(reply), Retry)
+    assert isinstance(asked().take_reply(reply), Retry)
 
 
 @given(
@@ -234,9 +236,9 @@ def test_any_reply_leaves_messages_that_can_be_sent(
     text: str, calls: tuple[ToolCall, ...], reasoning: str
 ) -> None:
     conversation = asked()
-    decision = conversation.reply(ModelReply(text=text, tool_calls=calls, reasoning=reasoning))
+    decision = conversation.take_reply(ModelReply(text=text, tool_calls=calls, reasoning=reasoning))
     if isinstance(decision, Action):
-        conversation.action_result(ActionResult(True, 1))
+        conversation.add_result(ActionResult(True, 1))
     json.dumps(conversation.messages, ensure_ascii=False).encode()
     for message in conversation.messages:
         for one in message.get("tool_calls", ()):

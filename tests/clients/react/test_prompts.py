@@ -38,7 +38,7 @@ def in_order(text: str, *parts: str) -> bool:
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_prompt_shows_every_message_with_its_members(name: str) -> None:
-    prompt = StructuredProtocol(name).system_prompt(KNOWN)
+    prompt = StructuredProtocol(name).format_system_prompt(KNOWN)
     assert in_order(
         *(
             prompt,
@@ -98,14 +98,17 @@ def test_a_prompt_shows_every_message_with_its_members(name: str) -> None:
     ],
 )
 def test_a_prompt_has_every_rule(name: str, rules: list[str]) -> None:
-    assert in_order(StructuredProtocol(name).system_prompt(KNOWN), *rules)
+    assert in_order(StructuredProtocol(name).format_system_prompt(KNOWN), *rules)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_what_is_the_same_for_all_tools_comes_before_them(name: str) -> None:
     """Vendors cache what requests begin with; of this prompt it is nearly everything."""
     protocol = StructuredProtocol(name)
-    one, other = protocol.system_prompt(Tools([ADD])), protocol.system_prompt(Tools([MULTIPLY]))
+    one, other = (
+        protocol.format_system_prompt(Tools([ADD])),
+        protocol.format_system_prompt(Tools([MULTIPLY])),
+    )
     same = next(place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     assert same > 0.8 * len(one)
     assert one[same:].startswith("add(")
@@ -119,23 +122,25 @@ def test_what_is_the_same_for_all_tools_comes_before_them(name: str) -> None:
     ],
 )
 def test_the_names_of_the_tools_are_listed_as_they_are(name: str, line: str) -> None:
-    assert line in StructuredProtocol(name).system_prompt(Tools([ADD, MULTIPLY])).splitlines()
+    assert (
+        line in StructuredProtocol(name).format_system_prompt(Tools([ADD, MULTIPLY])).splitlines()
+    )
 
 
 def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
     assert "    ok: boolean, // whether it succeeded" in StructuredProtocol(
         result_key="ok"
-    ).system_prompt(KNOWN)
+    ).format_system_prompt(KNOWN)
     assert "    success: boolean, // whether" in StructuredProtocol(
         result_key="both"
-    ).system_prompt(KNOWN)
+    ).format_system_prompt(KNOWN)
 
 
 @pytest.mark.parametrize(
     "protocol", [StructuredProtocol(), StructuredProtocol("zh"), DoubaoProtocol()]
 )
 def test_without_tools_a_prompt_says_that_there_are_none(protocol: Protocol) -> None:
-    assert protocol.language.say("nothing") in protocol.system_prompt(Tools([]))
+    assert protocol.language.say("nothing") in protocol.format_system_prompt(Tools([]))
 
 
 @pytest.mark.parametrize("protocol_type", [StructuredProtocol, DoubaoProtocol, NativeProtocol])
@@ -143,8 +148,10 @@ def test_without_tools_a_prompt_says_that_there_are_none(protocol: Protocol) -> 
 def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(
     protocol_type: Any, name: str
 ) -> None:
-    told = protocol_type(language=name, instructions="You work for a bakery.").system_prompt(KNOWN)
-    silent = protocol_type(language=name).system_prompt(KNOWN)
+    told = protocol_type(language=name, instructions="You work for a bakery.").format_system_prompt(
+        KNOWN
+    )
+    silent = protocol_type(language=name).format_system_prompt(KNOWN)
     assert "\n\nYou work for a bakery.\n" in told
     assert (
         told.replace("You work for a bakery.\n", "").strip().replace("\n\n\n", "\n\n")
@@ -153,9 +160,9 @@ def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(
 
 
 def test_tools_may_be_described_in_another_way() -> None:
-    prompt = StructuredProtocol(describe=lambda entries: f"{len(entries)} tools").system_prompt(
-        KNOWN
-    )
+    prompt = StructuredProtocol(
+        describe=lambda entries: f"{len(entries)} tools"
+    ).format_system_prompt(KNOWN)
     assert "\n\n4 tools\n\n" in prompt
 
 
@@ -166,7 +173,9 @@ def test_a_prompt_of_ones_own_has_the_same_slots() -> None:
     own = "{{instructions}}\nTools ({{tool_names}}; {{ result_key }}):\n{{tools}}"
     protocol = StructuredProtocol(prompt=own, instructions="Be brief.")
     stubs = python.from_entries([ADD])
-    assert protocol.system_prompt(Tools([ADD])) == f"Be brief.\nTools (add; success):\n{stubs}"
+    assert (
+        protocol.format_system_prompt(Tools([ADD])) == f"Be brief.\nTools (add; success):\n{stubs}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,7 +205,7 @@ HOSTILE = "{{instructions}} {tools} {0.__class__} %s $tools {{tools}} \"\"\" '''
 )
 def test_what_a_tool_says_of_itself_fills_no_slots(protocol: Protocol) -> None:
     entry = {**ADD, "description": HOSTILE}
-    prompt = protocol.system_prompt(Tools([entry]))
+    prompt = protocol.format_system_prompt(Tools([entry]))
     assert prompt.count("SECRET") == 1
     assert prompt.count("{{tools}}") == 1
     assert prompt.count("def add(") + prompt.count('"name": "add"') == 1
@@ -205,7 +214,7 @@ def test_what_a_tool_says_of_itself_fills_no_slots(protocol: Protocol) -> None:
 @given(st.text(), st.text())
 def test_values_are_text_whatever_is_in_them(first: str, second: str) -> None:
     template = Template("<{{a}}|{{b}}>", required=["a", "b"])
-    assert template.filled(a=first, b=second) == f"<{first}|{second}>"
+    assert template.fill(a=first, b=second) == f"<{first}|{second}>"
 
 
 # --- sentences ------------------------------------------------------------------------------------
@@ -243,11 +252,11 @@ def test_a_language_is_found_by_its_name() -> None:
 )
 def test_in_a_chinese_exchange_nothing_english_is_said(protocol: Protocol) -> None:
     conversation = Conversation([], protocol)
-    conversation.question("你好")
+    conversation.add_question("你好")
     for text in ("", "{", "{}"):
         if conversation.turn != "reply":
             break
-        conversation.reply(text)
+        conversation.take_reply(text)
     said = " ".join(
         message["content"] for message in conversation.messages[1:] if message["role"] == "user"
     )

@@ -142,9 +142,9 @@ def test_the_place_of_a_fault_is_told() -> None:
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)
-    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language("zh").tell(
-        caught.value.remark
-    )
+    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language(
+        "zh"
+    ).format_remarks(caught.value.remark)
     assert caught.value.remark.details["near"] == json.dumps(' are:\n{"a": 1,\n "b" 2}')
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n  {"a": 1,\n "b": 2')

@@ -26,9 +26,9 @@ READ = [
 
 def reply(params: dict[str, Any]) -> Action | Any:
     conversation = Conversation([Tool(order).describe()])
-    conversation.question("Order!")
+    conversation.add_question("Order!")
     action = {"thought": "", "type": "ACTION", "tool": "order", "params": params}
-    return conversation.reply(json.dumps(action))
+    return conversation.take_reply(json.dumps(action))
 
 
 @pytest.mark.parametrize(("sent", "meant"), READ)

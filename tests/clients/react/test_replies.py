@@ -14,12 +14,12 @@ from toolwire_agent.react import (
     Ask,
     Conversation,
     FinalAnswer,
-    Invalid,
+    InvalidReply,
     ModelReply,
-    Reading,
     Retry,
     StructuredProtocol,
     Tools,
+    ValidReply,
     to_json,
 )
 
@@ -27,19 +27,19 @@ PROTOCOL = StructuredProtocol()
 KNOWN = Tools(TOOLS)
 
 
-def read(reply: Any, finish_reason: str | None = None) -> Reading | Invalid:
+def read(reply: Any, finish_reason: str | None = None) -> ValidReply | InvalidReply:
     text = reply if isinstance(reply, str) else json.dumps(reply)
     return PROTOCOL.read(ModelReply(text=text, finish_reason=finish_reason), KNOWN)
 
 
-def kinds(reading: Reading | Invalid) -> list[str]:
-    remarks = reading.remarks if isinstance(reading, Invalid) else reading.warnings
+def kinds(reading: ValidReply | InvalidReply) -> list[str]:
+    remarks = reading.remarks if isinstance(reading, InvalidReply) else reading.warnings
     return [remark.kind for remark in remarks]
 
 
 def invalid(reply: Any, finish_reason: str | None = None) -> list[str]:
     reading = read(reply, finish_reason)
-    assert isinstance(reading, Invalid)
+    assert isinstance(reading, InvalidReply)
     return kinds(reading)
 
 
@@ -54,13 +54,13 @@ def without(members: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @given(FROM_MODEL)
 def test_any_reply_that_is_right_is_read_as_it_is(message: Ask | Action | FinalAnswer) -> None:
-    assert read(to_json(message)) == Reading(message)
-    assert read(to_json(message), "stop") == Reading(message)
+    assert read(to_json(message)) == ValidReply(message)
+    assert read(to_json(message), "stop") == ValidReply(message)
 
 
 @given(FROM_MODEL)
 def test_the_form_of_openais_strict_mode_is_read_too(message: Ask | Action | FinalAnswer) -> None:
-    assert read(f'{{"reply": {to_json(message)}}}') == Reading(message)
+    assert read(f'{{"reply": {to_json(message)}}}') == ValidReply(message)
 
 
 def test_the_order_of_members_does_not_matter_to_who_reads() -> None:
@@ -79,13 +79,13 @@ def test_a_reply_that_was_stopped_is_not_taken_however_complete_it_looks(
 def test_a_reply_without_a_thought_is_taken_with_a_warning(reply: dict[str, Any]) -> None:
     for thoughtless in (without(reply, "thought"), {**reply, "thought": None}):
         reading = read(thoughtless)
-        assert isinstance(reading, Reading)
+        assert isinstance(reading, ValidReply)
         assert (reading.message.thought, kinds(reading)) == ("", ["no_thought"])
 
 
 def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
     reading = read({**ASK, "thought": {"plan": ["问"]}})
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, ValidReply)
     assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd"])
 
 
@@ -94,7 +94,7 @@ def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
 )
 def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> None:
     reading = read({**ASK, "type": kind})
-    assert isinstance(reading, Invalid)
+    assert isinstance(reading, InvalidReply)
     assert kinds(reading) == ["type"]
     for name in ("ASK", "ACTION", "FINAL_ANSWER"):
         assert name in str(reading.remarks[0].details["allowed"])
@@ -102,7 +102,7 @@ def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> Non
 
 def test_the_type_that_was_probably_meant_comes_first() -> None:
     reading = read({**ANSWER, "type": "final answer"})
-    assert isinstance(reading, Invalid)
+    assert isinstance(reading, InvalidReply)
     assert reading.remarks[0].details["allowed"] == "FINAL_ANSWER, ASK, ACTION"
 
 
@@ -142,10 +142,12 @@ def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(
 
 def test_null_is_a_blank_result_which_only_an_answer_of_a_type_may_be() -> None:
     conversation = Conversation(TOOLS)
-    conversation.question("?")
-    assert isinstance(conversation.reply(json.dumps({**ANSWER, "result": None})), Retry)
-    conversation.question("?", {"type": "null"})
-    assert conversation.reply(json.dumps({**ANSWER, "result": None})) == FinalAnswer("t", True, "")
+    conversation.add_question("?")
+    assert isinstance(conversation.take_reply(json.dumps({**ANSWER, "result": None})), Retry)
+    conversation.add_question("?", {"type": "null"})
+    assert conversation.take_reply(json.dumps({**ANSWER, "result": None})) == FinalAnswer(
+        "t", True, ""
+    )
 
 
 def test_parameters_may_be_missing_where_none_are_needed() -> None:
@@ -154,7 +156,7 @@ def test_parameters_may_be_missing_where_none_are_needed() -> None:
         {"thought": "t", "type": "ACTION", "tool": "ping"},
         {**ACTION, "tool": "ping", "params": None},
     ):
-        assert read(reply) == Reading(ping)
+        assert read(reply) == ValidReply(ping)
     # They may be somewhere else, though.
     assert invalid({"thought": "t", "type": "ACTION", "tool": "ping", "args": {"a": 1}}) == [
         "missing",
@@ -167,13 +169,13 @@ def test_parameters_may_be_missing_where_none_are_needed() -> None:
 def test_parameters_that_are_the_text_of_an_object_are_decoded_once() -> None:
     assert read({**ACTION, "params": '{"a": 1, "b": 2}'}) == read(ACTION)
     nested = {**ACTION, "params": '{"a": "{\\"x\\": 1}"}'}
-    assert read(nested) == Reading(Action("t", "add", {"a": '{"x": 1}'}))
+    assert read(nested) == ValidReply(Action("t", "add", {"a": '{"x": 1}'}))
 
 
 @pytest.mark.parametrize("result", [3, 3.5, True, ["一"], {"total": 3}])
 def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
     reading = read({**ANSWER, "result": result})
-    assert reading == Reading(
+    assert reading == ValidReply(
         FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings
     )
     assert kinds(reading) == ["odd"]
@@ -181,14 +183,14 @@ def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
 
 def test_members_that_nobody_reads_are_told_to_who_runs_the_exchange() -> None:
     reading = read({**ASK, "options": ["now", "later"]})
-    assert reading == Reading(Ask("t", "When?"), reading.warnings)
+    assert reading == ValidReply(Ask("t", "When?"), reading.warnings)
     assert kinds(reading) == ["strange"]
 
 
 def test_a_tool_may_be_called_by_the_name_of_its_stub() -> None:
     tools = Tools([{**ADD, "name": "math.add"}])
     reading = PROTOCOL.read(ModelReply(text=json.dumps({**ACTION, "tool": "math_add"})), tools)
-    assert reading == Reading(Action("t", "math.add", {"a": 1, "b": 2}))
+    assert reading == ValidReply(Action("t", "math.add", {"a": 1, "b": 2}))
 
 
 PIECES = st.sampled_from(
@@ -242,10 +244,10 @@ MEMBERS = st.dictionaries(
 )
 def test_any_text_is_a_reply_or_asked_for_again(text: str, finish_reason: str | None) -> None:
     reading = read(text, finish_reason)
-    if isinstance(reading, Invalid):
-        assert PROTOCOL.language.tell(*reading.remarks)
+    if isinstance(reading, InvalidReply):
+        assert PROTOCOL.language.format_remarks(*reading.remarks)
     else:
-        assert read(to_json(reading.message)) == Reading(reading.message)
+        assert read(to_json(reading.message)) == ValidReply(reading.message)
 
 
 @given(FROM_MODEL, st.data())
@@ -253,7 +255,7 @@ def test_a_reply_that_was_cut_off_is_never_an_action(
     message: Ask | Action | FinalAnswer, data: st.DataObject
 ) -> None:
     text = to_json(message)
-    assert isinstance(read(text[: data.draw(st.integers(0, len(text) - 1))]), Invalid)
+    assert isinstance(read(text[: data.draw(st.integers(0, len(text) - 1))]), InvalidReply)
 
 
 @given(FROM_MODEL, FROM_MODEL, st.sampled_from(["", "\n", ", ", "\nObservation: 3\n"]))

@@ -18,12 +18,12 @@ from toolwire_agent.react import (
     Ask,
     Conversation,
     FinalAnswer,
-    Invalid,
+    InvalidReply,
     ModelReply,
-    Reading,
     StructuredProtocol,
     Tools,
-    reply_schema,
+    ValidReply,
+    build_reply_schema,
     to_json,
 )
 from toolwire_dialects.lint.vendors import about_strict
@@ -96,13 +96,13 @@ BEYOND_SCHEMAS = {
 }
 
 
-def read(text: str, tools: Tools) -> Reading:
+def read(text: str, tools: Tools) -> ValidReply:
     reading = PROTOCOL.read(ModelReply(text=text), tools)
-    if isinstance(reading, Invalid):
+    if isinstance(reading, InvalidReply):
         (remark,) = reading.remarks
         assert remark.kind in BEYOND_SCHEMAS, text
         assume(False)
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, ValidReply)
     assert reading.warnings == ()
     return reading
 
@@ -116,7 +116,7 @@ def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
     chance: random.Random, strict: bool
 ) -> None:
     tools = Tools([ADD, FIND, PING, TREE, OTHER_TREE, FREE])
-    message = read(written(reply_schema(tools, strict=strict), chance), tools).message
+    message = read(written(build_reply_schema(tools, strict=strict), chance), tools).message
     if isinstance(message, Action):
         _, faults = tools.fitted(message.tool, message.params)
         assert faults == []
@@ -126,7 +126,7 @@ def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
 @settings(max_examples=examples(100))
 def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bool) -> None:
     tools = Tools([{"name": "sample", "inputSchema": sample.schema}, ADD])
-    schema = reply_schema(tools, strict=strict)
+    schema = build_reply_schema(tools, strict=strict)
     grammar = LLMatcher.grammar_from_json_schema(schema)
     assume(
         not LLMatcher.validate_grammar(grammar, BYTES)
@@ -138,7 +138,7 @@ def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bo
 @given(FROM_MODEL)
 @example(Ask("", "\x7f"))
 def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) -> None:
-    schema = reply_schema(Tools([*TOOLS, FREE]))
+    schema = build_reply_schema(Tools([*TOOLS, FREE]))
     is_known = not isinstance(message, Action)
     text = to_json(message).replace(
         "\x7f", "\\u007f"
@@ -165,22 +165,22 @@ def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) 
     ],
 )
 def test_what_skips_the_thought_or_calls_what_is_not_there_is_not_let_through(text: str) -> None:
-    assert not allows(reply_schema(Tools(TOOLS)), text)
-    assert not allows(reply_schema(Tools(TOOLS), strict=True), f'{{"reply": {text}}}')
+    assert not allows(build_reply_schema(Tools(TOOLS)), text)
+    assert not allows(build_reply_schema(Tools(TOOLS), strict=True), f'{{"reply": {text}}}')
 
 
 def test_the_last_turn_lets_only_the_final_answer_through() -> None:
     conversation = Conversation(TOOLS)
-    conversation.question("1 + 2?")
+    conversation.add_question("1 + 2?")
     conversation.force_final("time is up")
     for strict, form in ((False, "{}"), (True, '{{"reply": {}}}')):
-        schema = conversation.reply_schema(strict=strict)
+        schema = conversation.build_reply_schema(strict=strict)
         assert allows(schema, form.format(to_json(FinalAnswer("t", True, "3"))))
         assert not allows(schema, form.format(to_json(Action("t", "ping", {}))))
 
 
 def test_definitions_of_one_name_in_two_tools_are_two() -> None:
-    schema = reply_schema(Tools([TREE, OTHER_TREE]))
+    schema = build_reply_schema(Tools([TREE, OTHER_TREE]))
     node = {"value": 1, "next": {"value": 2}}
     for name, right, wrong in (("tree", node, "a"), ("other", "a", node)):
         assert allows(
@@ -193,13 +193,13 @@ def test_definitions_of_one_name_in_two_tools_are_two() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_schema_of_replies_is_one(strict: bool) -> None:
     for tools in ([], TOOLS, [TREE, OTHER_TREE, FREE, {**ADD, "name": "a/b ~ü"}]):
-        schema = reply_schema(Tools(tools), strict=strict)
+        schema = build_reply_schema(Tools(tools), strict=strict)
         Draft202012Validator.check_schema(schema)
         assert schema.get("type") == ("object" if strict else None)
 
 
 def test_the_strict_form_is_what_openais_strict_mode_takes() -> None:
-    schema = reply_schema(Tools([*TOOLS, TREE, FREE]), strict=True)
+    schema = build_reply_schema(Tools([*TOOLS, TREE, FREE]), strict=True)
     assert list(about_strict(schema)) == []
     assert schema["required"] == ["reply"]
     assert "anyOf" not in schema
@@ -210,25 +210,25 @@ def test_in_the_strict_form_what_may_be_left_out_may_be_null_and_is_left_out_aga
         '{"reply": {"thought": "t", "type": "ACTION", "tool": "find", "params": {"text": "x",'
         ' "limit": null}}}'
     )
-    assert allows(reply_schema(Tools(TOOLS), strict=True), text)
+    assert allows(build_reply_schema(Tools(TOOLS), strict=True), text)
     conversation = Conversation(TOOLS)
-    conversation.question("?")
-    assert conversation.reply(text) == Action("t", "find", {"text": "x"})
+    conversation.add_question("?")
+    assert conversation.take_reply(text) == Action("t", "find", {"text": "x"})
 
 
 def test_parameters_for_which_strict_mode_has_no_form_are_text() -> None:
     free = {"name": "free", "inputSchema": {"type": "object", "additionalProperties": True}}
     text = '{"reply": {"thought": "t", "type": "ACTION", "tool": "free", "params": "{\\"x\\": 1}"}}'
-    assert allows(reply_schema(Tools([free]), strict=True), text)
-    assert allows(reply_schema(Tools([free])), to_json(Action("t", "free", {"x": 1})))
+    assert allows(build_reply_schema(Tools([free]), strict=True), text)
+    assert allows(build_reply_schema(Tools([free])), to_json(Action("t", "free", {"x": 1})))
     conversation = Conversation([free])
-    conversation.question("?")
-    assert conversation.reply(text) == Action("t", "free", {"x": 1})
+    conversation.add_question("?")
+    assert conversation.take_reply(text) == Action("t", "free", {"x": 1})
 
 
 def test_parameters_are_text_too_if_all_of_them_are_more_than_strict_mode_takes() -> None:
     wide = tool("wide", {"x": {"enum": [f"{number}" for number in range(600)]}})
-    schema = reply_schema(Tools([wide, {**wide, "name": "wider"}]), strict=True)
+    schema = build_reply_schema(Tools([wide, {**wide, "name": "wider"}]), strict=True)
     assert list(about_strict(schema)) == []
     assert allows(
         schema, '{"reply": {"thought": "", "type": "ACTION", "tool": "wide", "params": "{}"}}'
@@ -240,5 +240,5 @@ def test_a_schema_nested_without_end_is_no_trouble() -> None:
     for _ in range(5000):
         schema = {"properties": {"a": schema}}
     tools = Tools([{"name": "deep", "inputSchema": {"type": "object", **schema}}])
-    assert reply_schema(tools)["anyOf"][1]["properties"]["params"] == {"type": "object"}
-    assert reply_schema(tools, strict=True)["type"] == "object"
+    assert build_reply_schema(tools)["anyOf"][1]["properties"]["params"] == {"type": "object"}
+    assert build_reply_schema(tools, strict=True)["type"] == "object"

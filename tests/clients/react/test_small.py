@@ -36,7 +36,7 @@ ACTION = '{"type": "ACTION", "tool": "get_price", "params": {"item": "tea"}}'
 
 def asked(protocol: Protocol, *tools: Any) -> Conversation:
     conversation = Conversation(tools, protocol)
-    conversation.question("What does tea cost?")
+    conversation.add_question("What does tea cost?")
     return conversation
 
 
@@ -89,12 +89,12 @@ def test_whatever_the_tools_are_the_samples_are_messages_in_turn(sample: Sample)
 
 def test_the_first_reply_is_an_action_or_a_question_and_later_ones_may_answer() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
-    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION"]
-    assert conversation.reply(ACTION) == Action("", "get_price", {"item": "tea"})
-    conversation.action_result(5.3)
-    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    assert kinds(conversation.build_reply_schema()) == ["ASK", "ACTION"]
+    assert conversation.take_reply(ACTION) == Action("", "get_price", {"item": "tea"})
+    conversation.add_result(5.3)
+    assert kinds(conversation.build_reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
     conversation.force_final("time is up")
-    assert kinds(conversation.reply_schema()) == ["FINAL_ANSWER"]
+    assert kinds(conversation.build_reply_schema()) == ["FINAL_ANSWER"]
 
 
 NAMED = "ValueError: there is no 'the tea'; there are coffee, tea and Green Sencha."
@@ -105,16 +105,18 @@ def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_h
     strict: bool,
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE, {**PRICE, "name": "other"})
-    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "the tea"}}')
-    conversation.action_result(NAMED, success=False)
-    made = conversation.reply_schema(strict=strict)
+    conversation.take_reply(
+        '{"type": "ACTION", "tool": "get_price", "params": {"item": "the tea"}}'
+    )
+    conversation.add_result(NAMED, success=False)
+    made = conversation.build_reply_schema(strict=strict)
     ask, action = (made["properties"]["reply"] if strict else made)["anyOf"]
     assert ask["properties"]["type"]["enum"] == ["ASK"]
     assert action["properties"]["tool"]["enum"] == ["get_price"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea"]
-    conversation.reply(ACTION)
-    conversation.action_result(NAMED, success=False)
-    made = conversation.reply_schema(strict=strict)
+    conversation.take_reply(ACTION)
+    conversation.add_result(NAMED, success=False)
+    made = conversation.build_reply_schema(strict=strict)
     assert kinds(made["properties"]["reply"] if strict else made) == [
         "ASK"
     ]  # nothing that the user said is left
@@ -134,20 +136,22 @@ def test_an_error_that_names_no_value_of_the_users_changes_nothing(
     error: Any, success: bool
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
-    conversation.reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "x"}}')
-    conversation.action_result(error, success=success)
-    assert kinds(conversation.reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
+    conversation.take_reply('{"type": "ACTION", "tool": "get_price", "params": {"item": "x"}}')
+    conversation.add_result(error, success=success)
+    assert kinds(conversation.build_reply_schema()) == ["ASK", "ACTION", "FINAL_ANSWER"]
     assert (
         "enum"
-        not in conversation.reply_schema()["anyOf"][1]["properties"]["params"]["properties"]["item"]
+        not in conversation.build_reply_schema()["anyOf"][1]["properties"]["params"]["properties"][
+            "item"
+        ]
     )
 
 
 def called(
     conversation: Conversation, tool: str, params: Any, result: Any, *, success: bool = True
 ) -> None:
-    conversation.reply(json.dumps({"type": "ACTION", "tool": tool, "params": params}))
-    conversation.action_result(result, success=success)
+    conversation.take_reply(json.dumps({"type": "ACTION", "tool": tool, "params": params}))
+    conversation.add_result(result, success=success)
 
 
 def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_users_reply() -> None:
@@ -159,13 +163,13 @@ def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_user
         "there is no 'my leaf'; there are oolong, mate",
         success=False,
     )
-    assert kinds(conversation.reply_schema()) == ["ASK"]
-    conversation.reply('{"type": "ASK", "content": "Which one?"}')
-    conversation.user_response("Oolong, please.")
-    (action,) = conversation.reply_schema()["anyOf"]
+    assert kinds(conversation.build_reply_schema()) == ["ASK"]
+    conversation.take_reply('{"type": "ASK", "content": "Which one?"}')
+    conversation.add_user_response("Oolong, please.")
+    (action,) = conversation.build_reply_schema()["anyOf"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["oolong"]
     called(conversation, "get_price", {"item": "oolong"}, "there is no 'oolong'", success=False)
-    made = conversation.reply_schema()  # the user is asked once
+    made = conversation.build_reply_schema()  # the user is asked once
     assert kinds(made) == ["ASK", "ACTION", "FINAL_ANSWER"]
     assert made["anyOf"][-1]["properties"]["ok"]["enum"] == [
         False
@@ -176,9 +180,9 @@ def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other(
     conversation = Conversation(
         [PRICE, {"name": "list", "inputSchema": {"type": "object"}}], SmallProtocol("en")
     )
-    conversation.question("What do tea and a notebook cost, at that price?")
+    conversation.add_question("What do tea and a notebook cost, at that price?")
     called(conversation, "list", {}, ["rice", "tea", "notebooks", "notebook"])
-    (action,) = conversation.reply_schema()["anyOf"]
+    (action,) = conversation.build_reply_schema()["anyOf"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["tea", "notebook"]
     called(
         conversation,
@@ -188,10 +192,10 @@ def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other(
         success=False,
     )
     called(conversation, "get_price", {"item": "tea"}, 5)
-    (action,) = conversation.reply_schema()["anyOf"]
+    (action,) = conversation.build_reply_schema()["anyOf"]
     assert action["properties"]["params"]["properties"]["item"]["enum"] == ["notebook"]
     called(conversation, "get_price", {"item": "notebook"}, 4)
-    assert "FINAL_ANSWER" in kinds(conversation.reply_schema())
+    assert "FINAL_ANSWER" in kinds(conversation.build_reply_schema())
 
 
 INTEGERS = {
@@ -242,25 +246,25 @@ def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbe
     question: str, expected: list[Any]
 ) -> None:
     conversation = Conversation(SUMS, SmallProtocol("en"))
-    conversation.question(question)
-    assert calls(conversation.reply_schema()) == expected
+    conversation.add_question(question)
+    assert calls(conversation.build_reply_schema()) == expected
 
 
 def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_last_result() -> (
     None
 ):
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
-    conversation.question("Subtract 4 from the price of tea.")
-    assert calls(conversation.reply_schema()) == [
+    conversation.add_question("Subtract 4 from the price of tea.")
+    assert calls(conversation.build_reply_schema()) == [
         ("get_price", None)
     ]  # there is one number, and it takes two
     called(conversation, "get_price", {"item": "tea"}, 16)
-    assert (kinds(conversation.reply_schema()), calls(conversation.reply_schema())) == (
+    assert (kinds(conversation.build_reply_schema()), calls(conversation.build_reply_schema())) == (
         ["ASK", "ACTION"],
         [("subtract", 16, 4)],
     )
     called(conversation, "subtract", {"a": 16, "b": 4}, 12)
-    made = conversation.reply_schema()
+    made = conversation.build_reply_schema()
     assert (kinds(made), made["anyOf"][-1]["properties"]["result"]["enum"]) == (
         ["ASK", "FINAL_ANSWER"],
         ["12"],
@@ -269,13 +273,13 @@ def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_
 
 def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_comes_once() -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
-    conversation.question("Add 1 and 2, and then subtract 3.")
+    conversation.add_question("Add 1 and 2, and then subtract 3.")
     called(conversation, "add", {"a": 1, "b": 2}, 3)
-    assert calls(conversation.reply_schema()) == [("subtract", 3, 3)]
-    conversation.question("What is tea and oolong?")
+    assert calls(conversation.build_reply_schema()) == [("subtract", 3, 3)]
+    conversation.add_question("What is tea and oolong?")
     called(conversation, "get_price", {"item": "tea"}, 16)
     called(conversation, "get_price", {"item": "oolong"}, "It is 4 euros.")
-    assert calls(conversation.reply_schema()) == [
+    assert calls(conversation.build_reply_schema()) == [
         ("add", 4, 16),
         ("subtract", 4, 16),
         ("divide", 4, 16),
@@ -288,35 +292,35 @@ def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(
     numbers: list[Any], text: str
 ) -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
-    conversation.question(f"What is {' '.join(map(str, numbers))} {text}")
-    assert len(kinds(conversation.reply_schema())) <= 200
+    conversation.add_question(f"What is {' '.join(map(str, numbers))} {text}")
+    assert len(kinds(conversation.build_reply_schema())) <= 200
     called(conversation, "get_price", {"item": text}, numbers)
-    assert kinds(conversation.reply_schema())
+    assert kinds(conversation.build_reply_schema())
 
 
 def test_long_texts_and_many_tools_are_searched_in_little_time() -> None:
     """Without bounds, each of these takes minutes."""
     tools = [{**PRICE, "name": f"tool_{n}", "description": f"word{n} " * 300} for n in range(200)]
     conversation = Conversation([PRICE, *tools, *SUMS], SmallProtocol("en"))
-    conversation.question(" ".join(f"word{n} {n} 'x" for n in range(20_000)))
-    assert len(kinds(conversation.reply_schema())) > 1
+    conversation.add_question(" ".join(f"word{n} {n} 'x" for n in range(20_000)))
+    assert len(kinds(conversation.build_reply_schema())) > 1
     called(conversation, "get_price", {"item": "x" * 100_000}, "word " * 50_000, success=False)
-    assert kinds(conversation.reply_schema())
+    assert kinds(conversation.build_reply_schema())
     called(conversation, "get_price", {"item": "y"}, [f"word{n}" for n in range(20_000)])
-    assert kinds(conversation.reply_schema())
+    assert kinds(conversation.build_reply_schema())
 
 
 def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a_result() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     for limit in (200, 66, 22):
-        ask = conversation.reply_schema()["anyOf"][0]
+        ask = conversation.build_reply_schema()["anyOf"][0]
         assert ask["properties"]["content"]["maxLength"] == limit
-        conversation.reply('{"type": "ASK", "content": "' + "x" * limit, "length")
-    conversation.reply(ACTION)
-    conversation.action_result("It costs 5.")
-    conversation.reply("?")
+        conversation.take_reply('{"type": "ASK", "content": "' + "x" * limit, "length")
+    conversation.take_reply(ACTION)
+    conversation.add_result("It costs 5.")
+    conversation.take_reply("?")
     conversation.force_final("enough")
-    (answer,) = conversation.reply_schema()["anyOf"]
+    (answer,) = conversation.build_reply_schema()["anyOf"]
     assert answer["properties"]["result"]["enum"] == ["It costs 5."]
 
 
@@ -336,9 +340,9 @@ def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(
     result: Any, quoted: list[str] | None
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
-    conversation.reply(ACTION)
-    conversation.action_result(result)
-    members = conversation.reply_schema()["anyOf"][-1]["properties"]
+    conversation.take_reply(ACTION)
+    conversation.add_result(result)
+    members = conversation.build_reply_schema()["anyOf"][-1]["properties"]
     assert members["result"].get("enum") == quoted
     assert members["ok"] == {"type": "boolean", "enum": [True]}
     assert list(members) == ["type", "result", "ok"]
@@ -355,17 +359,17 @@ def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(
     result: Any, success: bool
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
-    conversation.reply(ACTION)
-    conversation.action_result(result, success=success)
-    assert kinds(conversation.reply_schema())
+    conversation.take_reply(ACTION)
+    conversation.add_result(result, success=success)
+    assert kinds(conversation.build_reply_schema())
 
 
 def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -> None:
-    assert kinds(asked(SmallProtocol("en")).reply_schema()) == ["ASK", "FINAL_ANSWER"]
+    assert kinds(asked(SmallProtocol("en")).build_reply_schema()) == ["ASK", "FINAL_ANSWER"]
     conversation = asked(SmallProtocol("en"), PRICE)
-    conversation.reply('{"type": "FINAL_ANSWER", "result": "5", "ok": true}')
-    conversation.question("Thanks!")
-    assert "FINAL_ANSWER" in kinds(conversation.reply_schema())
+    conversation.take_reply('{"type": "FINAL_ANSWER", "result": "5", "ok": true}')
+    conversation.add_question("Thanks!")
+    assert "FINAL_ANSWER" in kinds(conversation.build_reply_schema())
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -377,9 +381,9 @@ def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool
     }
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": of, "required": list(of)}}
     conversation = asked(SmallProtocol("en", max_chars=50), tool)
-    conversation.reply('{"type": "ASK", "content": "?"}')
-    conversation.user_response("!")
-    made = conversation.reply_schema(strict=strict)
+    conversation.take_reply('{"type": "ASK", "content": "?"}')
+    conversation.add_user_response("!")
+    made = conversation.build_reply_schema(strict=strict)
     ask, action, answer = (made["properties"]["reply"] if strict else made)["anyOf"]
     assert ask["properties"]["content"]["maxLength"] == 50
     assert answer["properties"]["result"]["maxLength"] == 50
@@ -393,11 +397,11 @@ def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool
 
 def test_the_answer_comes_before_the_verdict_in_schema_and_history() -> None:
     conversation = asked(SmallProtocol("en"))
-    schema = conversation.reply_schema()
+    schema = conversation.build_reply_schema()
     assert list(schema["anyOf"][-1]["properties"]) == ["type", "result", "ok"]
-    assert conversation.reply('{"ok": true, "type": "FINAL_ANSWER", "result": "5"}') == FinalAnswer(
-        "", True, "5"
-    )
+    assert conversation.take_reply(
+        '{"ok": true, "type": "FINAL_ANSWER", "result": "5"}'
+    ) == FinalAnswer("", True, "5")
     assert (
         conversation.messages[-1]["content"]
         == '{"type": "FINAL_ANSWER", "result": "5", "ok": true}'
@@ -418,9 +422,9 @@ def test_a_thought_is_required_optional_or_left_out(
     thought: Any, protocol: Any, language: str
 ) -> None:
     conversation = asked(protocol(language, thought=thought), PRICE)
-    ask = conversation.reply_schema()["anyOf"][0]
+    ask = conversation.build_reply_schema()["anyOf"][0]
     assert (list(ask["properties"]), ask["required"]) == THOUGHTS[thought]
-    assert conversation.reply('{"type": "ASK", "content": "?"}') == Ask("", "?")
+    assert conversation.take_reply('{"type": "ASK", "content": "?"}') == Ask("", "?")
     assert bool(conversation.warnings) == (thought == "required")
     assert ("thought" in conversation.messages[-1]["content"]) == (thought == "required")
     system, *shown, _ = (message["content"] for message in conversation.messages[:-1])
@@ -435,10 +439,12 @@ def test_a_thought_is_required_optional_or_left_out(
 
 def test_a_thought_that_is_not_wanted_is_kept() -> None:
     conversation = asked(StructuredProtocol("en", thought="none"), *TOOLS)
-    assert conversation.reply('{"thought": "t", "type": "ASK", "content": "?"}') == Ask("t", "?")
+    assert conversation.take_reply('{"thought": "t", "type": "ASK", "content": "?"}') == Ask(
+        "t", "?"
+    )
     assert json.loads(conversation.messages[-1]["content"])["thought"] == "t"
 
 
 def test_in_strict_mode_every_reply_has_an_optional_thought() -> None:
-    schema = asked(StructuredProtocol("en", thought="optional")).reply_schema(strict=True)
+    schema = asked(StructuredProtocol("en", thought="optional")).build_reply_schema(strict=True)
     assert "thought" in schema["properties"]["reply"]["anyOf"][0]["required"]

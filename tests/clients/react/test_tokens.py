@@ -15,12 +15,12 @@ from toolwire_agent.react import (
     Conversation,
     DoubaoProtocol,
     FinalAnswer,
-    Invalid,
+    InvalidReply,
     ModelReply,
-    Reading,
     Retry,
     Tools,
     Unreadable,
+    ValidReply,
 )
 
 BEGIN, END = "<|FunctionCallBegin|>", "<|FunctionCallEnd|>"
@@ -163,7 +163,7 @@ def test_what_is_no_action_is_refused_for_what_it_is(text: str, kind: str) -> No
         DOUBAO.parse(text)
     assert caught.value.remark.kind == kind
     reading = DOUBAO.read(ModelReply(text=text), Tools(TOOLS))
-    assert reading == Invalid((caught.value.remark,))
+    assert reading == InvalidReply((caught.value.remark,))
 
 
 def test_both_tokens_may_be_the_same() -> None:
@@ -196,8 +196,8 @@ def test_an_action_that_a_model_only_thinks_of_is_none() -> None:
 def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
     text = "".join(pieces)
     reading = DOUBAO.read(ModelReply(text=text), Tools(TOOLS))
-    if isinstance(reading, Invalid):
-        assert DOUBAO.language.tell(*reading.remarks)
+    if isinstance(reading, InvalidReply):
+        assert DOUBAO.language.format_remarks(*reading.remarks)
 
 
 # --- in an exchange -------------------------------------------------------------------------------
@@ -207,34 +207,34 @@ def test_a_reply_is_an_action_or_the_final_answer() -> None:
     tools = Tools(TOOLS)
     assert DOUBAO.read(
         ModelReply(text=f"<think>hm</think>\nI add.\n{BEGIN}{TEXT}{END}"), tools
-    ) == Reading(Action("I add.", "add", {"a": 1, "b": 2}))
-    assert DOUBAO.read(ModelReply(text="<think>hm</think>It is 3.\n"), tools) == Reading(
+    ) == ValidReply(Action("I add.", "add", {"a": 1, "b": 2}))
+    assert DOUBAO.read(ModelReply(text="<think>hm</think>It is 3.\n"), tools) == ValidReply(
         FinalAnswer("", True, "It is 3.")
     )
     empty = DOUBAO.read(ModelReply(text="<think>hm</think>\n"), tools)
-    assert isinstance(empty, Invalid)
+    assert isinstance(empty, InvalidReply)
 
 
 def test_an_exchange_in_prose() -> None:
     conversation = Conversation([ADD], DOUBAO, roles={"tool": "tool"})
-    conversation.question("1 + 2?")
-    conversation.reply(f"I add.{BEGIN}{TEXT}{END}")
-    conversation.action_result(3)
-    assert conversation.reply("It is 3.") == FinalAnswer("", True, "It is 3.")
+    conversation.add_question("1 + 2?")
+    conversation.take_reply(f"I add.{BEGIN}{TEXT}{END}")
+    conversation.add_result(3)
+    assert conversation.take_reply("It is 3.") == FinalAnswer("", True, "It is 3.")
     assert conversation.messages[1:] == [
         {"role": "user", "content": "1 + 2?"},
         {"role": "assistant", "content": f"I add.{BEGIN}{TEXT}{END}"},
         {"role": "tool", "content": '{"type": "ACTION_RESULT", "success": true, "result": 3}'},
         {"role": "assistant", "content": "It is 3."},
     ]
-    assert conversation.reply_schema() is None
-    assert conversation.offered == []
+    assert conversation.build_reply_schema() is None
+    assert conversation.native_tools == []
 
 
 def test_code_for_a_tool_that_is_not_there_is_told_which_ones_are() -> None:
     conversation = Conversation([ADD], DOUBAO)
-    conversation.question("1 + 2?")
-    decision = conversation.reply(f"{BEGIN}```python\nprint(1 + 2)\n```{END}")
+    conversation.add_question("1 + 2?")
+    decision = conversation.take_reply(f"{BEGIN}```python\nprint(1 + 2)\n```{END}")
     assert isinstance(decision, Retry)
     assert (
         "No tool runs a block of code. Call one of these by its name: add."
@@ -270,19 +270,19 @@ def test_code_goes_to_the_only_tool_that_runs_code(runner: dict[str, Any], param
         tool("CodeRunner", "code", "Run the lesson of this number.", kind="integer"),
     ]
     reading = DOUBAO.read(BLOCK, Tools([*others, runner]))
-    assert reading == Reading(Action("I count.", runner["name"], {parameter: "print(1)"}))
+    assert reading == ValidReply(Action("I count.", runner["name"], {parameter: "print(1)"}))
 
 
 def test_an_explicit_tool_for_code_wins() -> None:
     protocol = DoubaoProtocol(code_tool=("Shell", "command"))
     reading = protocol.read(BLOCK, Tools([INTERPRETER, tool("Shell", "command")]))
-    assert reading == Reading(Action("I count.", "Shell", {"command": "print(1)"}))
+    assert reading == ValidReply(Action("I count.", "Shell", {"command": "print(1)"}))
 
 
 def test_code_that_several_tools_run_is_refused_with_their_names() -> None:
     reading = DOUBAO.read(BLOCK, Tools([INTERPRETER, tool("CodeExecutor", "code")]))
-    assert isinstance(reading, Invalid)
-    assert "PythonInterpreter (command), CodeExecutor (code)" in DOUBAO.language.tell(
+    assert isinstance(reading, InvalidReply)
+    assert "PythonInterpreter (command), CodeExecutor (code)" in DOUBAO.language.format_remarks(
         *reading.remarks
     )
 
@@ -298,12 +298,12 @@ def test_what_an_overridden_parse_raises_or_returns_wrongly_is_told_to_the_model
         ("5", "must be of type object"),
     ):
         reading = Plain().read(ModelReply(text=text), Tools([ADD]))
-        assert isinstance(reading, Invalid)
-        assert said in Plain().language.tell(*reading.remarks)
+        assert isinstance(reading, InvalidReply)
+        assert said in Plain().language.format_remarks(*reading.remarks)
 
 
 def test_the_prompt_shows_tools_and_tokens() -> None:
-    prompt = DOUBAO.system_prompt(Tools([ADD]))
+    prompt = DOUBAO.format_system_prompt(Tools([ADD]))
     assert f'{BEGIN}{{"name": "NAME", "parameters": {{"PARAMETER": VALUE}}}}{END}' in prompt
     shown = prompt.rstrip().splitlines()[-1]
     assert json.loads(shown) == {
@@ -315,4 +315,4 @@ def test_the_prompt_shows_tools_and_tokens() -> None:
 
 def test_a_prompt_cannot_ask_for_actions_that_have_no_token() -> None:
     with pytest.raises(ValueError, match="action_start_token"):
-        BaseProtocol().system_prompt(Tools([ADD]))
+        BaseProtocol().format_system_prompt(Tools([ADD]))

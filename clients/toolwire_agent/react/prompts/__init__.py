@@ -63,7 +63,7 @@ class Template:
                 f"nothing fills {_listed(slots - known)}; there are {_listed(known) or 'no slots'}"
             )
 
-    def filled(self, **values: Detail) -> str:
+    def fill(self, **values: Detail) -> str:
         """Return the text with *values* in its slots. An empty value also removes the blank lines
         below its slot.
         """
@@ -97,11 +97,11 @@ class Language(msgspec.Struct, frozen=True):
         """Return the sentence of this kind, filled with *details*."""
         return _filled(self.sentences[kind], details)
 
-    def tell(self, *remarks: Remark) -> str:
+    def format_remarks(self, *remarks: Remark) -> str:
         """Return the sentences of several remarks, one after the other."""
-        return self.together(*(self.say(remark.kind, **remark.details) for remark in remarks))
+        return self.join(*(self.say(remark.kind, **remark.details) for remark in remarks))
 
-    def together(self, *sentences: str) -> str:
+    def join(self, *sentences: str) -> str:
         """Return *sentences* as one text, without empty ones."""
         return self.gap.join(filter(None, sentences))
 
@@ -134,4 +134,4 @@ class Unreadable(ValueError):
         self.remark = Remark(kind, details)
 
     def __str__(self) -> str:
-        return language("en").tell(self.remark)
+        return language("en").format_remarks(self.remark)

@@ -110,8 +110,8 @@ def _export(folder: Path, *, with_cases: bool) -> str:
 
 
 def _replies(words: Words, *, is_strict: bool) -> dict[str, Any]:
-    from toolwire_agent.react import Tools, reply_schema
+    from toolwire_agent.react import Tools, build_reply_schema
 
     with client_of(words, words.words[1:]) as client:
         entries = [tool.raw for tool in client.list_tools()]
-    return reply_schema(Tools(entries), strict=is_strict)
+    return build_reply_schema(Tools(entries), strict=is_strict)

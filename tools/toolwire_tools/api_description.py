@@ -14,7 +14,7 @@ from .schema.constraints import read
 from .schema.types import Types
 from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
-from .signature.docstring_sections import DocEntry, cut, unbulleted
+from .signature.docstring_sections import DocEntry, split_entry, without_bullet
 from .signature.docstring_types import hint_of
 
 if TYPE_CHECKING:
@@ -44,21 +44,18 @@ def description_of(
     """
     options = options or options_for(function)
     doc = docstrings.of(function)
-    described = {
-        "name": name or options.name or name_of(function),
-        "description": doc.description if options.explode_param else docstrings.text_of(function),
-        **(
-            _parameters(function, options)
-            if options.input_schema is None
-            else _of_schema(options.input_schema)
-        ),
-    }
-    if options.description is not None:
-        described["description"] = options.description
+    description = options.description
+    if description is None:
+        description = doc.description if options.explode_param else docstrings.text_of(function)
+    described: dict[str, Any] = {"name": name or options.name or name_of(function)}
+    described["description"] = description
+    if options.input_schema is None:
+        described |= _describe_parameters(function, options)
+    else:
+        described |= _describe_schema(options.input_schema)
     if not options.explode_param:
-        described["parameters"] = [
-            {"name": parameter["name"]} for parameter in described["parameters"]
-        ]
+        names = [{"name": parameter["name"]} for parameter in described["parameters"]]
+        described["parameters"] = names
     if returned := return_data(function, options):
         described["return_data"] = returned
     return described
@@ -73,12 +70,12 @@ def type_name(hint: Any, names: Names) -> str:
     """
     try:
         types = Types("input", names)
-        return _named(types.of(hint).schema, types.defs) or _STRING
+        return _name_of_schema(types.of(hint).schema, types.defs) or _STRING
     except (Unresolved, TypeError, RecursionError):  # it cannot be read yet, or has no form in JSON
         return _STRING
 
 
-def _parameters(function: Any, options: Options) -> dict[str, Any]:
+def _describe_parameters(function: Any, options: Options) -> dict[str, Any]:
     try:
         found = parameters_of(function, options.include_arguments, options.exclude_arguments)
     except (ValueError, TypeError):  # written in C
@@ -87,7 +84,7 @@ def _parameters(function: Any, options: Options) -> dict[str, Any]:
     if shown and shown[0] is found.every[0] and _is_receiver(shown[0].name, function):
         del shown[0]
     return {
-        "parameters": [_parameter(parameter, found) for parameter in shown],
+        "parameters": [_describe_parameter(parameter, found) for parameter in shown],
         "required": [parameter.name for parameter in shown if is_required(parameter)],
     }
 
@@ -95,33 +92,29 @@ def _parameters(function: Any, options: Options) -> dict[str, Any]:
 def _is_receiver(first: str, function: Any) -> bool:
     """True if the first parameter, called *first*, is not for callers."""
     scope = getattr(function, "__qualname__", "").rpartition(".")[0]
-    in_class = not scope.endswith("<locals>") and scope != ""
-    return not isinstance(function, MethodType) and (
-        first == "self" or (first == "cls" and in_class)
-    )
+    is_in_class = not scope.endswith("<locals>") and scope != ""
+    if isinstance(function, MethodType):  # it is bound: its receiver is no parameter
+        return False
+    return first == "self" or (first == "cls" and is_in_class)
 
 
-def _parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
+def _describe_parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
     hint = Any if parameter.annotation is EMPTY else parameter.annotation
     text = _text(hint, found.names) or found.text(parameter.name) or ""
     return {"name": parameter.name, "type": type_name(hint, found.names), "description": text}
 
 
-def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def _describe_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return Lagent's description of the arguments in *schema*."""
     properties = schema.get("properties", {})
-    named = [
-        {
-            "name": name,
-            "type": _named(member, schema.get("$defs", {})) or _STRING,
-            "description": member.get("description", ""),
-        }
-        for name, member in properties.items()
-    ]
-    return {
-        "parameters": named,
-        "required": [name for name in schema.get("required", []) if name in properties],
-    }
+    definitions = schema.get("$defs", {})
+    parameters = []
+    for name, member in properties.items():
+        type_ = _name_of_schema(member, definitions) or _STRING
+        text = member.get("description", "")
+        parameters.append({"name": name, "type": type_, "description": text})
+    required = [name for name in schema.get("required", []) if name in properties]
+    return {"parameters": parameters, "required": required}
 
 
 def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
@@ -129,9 +122,12 @@ def return_data(function: Callable[..., Any], options: Options) -> list[dict[str
     them.
     """
     doc = docstrings.of(function)
-    if options.explode_return:
-        return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
-    return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
+    entries: list[DocEntry] = []
+    if options.explode_return and doc.returns:
+        entries = read_list(doc.returns[0].text)
+    elif options.returns_named_value:
+        entries = list(doc.returns)
+    return [_describe_entry(entry) for entry in entries]
 
 
 def with_members(
@@ -155,50 +151,60 @@ def with_members(
         result = schema["properties"]["result"]
         places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
         if len(places) == len(named):
-            texts = [
-                {"title": name, **({"description": text} if text else {})} for name, text in named
-            ]
-            told = [{**place, **text} for place, text in zip(places, texts, strict=True)]
-            return {**schema, "properties": {"result": {**result, "prefixItems": told}}}
+            described = []
+            for place, (name, text) in zip(places, named, strict=True):
+                texts = {"title": name, "description": text} if text else {"title": name}
+                described.append({**place, **texts})
+            return {**schema, "properties": {"result": {**result, "prefixItems": described}}}
     return schema
 
 
-def bulleted(text: str) -> list[DocEntry]:
-    """The entries in the list below the first line of *text*, nested ones among them:
+def read_list(text: str) -> list[DocEntry]:
+    """Return the entries of the list below the first line of *text*, nested ones among them:
     `- name (type): text`.
 
     Bullets may be missing. A line that begins no entry goes on with the one above.
     """
-    first, *rest = text.split("\n")
-    lines = [
-        line for line in (rest if unbulleted(first) is None else [first, *rest]) if line.strip()
-    ]
-    has_bullets = any(unbulleted(line) is not None for line in lines)
     found: list[str] = []
+    lines = _lines_of_list(text)
+    has_bullets = any(without_bullet(line) is not None for line in lines)
     for line in lines:
-        item = unbulleted(line)
-        if item is not None or _begins(line, has_bullets):
-            found.append(line.strip() if item is None else item)
+        item = without_bullet(line)
+        if item is not None:
+            found.append(item)
+        elif _is_entry(line, has_bullets):
+            found.append(line.strip())
         elif found:
             found[-1] += " " + line.strip()
-    parts = [cut(item) or cut(item + ":") or ("", "", item) for item in found]
-    return [DocEntry(word or None, type_ or None, text) for word, type_, text in parts]
+    entries = []
+    for item in found:
+        word, type_, text = split_entry(item) or split_entry(item + ":") or ("", "", item)
+        entries.append(DocEntry(word or None, type_ or None, text))
+    return entries
 
 
-def _begins(line: str, has_bullets: bool) -> bool:
-    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one
-    above.
+def _lines_of_list(text: str) -> list[str]:
+    first, *rest = text.split("\n")
+    lines = rest if without_bullet(first) is None else [first, *rest]
+    return [line for line in lines if line.strip()]
+
+
+def _is_entry(line: str, has_bullets: bool) -> bool:
+    """Return whether *line* without a bullet is an entry; where there are bullets, `note: text`
+    belongs to the one above.
     """
-    word, type_, _ = cut(line) or ("", "", "")
-    return bool(word) and (not has_bullets or hint_of(type_) is not None)
+    word, type_, _ = split_entry(line) or ("", "", "")
+    if not word:
+        return False
+    return not has_bullets or hint_of(type_) is not None
 
 
-def _returned(entry: DocEntry) -> dict[str, str]:
-    return {
-        **({"name": entry.name} if entry.name else {}),
-        "description": entry.text.strip(),
-        **({"type": type_name(hint_of(entry.type), {})} if entry.type else {}),
-    }
+def _describe_entry(entry: DocEntry) -> dict[str, str]:
+    described = {"name": entry.name} if entry.name else {}
+    described["description"] = entry.text.strip()
+    if entry.type:
+        described["type"] = type_name(hint_of(entry.type), {})
+    return described
 
 
 def _text(hint: Any, names: Names) -> str:
@@ -211,12 +217,16 @@ def _text(hint: Any, names: Names) -> str:
     return next((text["description"] for text in texts if "description" in text), "")
 
 
-def _named(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
+def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "$ref" in schema:
-        return _named(definitions.get(schema["$ref"].rpartition("/")[2], {}), definitions)
-    if "anyOf" in schema:
-        several = [name for member in schema["anyOf"] if (name := _named(member, definitions))]
-        if _STRING in several or {"FLOAT", "NUMBER"} <= {*several}:
-            return _STRING if _STRING in several else "FLOAT"
-        return several[0] if several else ""
-    return _NAMES.get(str(schema.get("type")), _STRING)
+        name = schema["$ref"].rpartition("/")[2]
+        return _name_of_schema(definitions.get(name, {}), definitions)
+    if "anyOf" not in schema:
+        return _NAMES.get(str(schema.get("type")), _STRING)
+    names = [_name_of_schema(member, definitions) for member in schema["anyOf"]]
+    names = [name for name in names if name]
+    if _STRING in names:
+        return _STRING
+    if "FLOAT" in names and "NUMBER" in names:
+        return "FLOAT"
+    return names[0] if names else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.api_description import bulleted
+from toolwire_tools.api_description import read_list
 from toolwire_tools.signature.docstring import Docstring, of, read
 from toolwire_tools.signature.docstring_sections import DocEntry
 
@@ -185,7 +185,7 @@ def test_no_text_is_too_odd_to_read(text: str, before: str) -> None:
     found = read(before + text)
     assert isinstance(found, Docstring)
     for entry in found.returns:
-        bulleted(entry.text)
+        read_list(entry.text)
 
 
 def test_a_wrapper_does_not_speak_for_what_says_nothing() -> None:

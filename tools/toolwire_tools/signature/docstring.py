@@ -34,17 +34,17 @@ def of(function: Any) -> Docstring:
     """Return the docstring of a callable: of the function below partials and wrappers, or of an
     object's class.
     """
-    return read(_written(function))
+    return read(_find_text(function))
 
 
 def text_of(function: Any) -> str:
     """The whole docstring of a callable, without its margin."""
-    from .docstring_sections import dedented
+    from .docstring_sections import dedent
 
-    return dedented(_written(function) or "")
+    return dedent(_find_text(function) or "")
 
 
-def _written(function: Any) -> str | None:
+def _find_text(function: Any) -> str | None:
     for candidate in (function, getattr(function, "func", None), unwrap_function(function)):
         text = getattr(candidate, "__doc__", None) if candidate is not None else None
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
@@ -72,6 +72,8 @@ def read(text: str | None) -> Docstring:
         return Docstring()
     if text.isascii() and not {"\n", ":", "`"} & {*text}:  # a sentence
         return Docstring(text.strip())
-    from .docstring_sections import taken_apart
+    from .docstring_sections import split_sections
 
-    return Docstring(*taken_apart(text))
+    found = split_sections(text)
+    parameters = {str(parameter.name): parameter for parameter in found.parameters}
+    return Docstring(found.description.strip(), parameters, tuple(found.returns))

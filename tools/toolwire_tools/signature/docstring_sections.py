@@ -8,9 +8,14 @@ Google's takes to read.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-_PARAMETERS = {
+if TYPE_CHECKING:
+    from docstring_parser import Docstring as ParsedDocstring
+
+_PARAMETER_TITLES = {
     "args",
     "arguments",
     "parameters",
@@ -19,13 +24,17 @@ _PARAMETERS = {
     "keyword arguments",
     "other parameters",
 }
-_RESULTS = {"return", "returns", "yield", "yields", "raise", "raises"}
-_SECTIONS = _PARAMETERS | _RESULTS | {"attributes", "except", "exceptions"}
-_FIELDS = _RESULTS | {"param", "parameter", "arg", "argument", "key", "keyword", "type", "rtype"}
-"""Of reST and Epydoc."""
-_KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
+_RESULT_TITLES = {"return", "returns", "yield", "yields", "raise", "raises"}
+_TITLES = _PARAMETER_TITLES | _RESULT_TITLES | {"attributes", "except", "exceptions"}
+_FIELDS = _RESULT_TITLES | {"param", "parameter", "arg", "argument", "key", "keyword"}
+_FIELDS |= {"type", "rtype"}
+"""The fields of reST and Epydoc, as in `:param name: text`."""
+_KEPT_TITLES = ("example", "examples", "note", "notes", "warning", "warnings")
+"""Sections that stay in the description."""
+
 _BULLETS = ("-", "*", "+", "•", "#")
-_TYPES = {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"}
+_COLONS = (":", "：")
+_TYPE_NAMES = {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"}
 
 
 class DocEntry(msgspec.Struct, frozen=True):
@@ -38,219 +47,280 @@ class DocEntry(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-def taken_apart(text: str) -> tuple[str, dict[str, DocEntry], tuple[DocEntry, ...]]:
-    """Return the description, the parameters and the results in *text*; if it cannot be read, all
-    is description.
-    """
-    text = dedented(text)
-    style = _style(text)
-    found = (
-        None
-        if style is None
-        else _google(text)
-        if style == "GOOGLE"
-        else _by_docstring_parser(text, style)
-    )
-    if found is None:
-        return text, {}, ()
-    description, parameters, returns = found
-    return (
-        description.strip(),
-        {str(parameter.name): parameter for parameter in parameters},
-        tuple(returns),
-    )
+class Sections(msgspec.Struct, frozen=True):
+    """A docstring in parts: the description has what is in no other part."""
+
+    description: str
+    parameters: list[DocEntry] = []
+    returns: list[DocEntry] = []
 
 
-_Found = tuple[str, list[DocEntry], list[DocEntry]]
+def split_sections(text: str) -> Sections:
+    """Return the parts of *text*; if it cannot be read, all of it is description."""
+    text = dedent(text)
+    style = _find_style(text)
+    found = None
+    if style == "GOOGLE":
+        found = _read_google(text)
+    elif style is not None:
+        found = _read_by_docstring_parser(text, style)
+    return found or Sections(text)
 
 
-def _style(text: str) -> str | None:
-    """The style that the first marked section of *text* is written in. (Regular expressions would
-    cost start-up.)
-    """
+def _find_style(text: str) -> str | None:
+    """Return the style that the first marked section of *text* is written in."""
+    # Regular expressions would cost start-up.
     lines = [line.strip() for line in text.split("\n")]
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, next_line in zip(lines, [*lines[1:], ""], strict=True):
         if _is_title(line):
             return "GOOGLE"
-        if len(following) > 2 and set(following) == {"-"} and line.lower() in _SECTIONS:
+        is_underlined = len(next_line) > 2 and set(next_line) == {"-"}
+        if is_underlined and line.lower() in _TITLES:
             return "NUMPYDOC"
         if line[:1] in (":", "@") and ":" in line[1:]:
-            word = line[1:].partition(":")[0].partition(" ")[0]
-            if word in _FIELDS:
+            field = line[1:].partition(":")[0].partition(" ")[0]
+            if field in _FIELDS:
                 return "REST" if line[0] == ":" else "EPYDOC"
     return None
 
 
 def _is_title(line: str) -> bool:
-    return line.endswith((":", "：")) and line[:-1].rstrip().lower() in _SECTIONS
+    return line.endswith(_COLONS) and line[:-1].rstrip().lower() in _TITLES
 
 
-def dedented(text: str) -> str:
-    """*text* without its margin, and without the roles of reST."""
-    if (
-        ":`" in text
-    ):  # `:class:`~typing.List`` is `typing.List`, and ``:ref:`text <place>`` is `text`
-        import re
-
-        text = re.sub(
-            r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text
-        )
+def dedent(text: str) -> str:
+    """Return *text* without its margin, and without the roles of reST."""
+    if ":`" in text:
+        text = _without_roles(text)
     first, *rest = text.expandtabs().split("\n")
-    margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
+    margins = [_indent_of(line) for line in rest if line.strip()]
     margin = min(margins, default=0)
-    if (
-        margins and margins[0] == margin and _is_title(first.strip())
-    ):  # its own margin is unknown, but smaller
+    if margins and margins[0] == margin and _is_title(first.strip()):
+        # The first line is the title of a section, and all others are in it: the margin of the
+        # docstring is smaller than what can be seen.
         margin = max(margin - 4, 0)
-    return "\n".join([first.strip(), *(line[margin:].rstrip() for line in rest)]).strip("\n")
+    lines = [first.strip(), *(line[margin:].rstrip() for line in rest)]
+    return "\n".join(lines).strip("\n")
 
 
-def _google(text: str) -> _Found | None:
-    head: list[str] = []
-    sections: dict[str, list[str]] = {}
-    # What belongs to the description although it stands below: notes, examples, and text outside of
-    # sections.
-    below: list[list[str]] = []
-    into, margin = (
-        head,
-        None,
-    )  # where lines go; in a section, the margin of its entries: 0 before the first one
-    for line in text.split("\n"):
-        indent = len(line) - len(line.lstrip())
-        is_title = line.endswith((":", "：")) and not (margin and indent >= margin)
-        title = line.strip()[:-1].rstrip().lower() if is_title else ""
-        if title in _SECTIONS:
-            into, margin = (
-                sections.setdefault(
-                    "args" if title in _PARAMETERS else title.removesuffix("s"), []
-                ),
-                0,
-            )
-        elif title in _KEPT and sections:
-            into, margin = [f"{title.capitalize()}:"], 0
-            below.append(into)
-        elif line and margin and not indent:
-            into, margin = [line], None
-            below.append(into)
+def _without_roles(text: str) -> str:
+    """Return `typing.List` for `:class:`~typing.List``, and `text` for ``:ref:`text <place>``."""
+    import re
+
+    return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
+
+
+def _indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+# --- Google's style -------------------------------------------------------------------------------
+
+
+class _GoogleLines:
+    """The lines of a docstring in Google's style, each in the section it belongs to."""
+
+    def __init__(self, text: str) -> None:
+        self.head: list[str] = []
+        self.parameters: list[str] = []
+        self.returns: list[str] = []
+        self.below: list[list[str]] = []
+        """What belongs to the description although it stands below a section: notes, examples, and
+        text outside of sections.
+        """
+        self._has_sections = False
+        self._section = self.head
+        self._margin: int | None = None
+        """In a section, the margin of its entries: 0 before the first one."""
+        for line in text.split("\n"):
+            self._add(line)
+
+    def _add(self, line: str) -> None:
+        title = self._title_in(line)
+        if title in _TITLES:
+            self._has_sections = True
+            self._begin(self._section_of(title))
+        elif title in _KEPT_TITLES and self._has_sections:
+            self._begin_below(f"{title.capitalize()}:", 0)
+        elif line and self._margin and not _indent_of(line):
+            self._begin_below(line, None)
         else:
-            if line and margin == 0:
-                margin = indent
-            into.append(line)
-    parameters = _google_parameters(_flush(sections.get("args", [])))
+            if line and self._margin == 0:
+                self._margin = _indent_of(line)
+            self._section.append(line)
+
+    def _title_in(self, line: str) -> str:
+        """Return the title that *line* is, in lower case; empty for an entry that ends in a
+        colon.
+        """
+        is_entry = bool(self._margin) and _indent_of(line) >= (self._margin or 0)
+        if is_entry or not line.endswith(_COLONS):
+            return ""
+        return line.strip()[:-1].rstrip().lower()
+
+    def _section_of(self, title: str) -> list[str]:
+        if title in _PARAMETER_TITLES:
+            return self.parameters
+        if title in ("return", "returns"):
+            return self.returns
+        return []  # errors and attributes are for other readers than models
+
+    def _begin(self, section: list[str]) -> None:
+        self._section, self._margin = section, 0
+
+    def _begin_below(self, first_line: str, margin: int | None) -> None:
+        self._section, self._margin = [first_line], margin
+        self.below.append(self._section)
+
+
+def _read_google(text: str) -> Sections | None:
+    lines = _GoogleLines(text)
+    parameters = _read_google_parameters(_without_margin(lines.parameters))
     if parameters is None:
         return None
-    blocks = [f"{lines[0]}\n{_flush(lines[1:])}".strip() for lines in below]
-    description = "\n\n".join(["\n".join(head).strip(), *blocks])
-    return description, parameters, entries(_flush(sections.get("return", [])))
+    description = ["\n".join(lines.head).strip()]
+    for title, *block in lines.below:
+        description.append(f"{title}\n{_without_margin(block)}".strip())
+    returns = read_returns(_without_margin(lines.returns))
+    return Sections("\n\n".join(description), parameters, returns)
 
 
-def _flush(lines: list[str]) -> str:
-    """The lines without their common margin."""
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+def _without_margin(lines: list[str]) -> str:
+    margin = min((_indent_of(line) for line in lines if line.strip()), default=0)
     return "\n".join([line[margin:] for line in lines]).strip("\n")
 
 
-def _google_parameters(section: str) -> list[DocEntry] | None:
+def _read_google_parameters(section: str) -> list[DocEntry] | None:
     """Return the entries of *section*, each `name (type): text`; None if it does not begin with
     one.
     """
+    if not section:
+        return []
     found: list[tuple[str, str, str]] = []
-    for line in section.split("\n") if section else ():
-        entry = None if line[:1].isspace() else _split(line)
+    for line in section.split("\n"):
+        entry = None if line[:1].isspace() else _split_entry(line)
         if entry is not None:
             found.append(entry)
-        elif not found:
-            return None
-        else:
+        elif found:
             names, type_, text = found.pop()
             found.append((names, type_, f"{text} {line}"))
-    return [
-        DocEntry(name.strip(" `*"), type_ or None, " ".join(text.split()))
-        for names, type_, text in found
-        for name in names.split(",")
-    ]
+        else:
+            return None
+    parameters = []
+    for names, type_, text in found:
+        for name in names.split(","):
+            entry_text = " ".join(text.split())
+            parameters.append(DocEntry(name.strip(" `*"), type_ or None, entry_text))
+    return parameters
 
 
-def _by_docstring_parser(text: str, style: str) -> _Found | None:
+def read_returns(section: str) -> list[DocEntry]:
+    """Return the entries of Google's Returns section, each `name (type): text`, without
+    indentation.
+
+    `word: text` is a type if Python has one by that name, and else a name.
+    """
+    blocks: list[list[str]] = []
+    for line in section.split("\n"):
+        is_continued = line[:1].isspace() or without_bullet(line) is not None
+        if not blocks or (not is_continued and split_entry(line) is not None):
+            blocks.append([])
+        blocks[-1].append(line)
+    return [_read_return(block) for block in blocks if any(block)]
+
+
+def _read_return(lines: list[str]) -> DocEntry:
+    first, *further = lines
+    word, type_, text = "", "", first
+    if without_bullet(first) is None:
+        word, type_, text = split_entry(first) or (word, type_, text)
+    is_type = word in _TYPE_NAMES or not word.isidentifier()
+    if is_type and not type_:
+        word, type_ = "", word
+    return DocEntry(word or None, type_ or None, "\n".join([text, *further]).rstrip())
+
+
+def without_bullet(line: str) -> str | None:
+    """Return *line* without its bullet or number; None if it has none."""
+    line = line.strip()
+    number, _, item = line.partition(" ")
+    if number[:-1].isdigit() and number[-1] in ".)":
+        return item.strip()
+    bullet = line[:1]
+    if bullet not in _BULLETS:
+        return None
+    item = line.lstrip("#") if bullet == "#" else line[1:]
+    # -1 is a number, and ** begins what is bold.
+    if not item or item[0] == bullet or item[0].isdigit():
+        return None
+    return item.strip()
+
+
+def split_entry(line: str) -> tuple[str, str, str] | None:
+    """Return the word, the type in parentheses and the text of `word (type): text`; None if *line*
+    is no such thing.
+    """
+    found = _split_entry(line)
+    if found is None:
+        return None
+    word_before_brackets = found[0].partition("[")[0]
+    return None if " " in word_before_brackets else found
+
+
+def _split_entry(line: str) -> tuple[str, str, str] | None:
+    """As `split_entry`, with any number of words."""
+    colon = _find_colon(line)
+    if not colon:  # none, or at the start
+        return None
+    words, parenthesis, type_ = line[:colon].strip().partition("(")
+    if parenthesis and not type_.endswith(")"):
+        return None
+    return words.strip(" `*'\""), type_.removesuffix(")").strip(), line[colon + 1 :].strip()
+
+
+def _find_colon(line: str) -> int | None:
+    """Return the place of the first colon outside of brackets."""
+    depth = 0
+    for place, character in enumerate(line):
+        if character in "[({<":
+            depth += 1
+        elif character in "])}>":
+            depth -= 1
+        elif character in _COLONS and depth <= 0:
+            return place
+    return None
+
+
+# --- other styles ---------------------------------------------------------------------------------
+
+
+def _read_by_docstring_parser(text: str, style: str) -> Sections | None:
     import docstring_parser
 
     try:
         found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
     except (docstring_parser.ParseError, ValueError, IndexError):
         return None
-    parameters = [
-        DocEntry(name.strip(" *"), item.type_name, " ".join((item.description or "").split()))
-        for item in found.params
-        if item.args and item.args[0] != "attribute"
-        for name in item.arg_name.split(",")
-    ]
-    gap = "\n\n" if found.blank_after_short_description else "\n"
-    described = gap.join(part for part in (found.short_description, found.long_description) if part)
-    examples = [
-        meta for meta in found.meta if meta.args and meta.args[0] in _KEPT
-    ]  # NumPy's, and its notes
-    below = [
-        f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}"
-        for meta in examples
-    ]
+    parameters = []
+    for item in found.params:
+        if not item.args or item.args[0] == "attribute":
+            continue
+        for name in item.arg_name.split(","):
+            description = " ".join((item.description or "").split())
+            parameters.append(DocEntry(name.strip(" *"), item.type_name, description))
     returns = [
         DocEntry(item.return_name, item.type_name, item.description or "")
         for item in found.many_returns
     ]
-    return "\n\n".join([described, *below]), parameters, returns
+    return Sections(_description_of(found), parameters, returns)
 
 
-def entries(section: str) -> list[DocEntry]:
-    """The entries of Google's Returns section: each `name (type): text`, without indentation.
-
-    `word: text` is a type if Python has one by that name, and else a name.
-    """
-    found: list[list[str]] = []
-    for line in section.split("\n"):
-        begins = not line[:1].isspace() and unbulleted(line) is None and cut(line) is not None
-        if begins or not found:
-            found.append([])
-        found[-1].append(line)
-    made: list[DocEntry] = []
-    for first, *further in filter(any, found):
-        word, type_, text = (unbulleted(first) is None and cut(first)) or ("", "", first)
-        if not type_ and (word in _TYPES or not word.isidentifier()):
-            word, type_ = "", word
-        made.append(DocEntry(word or None, type_ or None, "\n".join([text, *further]).rstrip()))
-    return made
-
-
-def unbulleted(line: str) -> str | None:
-    """The line without its bullet or number; None if it has none."""
-    line = line.strip()
-    number, _, item = line.partition(" ")
-    if number[:-1].isdigit() and number[-1] in ".)":
-        return item.strip()
-    bullet, item = line[:1], line.lstrip("#") if line[:1] == "#" else line[1:]
-    # -1 is a number, and ** begins what is bold.
-    return (
-        item.strip()
-        if bullet in _BULLETS and item and item[0] != bullet and not item[0].isdigit()
-        else None
-    )
-
-
-def cut(line: str) -> tuple[str, str, str] | None:
-    """The word, the type in parentheses and the text of `word (type): text`; None if *line* is no
-    such thing.
-    """
-    found = _split(line)
-    return None if found is None or " " in found[0].partition("[")[0] else found
-
-
-def _split(line: str) -> tuple[str, str, str] | None:
-    """As `cut`, with any number of words."""
-    depth = 0
-    for index, character in enumerate(line):
-        depth += (character in "[({<") - (character in "])}>")
-        if character in ":：" and depth <= 0:
-            words, parenthesis, type_ = line[:index].strip().partition("(")
-            if not index or (parenthesis and not type_.endswith(")")):
-                return None
-            return words.strip(" `*'\""), type_.removesuffix(")").strip(), line[index + 1 :].strip()
-    return None
+def _description_of(found: ParsedDocstring) -> str:
+    gap = "\n\n" if found.blank_after_short_description else "\n"
+    parts = filter(None, (found.short_description, found.long_description))
+    description = [gap.join(parts)]
+    for meta in found.meta:
+        if meta.args and meta.args[0] in _KEPT_TITLES:  # NumPy's examples and notes
+            text = meta.description or getattr(meta, "snippet", "")
+            description.append(f"{meta.args[0].capitalize()}:\n{text}")
+    return "\n\n".join(description)

@@ -34,7 +34,7 @@ from .protocol.results import (
     ResourceTemplate,
     ToolDescription,
 )
-from .session.elicitation import NoAnswer, Question
+from .session.elicitation import Elicitation, NoAnswer
 from .session.request import AsyncPendingCall
 from .transport.child_process import server_environment
 
@@ -51,6 +51,7 @@ __all__ = [
     "Client",
     "ClientError",
     "Closed",
+    "Elicitation",
     "LogEntry",
     "NoAnswer",
     "NotStarted",
@@ -61,7 +62,6 @@ __all__ = [
     "PromptDescription",
     "PromptMessage",
     "PromptResult",
-    "Question",
     "RequestFailed",
     "ResourceContent",
     "ResourceDescription",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from toolwire_client.protocol.events import LogEntry
     from toolwire_client.session.connection import Connection
-    from toolwire_client.session.elicitation import Question
+    from toolwire_client.session.elicitation import Elicitation
     from toolwire_client.waiting.base import OpenElicitation
 
     from .protocol.call import Call
@@ -145,7 +145,7 @@ class _Questions(ElicitationHandler):
 
     async def ask(
         self,
-        question: Question,
+        question: Elicitation,
         *,
         elicitation: OpenElicitation | None = None,
         observer: Any = None,

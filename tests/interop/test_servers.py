@@ -14,9 +14,9 @@ from support.server_process import wait_until
 from toolwire_agent import Toolbox
 from toolwire_client import (
     AsyncClient,
+    Elicitation,
     NoAnswer,
     PendingConnection,
-    Question,
     ServerGone,
     TimedOut,
     connect,
@@ -68,11 +68,11 @@ async def names(client: AsyncClient) -> set[str]:
 
 @pytest.mark.parametrize(("environment", "era", "version"), OFFICIAL)
 def test_the_official_python_servers(face: str, environment: str, era: str, version: str) -> None:
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
     answers: list[Any] = [{"sure": True}, NoAnswer.DECLINED]
     reports: list[Any] = []
 
-    def on_ask(question: Question) -> Any:
+    def on_ask(question: Elicitation) -> Any:
         asked.append(question)
         return answers.pop(0)
 
@@ -129,10 +129,10 @@ def test_the_official_typescript_server(face: str, era: Any, version: str) -> No
 
 
 def test_the_everything_server(face: str) -> None:
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
     reports: list[Any] = []
 
-    def on_ask(question: Question) -> Any:
+    def on_ask(question: Elicitation) -> Any:
         asked.append(question)
         return {"name": "Ann"}
 

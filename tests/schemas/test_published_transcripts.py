@@ -24,7 +24,7 @@ from toolwire_agent.agent import (
 )
 from toolwire_agent.models import ScriptedModel
 from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall, Usage
-from toolwire_client import Question, TimedOut
+from toolwire_client import Elicitation, TimedOut
 from toolwire_schemas.published import load as load_schema
 from toolwire_schemas.published import validator
 from toolwire_tools import Context, tools_of
@@ -75,7 +75,7 @@ SCRIPT = [
 ]
 
 
-def usually(question: Question) -> Any:
+def usually(question: Elicitation) -> Any:
     return "Sunday" if question.tool is None else {"answer": 2}
 
 
@@ -110,7 +110,7 @@ def waits_and_goes_on(path: Path) -> Any:
 
 
 def is_cancelled(path: Path) -> Any:
-    async def cancels(question: Question) -> Any:
+    async def cancels(question: Elicitation) -> Any:
         session.cancel("enough")
         await anyio.sleep_forever()
 

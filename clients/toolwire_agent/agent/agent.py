@@ -25,7 +25,7 @@ from .user import User
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
-    from toolwire_client.session.elicitation import Question
+    from toolwire_client.session.elicitation import Elicitation
     from typing_extensions import TypeForm
 
     from ..react import Protocol
@@ -49,7 +49,7 @@ class Agent:
 
     *approval* is called before a tool that may change something, or is an `Approvals`. Without it,
     functions of this process run unless they are marked destructive, and tools of servers are
-    refused. *on_ask* receives the model's questions to the user as a `Question` and returns text, a
+    refused. *on_ask* receives the model's questions to the user as an `Elicitation` and returns text, a
     dict with `answer`, or a `NoAnswer`, so the same function serves `connect(on_ask=)`. Without it
     the run pauses (`needs_input`); with `no_user="continue"` the model learns that there is no
     user.
@@ -390,7 +390,7 @@ class AgentTool:
         if not isinstance(question, str) or arguments.keys() != {"question"}:
             raise TypeError(f"{self.name} takes one argument, question, a string")
 
-        async def ask(question: Question) -> dict[str, Any] | NoAnswer:
+        async def ask(question: Elicitation) -> dict[str, Any] | NoAnswer:
             reply = await caller.ask_async(question.message, question.schema)
             content = reply.get("content")
             return content if isinstance(content, dict) else NoAnswer(reply.get("action", "cancel"))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
     from toolwire_client.protocol.results import CallResult
-    from toolwire_client.session.elicitation import Question
+    from toolwire_client.session.elicitation import Elicitation
 
     from ..models.model import Model
     from ..react import Protocol
@@ -264,7 +264,7 @@ class _Witness(ElicitationObserver):
     def __init__(self, tell: Callable[[Recorded], None]) -> None:
         self._tell = tell
 
-    def asked(self, question: Question) -> None:
+    def asked(self, question: Elicitation) -> None:
         self._tell(
             events.ToolAsked(tool=question.tool, message=question.message, form=question.schema)
         )

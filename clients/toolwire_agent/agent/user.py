@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import msgspec
-from toolwire_client.session.elicitation import NoAnswer, Question, misfit
+from toolwire_client.session.elicitation import Elicitation, NoAnswer, misfit
 from toolwire_schemas.wire import codec
 
 from .events import UserAnswered
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolwire_client.session.elicitation import Answer
 
 UserReply = dict[str, Any] | str | NoAnswer | None
-OnUser = Callable[[Question], UserReply | Awaitable[UserReply]]
+OnUser = Callable[[Elicitation], UserReply | Awaitable[UserReply]]
 """Asks the user, and returns text, the fields of the form, or a `NoAnswer`; `None` pauses the run.
 
 Every `connect(on_ask=)` function works here.
@@ -43,7 +43,7 @@ class User(msgspec.Struct, frozen=True):
         """Ask the user a question of the model; `None` if it is not answered now."""
         if self.on_ask is None:
             return UserAnswered(content=None) if self.no_user == "continue" else None
-        reply = await self._asked(Question(content, _FORM))
+        reply = await self._asked(Elicitation(content, _FORM))
         match reply:
             case None:
                 return None
@@ -60,7 +60,7 @@ class User(msgspec.Struct, frozen=True):
             )
         return UserAnswered(content=text)
 
-    async def fill_in(self, question: Question) -> Answer:
+    async def fill_in(self, question: Elicitation) -> Answer:
         """Ask the user a question of a tool. Text answers a form with a single field."""
         if self.on_ask is None:
             return NoAnswer.DISMISSED
@@ -76,7 +76,7 @@ class User(msgspec.Struct, frozen=True):
             return dict.fromkeys(fields, _typed(reply, question))
         return reply
 
-    async def _asked(self, question: Question) -> UserReply:
+    async def _asked(self, question: Elicitation) -> UserReply:
         assert self.on_ask is not None
         async with self._lock:
             reply = self.on_ask(question)
@@ -89,7 +89,7 @@ class User(msgspec.Struct, frozen=True):
         return reply
 
 
-def _typed(text: str, question: Question) -> Any:
+def _typed(text: str, question: Elicitation) -> Any:
     """Return *text* as the form's type, such as a number."""
     (name,) = question.schema["properties"]
     if not misfit({name: text}, question):

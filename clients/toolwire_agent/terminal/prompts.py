@@ -18,7 +18,7 @@ from .forms import FormField, fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_client.session.elicitation import Answer, Question
+    from toolwire_client.session.elicitation import Answer, Elicitation
 
 _CHOICES = "yes | no | edit | always (for this tool) > "
 _HOW = (
@@ -66,7 +66,7 @@ class Person:
                     self._say(Line("note", _HOW))
         return Pause()
 
-    def reply(self, question: Question) -> str | None:
+    def reply(self, question: Elicitation) -> str | None:
         """Ask for the answer to the model's question, which is already shown; the end of input
         answers later.
         """
@@ -75,7 +75,7 @@ class Person:
                 return typed
         return None
 
-    def fill_in(self, question: Question) -> Answer:
+    def fill_in(self, question: Elicitation) -> Answer:
         """Ask a tool's question; the end of input dismisses it."""
         by = f"{question.tool} asks: " if question.tool else ""
         self._say(line("asked", by + question.message))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from toolwire_client.errors import TimedOut
 from toolwire_client.protocol.results import CallResult, ToolDescription, describe, outcome
 from toolwire_client.session.elicitation import (
+    Elicitation,
     ElicitationHandler,
     NoAnswer,
-    Question,
     elicitation_observer,
 )
 from toolwire_client.waiting.deadline import DeadlineExceeded
@@ -201,7 +201,7 @@ class LocalCaller:
             )
         with self._deadline.stopped():
             replied = await self._elicitation.ask(
-                Question(message, schema, self._tool.name), observer=self._observer
+                Elicitation(message, schema, self._tool.name), observer=self._observer
             )
         assert replied is not None
         return replied

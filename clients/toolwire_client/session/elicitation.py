@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 
-class Question(msgspec.Struct, frozen=True):
+class Elicitation(msgspec.Struct, frozen=True):
     """A tool's question to the user.
 
     `schema` describes the form to fill in: the JSON Schema of a flat object. `tool` is the tool
@@ -46,7 +46,7 @@ class NoAnswer(enum.Enum):
 Answer = dict[str, Any] | NoAnswer
 """The fields of the form, or why they are missing."""
 
-OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
+OnAsk = Callable[[Elicitation], Answer | Awaitable[Answer]]
 
 
 class ElicitationObserver:
@@ -54,7 +54,7 @@ class ElicitationObserver:
     them.
     """
 
-    def asked(self, question: Question) -> None: ...
+    def asked(self, question: Elicitation) -> None: ...
 
     def answered(self, reply: dict[str, Any]) -> None: ...
 
@@ -79,7 +79,7 @@ class ElicitationHandler:
 
     async def ask(
         self,
-        question: Question,
+        question: Elicitation,
         *,
         elicitation: OpenElicitation | None = None,
         observer: ElicitationObserver | None = None,
@@ -156,10 +156,10 @@ def _question(params: Any, tool: str | None) -> Question:
         raise BrokenRules(f"this client cannot elicit by {members['mode']!r}, only by form")
     if not isinstance(message, str) or not isinstance(schema, dict):
         raise BrokenRules("a question needs a message and a requestedSchema")
-    return Question(message, schema, tool)
+    return Elicitation(message, schema, tool)
 
 
-def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
+def _elicit_result(answer: Answer | None, question: Elicitation) -> dict[str, Any]:
     if isinstance(answer, NoAnswer):
         return {"action": answer.value}
     if not isinstance(answer, dict):
@@ -173,7 +173,7 @@ def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
     return {"action": "accept", "content": answer}
 
 
-def misfit(answer: dict[str, Any], question: Question) -> str:
+def misfit(answer: dict[str, Any], question: Elicitation) -> str:
     """Return why *answer* does not fit the form of *question*; empty if it fits."""
     from ..validation import LenientValidator, join_errors  # only an answer needs them
 

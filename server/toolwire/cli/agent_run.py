@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from toolwire_agent.agent import Outcome, Recorded, Session
-    from toolwire_client import AsyncClient, Question
+    from toolwire_client import AsyncClient, Elicitation
 
     from ..inspect.app import Page
     from .options import Words
@@ -266,7 +266,7 @@ class AgentRun:
 
     # --- the user ---
 
-    async def _on_model_question(self, question: Question) -> str | None:
+    async def _on_model_question(self, question: Elicitation) -> str | None:
         if self._answers:
             answer = self._answers.pop(0)
             self.tell(f"answer: {answer}")

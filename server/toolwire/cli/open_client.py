@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from toolwire_client import Client, ClientError, Question
+    from toolwire_client import Client, ClientError, Elicitation
     from toolwire_client.session.elicitation import Answer, OnAsk
     from toolwire_client.waiting.deadline import Deadline
 
@@ -188,14 +188,14 @@ def is_typed_at() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def ask_user(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
+def ask_user(*, before: Callable[[], object]) -> Callable[[Elicitation], Answer] | None:
     """Return a handler of elicitations that asks at the terminal, *before* first; `None` without a
     terminal.
     """
     if not is_attended():
         return None
 
-    def fill_in(question: Question) -> Answer:
+    def fill_in(question: Elicitation) -> Answer:
         from toolwire_agent.terminal import Keyboard, Person, PlainRenderer
 
         before()

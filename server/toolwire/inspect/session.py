@@ -37,7 +37,7 @@ from .traffic import Feed, Traffic
 
 if TYPE_CHECKING:
     from toolwire_client.protocol.events import LogEntry
-    from toolwire_client.session.elicitation import Question
+    from toolwire_client.session.elicitation import Elicitation
     from toolwire_client.session.handshake import Era
     from toolwire_client.waiting.base import Inbox
 
@@ -69,7 +69,7 @@ class InspectedServer:
             Traffic(feed),
         )
         self._open: list[Feed] = []  # of requests of the page
-        self._questions: dict[str, tuple[Question, Inbox]] = {}
+        self._questions: dict[str, tuple[Elicitation, Inbox]] = {}
         self._check: GuardedProcess | None = None
         self._soon, self._changed = loop_scheduler(), anyio.Event()
         self._settings = ClientSettings(
@@ -136,7 +136,7 @@ class InspectedServer:
                 partial(feed.add, "log", level=entry.level, logger=entry.logger, data=entry.data)
             )
 
-    async def _ask(self, question: Question) -> Any:
+    async def _ask(self, question: Elicitation) -> Any:
         # A legacy server does not say which call asks, and the client lets any request wait for the
         # answer.
         feed = _current.get() or (self._open[-1] if self._open else None)

@@ -33,7 +33,7 @@ from toolwire_agent.agent.events import (
     UserAsked,
 )
 from toolwire_agent.models import ScriptedModel
-from toolwire_client import NoAnswer, Question, connect
+from toolwire_client import Elicitation, NoAnswer, connect
 from toolwire_tools import Context, tools_of
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
@@ -56,9 +56,9 @@ def heard(model: ScriptedModel) -> str:
 
 @pytest.mark.parametrize("said", ["Sunday", {"answer": "Sunday"}])
 def test_what_the_user_says_reaches_the_model(backend: str, said: Any) -> None:
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
 
-    def on_ask(question: Question) -> Any:
+    def on_ask(question: Elicitation) -> Any:
         asked.append(question)
         return said
 
@@ -72,7 +72,7 @@ def test_what_the_user_says_reaches_the_model(backend: str, said: Any) -> None:
 
 @pytest.mark.parametrize("said", list(NoAnswer))
 def test_a_user_who_does_not_answer_is_an_answer_too(backend: str, said: NoAnswer) -> None:
-    async def on_ask(question: Question) -> NoAnswer:
+    async def on_ask(question: Elicitation) -> NoAnswer:
         return said
 
     model = ScriptedModel(SCRIPT)
@@ -122,9 +122,9 @@ def test_the_user_whom_tools_here_ask_is_the_same(backend: str) -> None:
         """Book a day."""
         return context.ask("Which day?", str)
 
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
 
-    def on_ask(question: Question) -> str:
+    def on_ask(question: Elicitation) -> str:
         asked.append(question)
         return "Sunday"
 
@@ -144,7 +144,7 @@ def test_the_user_whom_a_server_asks_is_the_same_function(backend: str, tmp_path
         "    return str(context.ask('Which day?', str))\n"
     )
 
-    def user(question: Question) -> dict[str, Any]:
+    def user(question: Elicitation) -> dict[str, Any]:
         return dict.fromkeys(question.schema["properties"], "Sunday")
 
     async def scenario() -> Any:
@@ -178,7 +178,7 @@ def booking(model: ScriptedModel, client: Any = None, **settings: Any) -> Agent:
     )
 
 
-def by_form(question: Question) -> Any:
+def by_form(question: Elicitation) -> Any:
     (field,) = question.schema["properties"].values()
     return dict.fromkeys(
         question.schema["properties"], "Sunday" if field["type"] == "string" else 2
@@ -255,7 +255,7 @@ def test_text_is_taken_for_the_number_that_a_form_wants(backend: str) -> None:
 def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
     clock = Times()
 
-    def slow(question: Question) -> Any:
+    def slow(question: Elicitation) -> Any:
         clock.now += 1000
         return by_form(question)
 
@@ -272,7 +272,7 @@ def test_a_run_that_ends_while_a_tool_asks_is_repeated_and_taken_up(
 ) -> None:
     path = tmp_path / "run.jsonl"
 
-    async def cancels(question: Question) -> Any:
+    async def cancels(question: Elicitation) -> Any:
         session.cancel("enough")
         await anyio.sleep_forever()
 

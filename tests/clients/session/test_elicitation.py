@@ -16,9 +16,9 @@ from toolwire import AsyncContext, Context, Server
 from toolwire_client import (
     AsyncClient,
     BrokenRules,
+    Elicitation,
     NoAnswer,
     PendingConnection,
-    Question,
     RequestFailed,
     connect,
 )
@@ -60,9 +60,9 @@ async def book_async(context: AsyncContext) -> str:
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 class TestInBothEras:
     def test_a_tool_asks_twice_and_goes_on_with_the_answers(self, face: str, era: Any) -> None:
-        asked: list[Question] = []
+        asked: list[Elicitation] = []
 
-        def on_ask(question: Question) -> dict[str, Any]:
+        def on_ask(question: Elicitation) -> dict[str, Any]:
             asked.append(question)
             return {"to": "Ulm", "days": 3} if question.message == "Where to?" else {"answer": True}
 
@@ -96,7 +96,7 @@ class TestInBothEras:
 
     @pytest.mark.parametrize("loop", LOOPS)
     def test_an_async_function_may_be_asked(self, loop: str, era: Any) -> None:
-        async def on_ask(question: Question) -> dict[str, Any]:
+        async def on_ask(question: Elicitation) -> dict[str, Any]:
             await anyio.sleep(0)
             return {"answer": True}
 
@@ -106,7 +106,7 @@ class TestInBothEras:
         ask(loop, connect(Server([book_async]), era=era, on_ask=on_ask), scenario)
 
     def test_what_asking_raises_ends_the_call(self, face: str, era: Any) -> None:
-        def on_ask(question: Question) -> Any:
+        def on_ask(question: Elicitation) -> Any:
             raise ZeroDivisionError
 
         async def scenario(client: AsyncClient) -> None:
@@ -123,7 +123,7 @@ class TestInBothEras:
             with pytest.raises(TypeError, match=r"NoAnswer\.DECLINED"):
                 await client.call_tool("book", timeout_seconds=WAIT)
 
-        def on_ask(question: Question) -> Any:
+        def on_ask(question: Elicitation) -> Any:
             return "yes"
 
         ask(face, connect(Server([book]), era=era, on_ask=on_ask), scenario)
@@ -146,7 +146,7 @@ class TestInBothEras:
 
 
 def test_an_async_function_cannot_be_asked_without_a_loop() -> None:
-    async def on_ask(question: Question) -> dict[str, Any]:
+    async def on_ask(question: Elicitation) -> dict[str, Any]:
         return {}
 
     with (
@@ -185,7 +185,7 @@ def test_a_question_that_comes_although_nobody_can_be_asked_is_refused(face: str
 def test_a_question_that_is_withdrawn_is_no_longer_asked(loop: str) -> None:
     ended: list[str] = []
 
-    async def on_ask(question: Question) -> Any:
+    async def on_ask(question: Elicitation) -> Any:
         try:
             await anyio.sleep_forever()
         finally:
@@ -205,7 +205,7 @@ def test_a_question_that_is_withdrawn_is_no_longer_asked(loop: str) -> None:
 def test_the_server_s_end_ends_its_questions(loop: str) -> None:
     asked = anyio.Event()
 
-    async def on_ask(question: Question) -> Any:
+    async def on_ask(question: Elicitation) -> Any:
         asked.set()
         await anyio.sleep_forever()
 
@@ -229,7 +229,7 @@ def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> 
     asked: list[str] = []
     first = anyio.Event()
 
-    async def on_ask(question: Question) -> dict[str, Any]:
+    async def on_ask(question: Elicitation) -> dict[str, Any]:
         asked.append(question.message)
         if len(asked) == 1:
             first.set()
@@ -253,7 +253,7 @@ def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> 
 def test_a_question_is_put_to_any_thread_that_waits() -> None:
     asked: list[threading.Thread] = []
 
-    def on_ask(question: Question) -> dict[str, Any]:
+    def on_ask(question: Elicitation) -> dict[str, Any]:
         asked.append(threading.current_thread())
         return {"sure": True}
 

@@ -52,7 +52,7 @@ from toolwire_agent.terminal import (
 )
 from toolwire_agent.terminal.forms import fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
-from toolwire_client import NoAnswer, Question
+from toolwire_client import Elicitation, NoAnswer
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 
@@ -251,14 +251,14 @@ FORM: dict[str, Any] = {
     ],
 )  # fmt: skip
 def test_a_form_is_filled_in_field_by_field(typed: list[str | None], answer: object) -> None:
-    assert person(*typed)[0].fill_in(Question("Who?", FORM, "book")) == answer
+    assert person(*typed)[0].fill_in(Elicitation("Who?", FORM, "book")) == answer
 
 
 def test_a_form_whose_answers_do_not_go_together_is_filled_in_again() -> None:
     properties = {"age": FORM["properties"]["age"], "name": FORM["properties"]["name"]}
     form = {"type": "object", "properties": properties, "dependentRequired": {"age": ["name"]}}
     asked, seen = person("20", "", "20", "Ann")
-    assert asked.fill_in(Question("Who?", form)) == {"age": 20, "name": "Ann"}
+    assert asked.fill_in(Elicitation("Who?", form)) == {"age": 20, "name": "Ann"}
     assert [each for each in seen if isinstance(each, Line) and each.kind == "failure"]
 
 

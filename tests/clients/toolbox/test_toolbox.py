@@ -23,8 +23,8 @@ from toolwire_agent.toolbox.toolbox import offered
 from toolwire_client import (
     CallCancelled,
     CallResult,
+    Elicitation,
     NoAnswer,
-    Question,
     RequestFailed,
     ServerGone,
     TimedOut,
@@ -502,9 +502,9 @@ async def order_async(what: str, context: AsyncContext) -> str:
 
 @pytest.mark.parametrize("tool", [order, order_async])
 def test_tools_here_ask_too(face: str, tool: Any) -> None:
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
 
-    def on_ask(question: Question) -> dict[str, Any]:
+    def on_ask(question: Elicitation) -> dict[str, Any]:
         asked.append(question)
         return {"answer": 3}
 
@@ -552,13 +552,13 @@ def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
     face: str, tool: Any
 ) -> None:
     def slow(answer: bool) -> Any:
-        def on_ask(question: Question) -> Any:
+        def on_ask(question: Elicitation) -> Any:
             patience = Deadline(1.5)  # which is longer than the tool may take
             while patience.left():
                 pass
             return {"answer": answer}
 
-        async def on_ask_async(question: Question) -> Any:
+        async def on_ask_async(question: Elicitation) -> Any:
             patience = Deadline(1.5)
             while patience.left():
                 await anyio.lowlevel.checkpoint()
@@ -588,7 +588,7 @@ def test_for_a_call_that_is_over_nobody_is_asked(face: str) -> None:
         except BaseException as error:
             told.put(error)
 
-    def on_ask(question: Question) -> Any:
+    def on_ask(question: Elicitation) -> Any:
         asked.append(question.message)
         return {"answer": True}
 

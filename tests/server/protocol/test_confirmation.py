@@ -14,7 +14,7 @@ from support.command_line import CommandLine
 from support.server_process import MODERN, Process, call, request, served
 from support.terminal import Terminal
 from toolwire import Server, tool_api
-from toolwire_client import NoAnswer, Question, connect
+from toolwire_client import Elicitation, NoAnswer, connect
 
 pytestmark = pytest.mark.process
 
@@ -220,7 +220,7 @@ def test_a_mounted_server_asks_through_its_host(
     inner = f"toolwire serve {file} {' '.join(option)}"
     questions: list[str] = []
 
-    def refuse(question: Question) -> NoAnswer:
+    def refuse(question: Elicitation) -> NoAnswer:
         questions.append(question.message)
         return NoAnswer.DECLINED
 

@@ -10,8 +10,8 @@ import threading
 
 from made import COMMAND, EveryTypeResultItem, EveryTypeTree, Tools, Value
 from toolwire_client import (
+    Elicitation,
     NoAnswer,
-    Question,
     RequestFailed,
     ServerGone,
     TimedOut,
@@ -25,7 +25,7 @@ def say(value: object) -> None:
     print(json.dumps(value))
 
 
-def answer(question: Question) -> Answer:
+def answer(question: Elicitation) -> Answer:
     return {"size": "large", "pieces": 2} if "soup" in question.message else NoAnswer.DECLINED
 
 

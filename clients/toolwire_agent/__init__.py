@@ -8,6 +8,7 @@ from toolwire_schemas import first_use
 
 if TYPE_CHECKING:
     from .agent import Agent as Agent
+    from .agent import AgentSession as AgentSession
     from .agent import Allow as Allow
     from .agent import ApprovalRequest as ApprovalRequest
     from .agent import Approvals as Approvals
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from .agent import Outcome as Outcome
     from .agent import Pause as Pause
     from .agent import Refuse as Refuse
-    from .agent import Session as Session
     from .toolbox import AsyncToolbox as AsyncToolbox
     from .toolbox import Toolbox as Toolbox
     from .toolbox import ToolOrigin as ToolOrigin
 
 _MODULES = first_use.modules_by_name(
     {
-        ".agent": "Agent Allow ApprovalRequest Approvals Budgets Outcome Pause Refuse Session",
+        ".agent": "Agent Allow ApprovalRequest Approvals Budgets Outcome Pause Refuse AgentSession",
         ".toolbox": "AsyncToolbox ToolOrigin Toolbox",
     }
 )

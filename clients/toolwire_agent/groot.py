@@ -20,12 +20,12 @@ from toolwire_dialects.tool_entry import Malformed
 from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
 
 from .models import DoubaoAPI
-from .models.model import as_model, kept_open
+from .models.model import as_model, keep_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
-from .react.prompt_protocol import in_role, in_turn
+from .react.prompt_protocol import merge_turns, rename_role
 from .react.prompts import language
-from .react.result_text import shown
-from .react.tokens import CODE_TOOL_REMARKS, checked, directed
+from .react.result_text import limit_result
+from .react.tokens import CODE_TOOL_REMARKS, check_action, direct_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -159,7 +159,7 @@ class ReAct:
         if inputs is not None:
             self.state.add(role="user", content=inputs)
         model = self._model
-        with start_blocking_portal() as portal, portal.wrap_async_context_manager(kept_open(model)):
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(keep_open(model)):
             return self._run(lambda: portal.call(model.reply, self._messages()))
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> Any:
@@ -210,10 +210,10 @@ class ReAct:
         if isinstance(self.protocol, BaseProtocol):
             return self.protocol.parse_reply(reply, self._tools)
         message, action = self.protocol.parse(reply.text)
-        return message, action if action is None else directed(checked(action), self._tools)
+        return message, action if action is None else direct_code(check_action(action), self._tools)
 
     def _answer(self, role: str, content: Any) -> None:
-        value, remarks = shown(content)
+        value, remarks = limit_result(content)
         self.state.add(
             role=role,
             content=self._language.join(_text(value), self._language.format_remarks(*remarks)),
@@ -246,7 +246,7 @@ class ReAct:
             system := self._system_prompt()
         ):
             history = [{"role": "system", "content": system}, *history]
-        return in_turn([in_role(message, self._roles) for message in history])
+        return merge_turns([rename_role(message, self._roles) for message in history])
 
     def _system_prompt(self) -> str:
         # Groot's default tokens, which are empty, cannot express an action.

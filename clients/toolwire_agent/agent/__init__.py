@@ -5,17 +5,18 @@ events.
 from __future__ import annotations
 
 from .agent import Agent
+from .agent_session import AgentSession, Clock
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
 from .events import Live, OnLive, Outcome, Recorded, Status, TextArrived, ToolProgress
 from .replay import ReplayMissed
 from .run_state import Budgets
-from .session import Clock, Session
 from .transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last
 from .user import OnUser
 
 __all__ = [
     "Agent",
+    "AgentSession",
     "Allow",
     "ApprovalRequest",
     "Approvals",
@@ -31,7 +32,6 @@ __all__ = [
     "Recorded",
     "Refuse",
     "ReplayMissed",
-    "Session",
     "Status",
     "TextArrived",
     "ToolProgress",

@@ -13,13 +13,13 @@ from toolwire_client.session.elicitation import NoAnswer
 from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
+from .agent_session import AgentSession, Clock
 from .approvals import Approvals
 from .effects import Effects
 from .events import ForkOf, Started
 from .replay import replayed
 from .run_state import Budgets, RunState
-from .session import Clock, Session
-from .transcript import Transcript, load, loaded, shared_with_fork
+from .transcript import Transcript, copy_for_fork, load, loaded
 from .user import User
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Agent:
 
     *approval* is called before a tool that may change something, or is an `Approvals`. Without it,
     functions of this process run unless they are marked destructive, and tools of servers are
-    refused. *on_ask* receives the model's questions to the user as an `Elicitation` and returns text, a
-    dict with `answer`, or a `NoAnswer`, so the same function serves `connect(on_ask=)`. Without it
-    the run pauses (`needs_input`); with `no_user="continue"` the model learns that there is no
-    user.
+    refused. *on_ask* receives the model's questions to the user as an `Elicitation` and returns
+    text, a dict with `answer`, or a `NoAnswer`, so the same function serves `connect(on_ask=)`.
+    Without it the run pauses (`needs_input`); with `no_user="continue"` the model learns that
+    there is no user.
 
     *transcript* is a file to which each event is added, by one session at a time. *trim* receives
     the messages before each request and returns those to send, for models with a short context.
@@ -174,7 +174,9 @@ class Agent:
             lambda: self.answer(question, result_type=cast("Any", result_type), on_live=on_live)
         )
 
-    def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
+    def session(
+        self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None
+    ) -> AgentSession:
         """Return a new session, in which each question remembers those before it. *on_ask* replaces
         the agent's own.
         """
@@ -188,7 +190,7 @@ class Agent:
         *,
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
-    ) -> Session:
+    ) -> AgentSession:
         """Return the session of *transcript*, a file or its events; its `go_on` continues where it
         stopped.
 
@@ -219,7 +221,7 @@ class Agent:
         *,
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
-    ) -> Session:
+    ) -> AgentSession:
         """Return a session that begins as *transcript* does, and goes on with this agent's model
         and instructions.
 
@@ -233,7 +235,7 @@ class Agent:
             ValueError: if there is no line *at*, or the transcripts are the same file.
             BrokenTranscript, OSError: as `resume`.
         """
-        shared = shared_with_fork(transcript, at)
+        shared = copy_for_fork(transcript, at)
         origin, names = ForkOf(events=len(shared.events)), []
         if isinstance(transcript, str | os.PathLike):
             if self._transcript is not None and os.path.realpath(
@@ -298,7 +300,7 @@ class Agent:
         names: Sequence[str] = (),
         end: int | None = None,
         fork_of: ForkOf | None = None,
-    ) -> Session:
+    ) -> AgentSession:
         language = self._protocol.language
         user = User(on_ask or self.on_ask, self._no_user, language.say)
         effects = Effects(
@@ -311,9 +313,9 @@ class Agent:
             on_live=on_live,
         )
         if any(name.startswith("OTEL_") for name in os.environ):
-            from .tracing import traced
+            from .tracing import add_tracing
 
-            effects = traced(effects, self.name, _model_name(self._model))
+            effects = add_tracing(effects, self.name, _model_name(self._model))
         record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
         begin = Started(
             model=_model_name(self._model),
@@ -321,7 +323,7 @@ class Agent:
             instructions=self._protocol.instructions,
             fork_of=fork_of,
         )
-        return Session(
+        return AgentSession(
             self._new_state(),
             effects,
             begin=begin,

@@ -18,14 +18,14 @@ from toolwire_client.validation import join_errors
 from toolwire_client.waiting.event_loop import here
 
 from ..models.errors import ContextExceeded, ModelError
-from ..models.model import ServerFacts, reply_from, takes
+from ..models.model import ServerFacts, read_reply, takes
 from ..react import NativeProtocol
-from ..react.result_text import shown
+from ..react.result_text import limit_result
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .prompt_size import many_tools_warning
 from .run_state import AskApproval, AskModel, AskUser
-from .trimming import trimmed
+from .trimming import trim_messages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -63,7 +63,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     _entries: dict[str, dict[str, Any]] = {}
     _last_count: int = 0
 
-    def watched(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
+    def watch(self, recorded: AsyncGenerator[Recorded, None]) -> AsyncGenerator[Recorded, None]:
         """Return the events *recorded* of a run, watched as they pass."""
         return recorded
 
@@ -94,9 +94,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         if warning := many_tools_warning(entries):
             logging.getLogger("toolwire").warning(warning)
 
-    async def begun(self, begin: events.Started, protocol: Protocol) -> events.Started:
+    async def complete_start(self, begin: events.Started, protocol: Protocol) -> events.Started:
         """Return *begin* with what the model's server says of itself."""
-        ask = getattr(self.model, "server_facts", None)
+        ask = getattr(self.model, "fetch_server_facts", None)
         facts = await ask() if ask is not None else None
         if not isinstance(facts, ServerFacts):
             return begin
@@ -106,9 +106,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             begin, context_tokens=facts.context_tokens, warnings=warnings
         )
 
-    async def trimmed(self, messages: list[Message]) -> list[Message]:
+    async def trim_messages(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""
-        return messages if self.trim is None else await trimmed(messages, self.trim)
+        return messages if self.trim is None else await trim_messages(messages, self.trim)
 
     async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
         """Ask whom *step* names."""
@@ -133,7 +133,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         try:
             with anyio.move_on_after(step.seconds):
                 return events.ModelReplied(
-                    reply=reply_from(await ask(), f"the model {type(self.model).__name__}")
+                    reply=read_reply(await ask(), f"the model {type(self.model).__name__}")
                 )
         except ModelError as error:
             return events.ModelFailed(
@@ -170,7 +170,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                 case True | Allow(params=None):
                     return events.Approved()
                 case Allow(params=dict() as params):
-                    fitted, faults = state.conversation.tools.fitted(action.tool, params)
+                    fitted, faults = state.conversation.tools.fit_params(action.tool, params)
                     if not faults:
                         return events.Approved(params=fitted)
                     misfit = join_errors(faults)
@@ -284,7 +284,7 @@ def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     }:  # MCP servers wrap values that are no objects
         value = value["result"]
     # One character less than the conversation's own limit, so that it does not cut again.
-    value, remarks = shown(value, state.conversation.limits.max_result_chars - 1)
+    value, remarks = limit_result(value, state.conversation.limits.max_result_chars - 1)
     others = sorted({str(block.get("type")) for block in result.content} - {"text"})
     more = state.words("other_content", kinds=", ".join(others)) if others else ""
     language = state.conversation.protocol.language

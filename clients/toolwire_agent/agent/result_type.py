@@ -13,9 +13,9 @@ from toolwire_client.redaction.hidden import whole
 from toolwire_schemas.wire import codec
 
 from ..react import Unreadable
-from ..react.reply_parser import only_object
+from ..react.reply_parser import find_only_object
 from ..react.reply_schema import arguments_schema
-from ..toolbox.local_tools import typed_tool
+from ..toolbox.local_tools import build_typed_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class ResultType:
             self._value = result
 
         arguments = arguments_schema(kind) if isinstance(kind, dict) else kind
-        self._tool = typed_tool(final_answer, "result", arguments)
+        self._tool = build_typed_tool(final_answer, "result", arguments)
         described = self._tool.describe()["inputSchema"]
         definitions = {"$defs": described["$defs"]} if "$defs" in described else {}
         self.schema: dict[str, Any] = {**described["properties"]["result"], **definitions}
@@ -88,7 +88,7 @@ def _readings(text: str) -> Iterator[Any]:
         value = codec.decode(fence[1] if fence else text)
     except codec.DecodingError:
         with suppress(Unreadable):
-            yield only_object(text)
+            yield find_only_object(text)
         yield text
     else:
         yield from (value, text) if isinstance(value, dict | list) else (text, value)

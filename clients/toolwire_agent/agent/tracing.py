@@ -34,7 +34,7 @@ _PROVIDERS = {
 _FAILURES = ("model_error", "turn_limit", "budget")
 
 
-def traced(effects: Effects, agent: str, model: str) -> Effects:
+def add_tracing(effects: Effects, agent: str, model: str) -> Effects:
     """Return *effects* that make spans, if the environment asks for them; *agent* and *model* are
     names.
     """
@@ -60,7 +60,7 @@ class TracedEffects(Effects, kw_only=True, eq=False):
     about_model: Mapping[str, Any]
     run: Any = None
 
-    async def watched(
+    async def watch(
         self, recorded: AsyncGenerator[Recorded, None]
     ) -> AsyncGenerator[Recorded, None]:
         """As `Effects.watched`."""

@@ -166,7 +166,7 @@ def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded
     return found
 
 
-def shared_with_fork(
+def copy_for_fork(
     transcript: str | os.PathLike[str] | Sequence[events.Recorded], at: int | None
 ) -> Loaded:
     """Return the events of *transcript* up to line *at* of the file, or as many of a sequence, as a

@@ -14,7 +14,7 @@ Message = dict[str, Any]
 Trim = Callable[[list[Message]], list[Message] | Awaitable[list[Message]]]
 
 
-async def trimmed(messages: list[Message], trim: Trim) -> list[Message]:
+async def trim_messages(messages: list[Message], trim: Trim) -> list[Message]:
     """Return *messages* as *trim* shortens them.
 
     Raises:

@@ -22,7 +22,7 @@ from toolwire_client.waiting.base import in_daemon_thread
 from .errors import EndpointRefused, NotReady
 from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel
-from .model import kept_open
+from .model import keep_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,8 +76,8 @@ class BlockingModel:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def kept_open(self) -> AbstractAsyncContextManager[None]:
-        return kept_open(*self._models)
+    def keep_open(self) -> AbstractAsyncContextManager[None]:
+        return keep_open(*self._models)
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         return await self._reply(messages, {}, **options)

@@ -54,10 +54,10 @@ class Model(Protocol):
     """An object that replies to messages.
 
     `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method
-    `kept_open()` may return an asynchronous context manager within which connections stay open from
+    `keep_open()` may return an asynchronous context manager within which connections stay open from
     one request to the next; an agent enters one for each run, perhaps several at once. An
-    asynchronous method `server_facts()` may return `ServerFacts`, which an agent asks for at the
-    start of a session.
+    asynchronous method `fetch_server_facts()` may return `ServerFacts`, which an agent asks for
+    at the start of a session.
     """
 
     async def reply(
@@ -128,8 +128,8 @@ class MethodModel:
             for name, value in options.items()
             if value is not None and name in self._takes
         }
-        sent = messages if self._name == "chat" else prompt_of(messages)
-        answer = reply_from(await _result_of(self._method, sent, **given), where)
+        sent = messages if self._name == "chat" else join_prompt(messages)
+        answer = read_reply(await _result_of(self._method, sent, **given), where)
         if "on_text" not in given:
             await emit_text(options.get("on_text"), answer.text)
         return answer
@@ -164,8 +164,8 @@ class ChatSessionModel:
             chat = await _result_of(self._start_chat)
         if not callable(getattr(chat, "send_message", None)):
             raise NotAModel(f"{self._where} is {_described(chat)}, which has no send_message(text)")
-        answer = reply_from(
-            await _result_of(chat.send_message, prompt_of(messages[known:])), self._where
+        answer = read_reply(
+            await _result_of(chat.send_message, join_prompt(messages[known:])), self._where
         )
         self._chats.append(([*conversation, ("assistant", answer.text)], chat))
         del self._chats[:-_MAX_CHATS]
@@ -204,7 +204,7 @@ async def _result_of(method: Callable[..., Any], *arguments: Any, **options: Any
     return await made if isinstance(made, Awaitable) else made
 
 
-def prompt_of(messages: list[Message]) -> str:
+def join_prompt(messages: list[Message]) -> str:
     """Return *messages* as one text: a single one unchanged, several under their roles, ending with
     `assistant:`.
     """
@@ -215,7 +215,7 @@ def prompt_of(messages: list[Message]) -> str:
     )
 
 
-def reply_from(made: object, where: str) -> ModelReply:
+def read_reply(made: object, where: str) -> ModelReply:
     """Return *made*, the result of *where*, as a reply."""
     if isinstance(made, ModelReply):
         return made
@@ -239,13 +239,13 @@ def reply_from(made: object, where: str) -> ModelReply:
 
 
 @asynccontextmanager
-async def kept_open(*models: object) -> AsyncIterator[None]:
+async def keep_open(*models: object) -> AsyncIterator[None]:
     """Keep the connections of *models* open within the block, where they support it: see
     `Model`.
     """
     async with AsyncExitStack() as stack:
         for model in models:
-            if callable(keep := getattr(model, "kept_open", None)):
+            if callable(keep := getattr(model, "keep_open", None)):
                 await stack.enter_async_context(keep())
         yield
 

@@ -22,7 +22,7 @@ from toolwire_schemas.wire import codec
 
 from ..react.messages import ModelReply
 from .errors import NoReplyLeft
-from .model import Model, as_model, emit_text, kept_open, reply_from
+from .model import Model, as_model, emit_text, keep_open, read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +70,7 @@ class ScriptedModel:
             raise line
         if isinstance(line, dict):
             line = codec.encode(line).decode()
-        reply = reply_from(line, "the script")
+        reply = read_reply(line, "the script")
         await emit_text(options.get("on_text"), reply.text)
         return reply
 
@@ -165,8 +165,8 @@ class RecordingModel:
     def strict_schemas(self) -> bool:
         return bool(getattr(self._model, "strict_schemas", False))
 
-    def kept_open(self) -> AbstractAsyncContextManager[None]:
-        return kept_open(self._model)
+    def keep_open(self) -> AbstractAsyncContextManager[None]:
+        return keep_open(self._model)
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         reply = await self._model.reply(messages, **options)

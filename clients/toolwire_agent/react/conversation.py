@@ -36,9 +36,9 @@ from .messages import (
     UserResponse,
     from_json,
 )
-from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, in_role, in_turn
+from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, merge_turns, rename_role
 from .prompts import remark
-from .result_text import MAX_CHARS, as_text, shown
+from .result_text import MAX_CHARS, limit_result, to_text
 from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
@@ -170,8 +170,11 @@ class Conversation:
         Adjacent messages of one role are merged, since many models' templates require alternating
         roles.
         """
-        return in_turn(
-            [in_role(message, self.roles) for message in (*self._opening, *self._kept_history())]
+        return merge_turns(
+            [
+                rename_role(message, self.roles)
+                for message in (*self._opening, *self._kept_history())
+            ]
         )
 
     @property
@@ -238,7 +241,7 @@ class Conversation:
         *note* is added as the assistant's own words.
         """
         self._expect("action_result")
-        value, remarks = shown(result, self.limits.max_result_chars)
+        value, remarks = limit_result(result, self.limits.max_result_chars)
         note = self._language.join(note, self._language.format_remarks(*remarks), self._state.note)
         message = ActionResult(success, value, note)
         self._tell(message)
@@ -253,7 +256,7 @@ class Conversation:
         """
         self._expect("action_result")
         assert isinstance(self.pending, Action)
-        fitted, faults = self.tools.fitted(self.pending.tool, params)
+        fitted, faults = self.tools.fit_params(self.pending.tool, params)
         if faults:
             raise ValueError(join_errors(faults))
         action = msgspec.structs.replace(self.pending, params=fitted)
@@ -299,10 +302,10 @@ class Conversation:
                 reading = InvalidReply((remark("blank", member="result"),))
         said = self.protocol.format_reply(reply, reading)
         if isinstance(reading, InvalidReply):
-            content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
-            if (
-                reply.finish_reason == "length"
-            ):  # what was cut off misleads the model, and fills its context
+            # A model may loop.
+            content, _ = limit_result(said["content"], self.limits.max_result_chars)
+            # A reply that was cut off misleads the model, and fills its context.
+            if reply.finish_reason == "length":
                 content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
             self._add_reply({**said, "content": content})
             self.warnings = []
@@ -370,11 +373,11 @@ class Conversation:
         results = [
             (place, found) for place, each in enumerate(history) if (found := _result_in(each))
         ]
-        sizes = [len(as_text(result.result)) for _, result in results]
+        sizes = [len(to_text(result.result)) for _, result in results]
         if max(sizes, default=0) < _MIN_HALVED_CHARS:
             return False
         place, result = results[sizes.index(max(sizes))]
-        value, remarks = shown(result.result, max(sizes) // 2)
+        value, remarks = limit_result(result.result, max(sizes) // 2)
         note = self._language.join(result.note, self._language.format_remarks(*remarks))
         call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
         halved = self.protocol.format_message(ActionResult(result.success, value, note), call_ids)
@@ -463,7 +466,7 @@ class Conversation:
                 if count > 1
                 else self._refuse(action, refusal)
             )
-        if trouble := self.tools.trouble(action.tool):
+        if trouble := self.tools.why_unchecked(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
@@ -473,7 +476,7 @@ class Conversation:
         """Return the parameters as the tool takes them, and why the action is refused, if it is."""
         if action.tool not in self.tools.names:
             return {}, _unknown(action.tool, self.tools, self._language)
-        params, faults = self.tools.fitted(action.tool, action.params)
+        params, faults = self.tools.fit_params(action.tool, action.params)
         return params, (
             self._language.say("bad_params", tool=action.tool, faults=join_errors(faults))
             if faults

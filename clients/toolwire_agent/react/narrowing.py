@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_dialects.tool_entry import described, properties, required
 
 from .messages import Action, ActionResult, Ask, Error, Question, UserResponse, from_json
-from .result_text import as_text
+from .result_text import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -103,7 +103,7 @@ class Said:
         """
         given = Counter(
             _numbers(
-                *self._texts, *(as_text(each) for each in self.results[:-1] if _is_number(each))
+                *self._texts, *(to_text(each) for each in self.results[:-1] if _is_number(each))
             )
         )
         used = (
@@ -163,7 +163,7 @@ def narrow_schema(schema: Schema, tools: Tools, said: Said, *, ours: str, max_ch
     if has_failed:
         return schema
     if said.results and isinstance(found := said.results[-1], list):
-        values = said.values("\n".join(map(as_text, found)), re.compile("\n"))
+        values = said.values("\n".join(map(to_text, found)), re.compile("\n"))
         made = _calling(schema, {*tools.names} - {said.calls[-1][0].tool}, values)
         if made is not schema:
             return made
@@ -220,7 +220,7 @@ def _parts(result: Any, max_chars: int) -> list[str]:
         else []
     )
     texts = [
-        as_text(each)
+        to_text(each)
         for each in (result, *members[:_MAX_VALUES])
         if not isinstance(each, bool | None)
     ]
@@ -259,7 +259,7 @@ def _calling(
 
 def _going_on(schema: Schema, tools: Tools, said: Said) -> Schema:
     """Return *schema* with the tools that the user names, and with the numbers that there are."""
-    last, unused = _numbers(*map(as_text, said.results[-1:])), said.unused()
+    last, unused = _numbers(*map(to_text, said.results[-1:])), said.unused()
     counts = {name: _count(tools.schema(name)) for name in tools.names}
     possible = {name for name, count in counts.items() if count <= len(last) + len(unused)}
     if said.results:

@@ -16,7 +16,7 @@ from .answer_reader import AnswerReader
 from .messages import Action, Ask, FinalAnswer, Question, ToModel
 from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable
-from .reply_parser import only_object, sendable
+from .reply_parser import check_sendable, find_only_object
 
 if TYPE_CHECKING:
     from .messages import ModelReply, ToolCall
@@ -135,8 +135,8 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     arguments.
     """
     if isinstance(call.arguments, dict):
-        return sendable(call.arguments)
-    return only_object(call.arguments) if call.arguments.strip() else {}
+        return check_sendable(call.arguments)
+    return find_only_object(call.arguments) if call.arguments.strip() else {}
 
 
 def _encode_call(call: ToolCall, place: int) -> dict[str, Any]:

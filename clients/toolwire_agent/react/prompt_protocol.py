@@ -154,14 +154,14 @@ def refuse_incomplete(finish_reason: str | None) -> None:
         raise Unreadable(_CUT[finish_reason])
 
 
-def in_role(message: Message, roles: Mapping[str, str]) -> Message:
+def rename_role(message: Message, roles: Mapping[str, str]) -> Message:
     """Return the message with its role renamed by *roles*, unless it answers a native call."""
     if "tool_call_id" in message:
         return message
     return {**message, "role": roles.get(message["role"], message["role"])}
 
 
-def in_turn(messages: list[Message]) -> list[Message]:
+def merge_turns(messages: list[Message]) -> list[Message]:
     """Return the messages, with adjacent ones of the same role merged."""
     made: list[Message] = []
     for message in messages:

@@ -2,7 +2,7 @@
 
 Strategy: three steps, none of which guesses. The whole text is JSON; or it holds one object, with
 prose, fences or tags around it and thoughts before it; or that object becomes JSON by unambiguous
-changes (`repaired`). Anything else is refused with its position, because a reply may order or pay
+changes (`repair`). Anything else is refused with its position, because a reply may order or pay
 for something. General repairers (such as json_repair 0.64.5) close a reply that was cut off, and
 take the last of two actions.
 """
@@ -46,7 +46,7 @@ _JSON_FOR = dict(zip("，：｛｝［］", ",:{}[]", strict=True)) | {
 }
 
 
-def repaired(text: str, start: int) -> tuple[str, int] | None:
+def repair(text: str, start: int) -> tuple[str, int] | None:
     """Return the object from the brace at *start*, repaired, and its end in *text*; None if it is
     not closed.
     """
@@ -96,7 +96,7 @@ _BLANK = re.compile(f"{BLANK}*")
 _NEAR = 20
 
 
-def only_object(text: str) -> dict[str, Any]:
+def find_only_object(text: str) -> dict[str, Any]:
     """Return the one JSON object in *text*, or in a list of one.
 
     Raises:
@@ -113,13 +113,13 @@ def only_object(text: str) -> dict[str, Any]:
         found = value if isinstance(value, list) else [value]
     match found:
         case [dict()]:
-            return sendable(found[0])
+            return check_sendable(found[0])
         case [dict(), *_]:
             raise Unreadable("several")
     raise Unreadable("no_object")
 
 
-def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
+def read_object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
     """Return the object whose brace is at *start* in *text*, and its end.
 
     Raises:
@@ -129,7 +129,7 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         return _decoded(text, start)
     except json.JSONDecodeError as error:
         fault = error
-    made = repaired(text, start)
+    made = repair(text, start)
     if made is None:
         raise Unreadable("unfinished", **_place(text, start), fault=str(fault))
     try:
@@ -143,10 +143,10 @@ def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise Unreadable("too_deep") from None
-    return sendable(value), end
+    return check_sendable(value), end
 
 
-def after_thoughts(text: str) -> int:
+def find_end_of_thoughts(text: str) -> int:
     """Return the start of the reply proper, after any thoughts.
 
     Raises:
@@ -157,7 +157,7 @@ def after_thoughts(text: str) -> int:
     return _end_of_thoughts(text, opening) if opening and not opening["closing"] else 0
 
 
-def sendable(value: dict[str, Any]) -> dict[str, Any]:
+def check_sendable(value: dict[str, Any]) -> dict[str, Any]:
     """Return *value* itself, if every JSON decoder accepts it.
 
     Raises:
@@ -183,7 +183,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
         at = mark.end()
         match mark.lastgroup:
             case "object":
-                value, at = object_at(text, mark.start())
+                value, at = read_object_at(text, mark.start())
                 found.append(value)
             case "opening":
                 unclosed.append(mark.start())

@@ -13,13 +13,13 @@ MAX_CHARS = 30_000
 """Claude Code's limit for a command's output (`BASH_MAX_OUTPUT_LENGTH`)."""
 
 
-def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
+def limit_result(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     """Return *value* as a JSON value of at most *max_chars* characters, and remarks on the changes.
 
     Values without a JSON form become text. Long values become the start and the end of their text.
     """
     value, remarks = _plain(value)
-    text = as_text(value)
+    text = to_text(value)
     if len(text) <= max_chars:
         return value, remarks
     kept = max(max_chars - 1, 0)
@@ -31,7 +31,7 @@ def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     ]
 
 
-def as_text(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Return a JSON value as text; text stays as it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -15,7 +15,7 @@ from .answer_reader import JsonAnswerReader
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Remark, Unreadable, remark
-from .reply_parser import only_object
+from .reply_parser import find_only_object
 from .reply_schema import Thought, build_reply_schema
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class StructuredProtocol(Protocol):
     def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         try:
             refuse_incomplete(reply.finish_reason)
-            members = only_object(reply.text)
+            members = find_only_object(reply.text)
         except Unreadable as error:
             return InvalidReply((error.remark,))
         if members.keys() == {"reply"} and isinstance(
@@ -196,7 +196,7 @@ def _complete(members: dict[str, Any], tools: Tools) -> None:
         members["params"] = {}
     elif isinstance(params, str) and params.lstrip().startswith("{"):
         with suppress(Unreadable):
-            members["params"] = only_object(params)
+            members["params"] = find_only_object(params)
 
 
 def _as_json(value: Any) -> str:

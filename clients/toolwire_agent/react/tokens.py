@@ -17,7 +17,7 @@ from toolwire_schemas.wire import codec
 from .messages import Action, FinalAnswer
 from .prompt_protocol import InvalidReply, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable, remark
-from .reply_parser import after_thoughts, object_at
+from .reply_parser import find_end_of_thoughts, read_object_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +78,7 @@ class BaseProtocol(Protocol):
             Unreadable: if the action is malformed, or one of several.
         """
         start = self.special_tokens["action_start_token"]
-        at = text.find(start, after_thoughts(text)) if start else -1
+        at = text.find(start, find_end_of_thoughts(text)) if start else -1
         if at < 0:
             return text, None
         action, end = self._action(text, at + len(start))
@@ -95,12 +95,14 @@ class BaseProtocol(Protocol):
         """
         refuse_incomplete(reply.finish_reason)
         text, action = self.parse(reply.text)
-        text = text[after_thoughts(text) :].strip()
+        text = text[find_end_of_thoughts(text) :].strip()
         if action is None and not text:
             raise Unreadable("empty")
         if action is None:
             return text, None
-        return text, checked(action) if self.code_tool else directed(checked(action), tools)
+        return text, check_action(action) if self.code_tool else direct_code(
+            check_action(action), tools
+        )
 
     @property
     def default_prompt(self) -> str:
@@ -160,13 +162,13 @@ class BaseProtocol(Protocol):
         found = _OBJECT.match(text, at)
         if found is None:
             raise Unreadable("no_object")
-        members, end = object_at(text, found.end())
+        members, end = read_object_at(text, found.end())
         if found["bracket"]:  # Doubao writes a list of one
             closing = _CLOSING_BRACKET.match(text, end)
             if closing is None:
                 raise Unreadable("several")
             end = closing.end()
-        return checked(members), end
+        return check_action(members), end
 
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
@@ -202,7 +204,7 @@ class DoubaoProtocol(BaseProtocol):
         super().__init__(special_tokens or tokens, **settings)
 
 
-def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
+def direct_code(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
     """Return *action*, with code in Groot's form redirected to the one tool that runs code.
 
     Raises:
@@ -214,7 +216,7 @@ def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
     )
     if not is_elsewhere or (action["name"], [*action["parameters"]]) != (tool, [parameter]):
         return action
-    match tools.code_runners():
+    match tools.find_code_runners():
         case [(found, place)]:
             return {"name": found, "parameters": {place: action["parameters"][parameter]}}
         case []:
@@ -226,7 +228,7 @@ def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
             )
 
 
-def checked(members: Any) -> dict[str, Any]:
+def check_action(members: Any) -> dict[str, Any]:
     """Return the name and the parameters among *members*.
 
     Raises:

@@ -80,7 +80,7 @@ class Tools:
             }
         return None
 
-    def code_runners(self) -> list[tuple[str, str]]:
+    def find_code_runners(self) -> list[tuple[str, str]]:
         """Return the tools that run Python code, each with its code parameter.
 
         That is the only required parameter, a string with a telling name, of a tool that describes
@@ -102,7 +102,7 @@ class Tools:
                         found.append((name, parameter))
         return found
 
-    def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
+    def fit_params(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
         """Return *params* as the tool takes them, and the faults that its schema finds.
 
         Arguments are read as a server reads them: JSON in texts, and null for an optional
@@ -112,7 +112,7 @@ class Tools:
             self._validators[name] = LenientValidator(self.schema(name))
         return self._validators[name].read(params, "params")
 
-    def trouble(self, name: str) -> str:
+    def why_unchecked(self, name: str) -> str:
         """Return why the tool's last parameters were not validated; empty if they were."""
         return self._validators[name].trouble if name in self._validators else ""
 

@@ -65,7 +65,7 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
     return described(thing)
 
 
-def typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> ToolLike:
+def build_typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> ToolLike:
     """Return *function* as a tool with one *argument* of the type *kind*, or with arguments of the
     JSON Schema *kind*.
 

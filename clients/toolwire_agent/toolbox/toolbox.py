@@ -93,7 +93,7 @@ ToolSource = Remote | Local
 """Tools under their own names. `is_local` says whether a listed one runs in this process."""
 
 
-def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[ToolSource]:
+def list_sources(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[ToolSource]:
     """Return a source for each client among *things*, and one for all tools in this process, under
     different names.
 
@@ -191,7 +191,7 @@ class AsyncToolbox:
             waiting = OnEventLoop()
         self.errors: dict[str, ClientError] = {}
         self._waiting = waiting
-        self._sources = sources_of(sources, waiting, on_ask)
+        self._sources = list_sources(sources, waiting, on_ask)
         self._offered: dict[str, tuple[ToolSource, str]] = {}
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:

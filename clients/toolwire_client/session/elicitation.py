@@ -149,7 +149,7 @@ class ElicitationHandler:
         return responses
 
 
-def _question(params: Any, tool: str | None) -> Question:
+def _question(params: Any, tool: str | None) -> Elicitation:
     members = params if isinstance(params, dict) else {}
     message, schema = members.get("message"), members.get("requestedSchema")
     if members.get("mode", "form") != "form":

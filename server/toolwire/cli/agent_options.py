@@ -218,7 +218,7 @@ def name_transcript(options: dict[str, Any]) -> None:
     """
     from pathlib import Path
 
-    from toolwire_agent.agent.transcript import shared_with_fork
+    from toolwire_agent.agent.transcript import copy_for_fork
 
     if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
         raise UsageError(
@@ -233,7 +233,7 @@ def name_transcript(options: dict[str, Any]) -> None:
     if "fork" in options and "transcript" not in options:
         source = Path(options["fork"])
         try:
-            stem = f"{source.stem}-{shared_with_fork(source, options.get('at')).lines[-1]}"
+            stem = f"{source.stem}-{copy_for_fork(source, options.get('at')).lines[-1]}"
         except ValueError as error:
             raise UsageError(str(error)) from None
         names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))

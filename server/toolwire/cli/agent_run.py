@@ -24,7 +24,7 @@ from .output import need_folders, write_pages
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
-    from toolwire_agent.agent import Outcome, Recorded, Session
+    from toolwire_agent.agent import AgentSession, Outcome, Recorded
     from toolwire_client import AsyncClient, Elicitation
 
     from ..inspect.app import Page
@@ -60,7 +60,7 @@ class AgentRun:
         self._answers: list[str] = options.get("answer", [])
         # A program that reads events cannot answer.
         self.is_attended = is_attended() and not options.get("json")
-        self.session: Session
+        self.session: AgentSession
         self.tools: dict[str, AsyncClient] = {}
         self._renderer = renderer_of(options, self._model)
         self._main = MainThread(self._interrupt, self._end)
@@ -203,7 +203,7 @@ class AgentRun:
         finally:
             self._main.soon(self._renderer.rest)
 
-    def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> Session:
+    def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> AgentSession:
         from toolwire_agent.agent import Agent
         from toolwire_agent.react import Limits
 

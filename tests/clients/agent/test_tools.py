@@ -21,7 +21,7 @@ from support.agent_scripts import (
 from toolwire_agent import AsyncToolbox, Toolbox
 from toolwire_agent.agent import Agent, keep_last
 from toolwire_agent.agent.events import CallFinished
-from toolwire_agent.agent.trimming import trimmed
+from toolwire_agent.agent.trimming import trim_messages
 from toolwire_agent.models import ScriptedModel
 from toolwire_client import connect
 from toolwire_compat.groot import Env
@@ -113,7 +113,7 @@ CALLED = [
 
 @pytest.mark.parametrize("max_chars", [0, 50, 150, 200, 250, 300, 10_000])
 def test_what_is_kept_never_cuts_a_call_from_its_result(max_chars: int) -> None:
-    kept = play("asyncio", lambda: trimmed(CALLED, keep_last(max_chars)))
+    kept = play("asyncio", lambda: trim_messages(CALLED, keep_last(max_chars)))
     assert (kept[0], kept[-1], kept[1]["role"]) == (CALLED[0], CALLED[-1], "user")
     assert kept == CALLED[:1] + CALLED[len(CALLED) - len(kept) + 1 :]
     assert max_chars < 10_000 or kept == CALLED
@@ -129,4 +129,4 @@ def test_what_is_kept_never_cuts_a_call_from_its_result(max_chars: int) -> None:
 )
 def test_a_trim_that_breaks_the_exchange_is_refused(trim: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        play("asyncio", lambda: trimmed(CALLED, trim))
+        play("asyncio", lambda: trim_messages(CALLED, trim))

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from toolwire_agent.agent import Agent
 from toolwire_agent.models import NotAModel, ScriptedModel, as_model
-from toolwire_agent.models.model import prompt_of
+from toolwire_agent.models.model import join_prompt
 from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
 
 ASK = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]
@@ -67,8 +67,8 @@ def test_an_object_that_generates_is_given_one_text(kind: type, loop: str) -> No
 
 
 def test_a_prompt_of_nothing_is_empty() -> None:
-    assert prompt_of([]) == "assistant:"
-    assert prompt_of([{"role": "user", "content": None}]) == ""
+    assert join_prompt([]) == "assistant:"
+    assert join_prompt([{"role": "user", "content": None}]) == ""
 
 
 def test_a_model_stays_itself() -> None:

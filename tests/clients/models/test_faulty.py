@@ -61,7 +61,7 @@ def test_no_spoiled_action_is_read_as_another_one(name: str, seed: int) -> None:
     read = StructuredProtocol().read(reply, TOOLS)
     if isinstance(read, ValidReply):
         assert isinstance(read.message, Action)
-        fits = not TOOLS.fitted("add", read.message.params)[1]
+        fits = not TOOLS.fit_params("add", read.message.params)[1]
         assert (
             (read.message.tool, read.message.params) == ("add", ACTION["params"])
             or not fits

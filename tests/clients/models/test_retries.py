@@ -15,7 +15,7 @@ from toolwire_agent.models import (
     Retries,
     Unreachable,
 )
-from toolwire_agent.models.http_api.error_responses import asked_wait, is_passing
+from toolwire_agent.models.http_api.error_responses import is_passing, read_retry_after
 
 NOW = 1_800_000_000.0
 BUSY = EndpointRefused("busy", status=429, is_passing=True)
@@ -101,10 +101,10 @@ def test_statuses_that_may_pass_are_these(status: int) -> None:
 def test_servers_say_how_long_in_seconds_or_until_when(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert asked_wait(headers, NOW) == seconds
+    assert read_retry_after(headers, NOW) == seconds
 
 
 @given(st.text(max_size=40))
 def test_whatever_a_server_says_is_a_time_or_nothing(said: str) -> None:
-    seconds = asked_wait({"retry-after": said}, NOW)
+    seconds = read_retry_after({"retry-after": said}, NOW)
     assert seconds is None or seconds >= 0

@@ -22,7 +22,7 @@ from toolwire_agent.models import (
     TimeLimits,
 )
 from toolwire_agent.models.http_api.remote_model import RemoteModel
-from toolwire_agent.models.http_api.vendors import Key, key_from
+from toolwire_agent.models.http_api.vendors import Key, find_key
 
 WIRES = (OpenAIModel, AnthropicModel)
 ASK = [{"role": "user", "content": "Hello?"}]
@@ -125,7 +125,7 @@ def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one(
         monkeypatch.setenv(name, value)
 
     def known(given: str | None) -> tuple[str, str]:
-        key = key_from(given, names, needed=True)
+        key = find_key(given, names, needed=True)
         assert key is not None
         return key.reveal(), key.origin
 

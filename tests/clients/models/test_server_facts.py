@@ -23,7 +23,7 @@ PROPS = {
 
 def facts(server: StandIn, preset: str = "llamacpp", **settings: Any) -> ServerFacts:
     model = OpenAIModel("m", preset, base_url=server.url, key="any", **settings)
-    return anyio.run(model.server_facts)
+    return anyio.run(model.fetch_server_facts)
 
 
 def test_llama_cpp_is_asked_once() -> None:
@@ -68,7 +68,7 @@ def test_a_server_that_is_not_there_says_nothing_and_is_asked_again() -> None:
     with StandIn() as server:
         url = server.url
     model = OpenAIModel("m", "llamacpp", base_url=url)
-    assert [anyio.run(model.server_facts) for _ in range(2)] == [ServerFacts()] * 2
+    assert [anyio.run(model.fetch_server_facts) for _ in range(2)] == [ServerFacts()] * 2
 
 
 def look() -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.react_samples import OBJECTS, TEXTS
 from toolwire_agent.react import Unreadable
 from toolwire_agent.react.prompts import language
-from toolwire_agent.react.reply_parser import only_object
+from toolwire_agent.react.reply_parser import find_only_object
 
 REPLY = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 TEXT = json.dumps(REPLY)
@@ -52,13 +52,15 @@ READABLE = {
 @pytest.mark.parametrize("name", READABLE)
 def test_an_object_is_read_as_what_it_says(name: str) -> None:
     expected = {**REPLY, "thought": "\n"} if name == "with line breaks in a string" else REPLY
-    assert only_object(READABLE[name]) == expected
+    assert find_only_object(READABLE[name]) == expected
 
 
 def test_within_strings_nothing_is_changed() -> None:
     said = "，：｛True, None,}“x” it's /* */ // <think> ```"
-    assert only_object(f"Here: {{'a': {json.dumps(said, ensure_ascii=False)},}}") == {"a": said}
-    assert only_object("""{'a': 'it\\'s "so"', 'b': True, 'c': None, 'd': False}""") == {
+    assert find_only_object(f"Here: {{'a': {json.dumps(said, ensure_ascii=False)},}}") == {
+        "a": said
+    }
+    assert find_only_object("""{'a': 'it\\'s "so"', 'b': True, 'c': None, 'd': False}""") == {
         "a": 'it\'s "so"',
         "b": True,
         "c": None,
@@ -133,21 +135,21 @@ def test_within_strings_nothing_is_changed() -> None:
 )
 def test_what_is_not_one_object_is_refused_for_what_it_is(text: str, kind: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        only_object(text)
+        find_only_object(text)
     assert caught.value.remark.kind == kind
     assert str(caught.value)
 
 
 def test_the_place_of_a_fault_is_told() -> None:
     with pytest.raises(Unreadable) as caught:
-        only_object('Here you are:\n{"a": 1,\n "b" 2}')
+        find_only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)
     assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language(
         "zh"
     ).format_remarks(caught.value.remark)
     assert caught.value.remark.details["near"] == json.dumps(' are:\n{"a": 1,\n "b" 2}')
     with pytest.raises(Unreadable) as caught:
-        only_object('Here you are:\n  {"a": 1,\n "b": 2')
+        find_only_object('Here you are:\n  {"a": 1,\n "b": 2')
     assert (caught.value.remark.details["line"], caught.value.remark.details["column"]) == (2, 3)
 
 
@@ -163,7 +165,7 @@ def test_the_place_of_a_fault_is_told() -> None:
 )
 def test_what_is_wrong_with_json_is_named(text: str, fault: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        only_object(text)
+        find_only_object(text)
     assert str(caught.value.remark.details["fault"]).startswith(fault)
 
 
@@ -185,7 +187,9 @@ def test_whatever_is_read_is_what_was_written(
     """
     plain = str.maketrans("", "", "{}[]｛｝［］<>◁▷\"'“”＂")
     try:
-        found = only_object(before.translate(plain) + WAYS[way](members) + after.translate(plain))
+        found = find_only_object(
+            before.translate(plain) + WAYS[way](members) + after.translate(plain)
+        )
     except Unreadable:
         assert way == "Python"  # has escapes, such as \\x00, that are not JSON's
     else:
@@ -198,7 +202,7 @@ def test_what_is_cut_off_is_never_read(
 ) -> None:
     text = WAYS[way](members)
     with pytest.raises(Unreadable):
-        only_object(text[: data.draw(st.integers(0, len(text) - 1))])
+        find_only_object(text[: data.draw(st.integers(0, len(text) - 1))])
 
 
 @given(OBJECTS.filter(bool), OBJECTS.filter(bool), TEXTS)
@@ -210,7 +214,7 @@ def test_of_two_objects_none_is_chosen(
         "think" not in text.lower()
     )  # what is thought aloud is passed over, and the second may be part of it
     with pytest.raises(Unreadable):
-        only_object(text)
+        find_only_object(text)
 
 
 PIECES = st.sampled_from(
@@ -255,7 +259,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES | TEXTS, max_size=20).map("".join) | st.text(max_size=30))
 def test_any_text_is_an_object_or_refused(text: str) -> None:
     with contextlib.suppress(Unreadable):
-        json.dumps(only_object(text), allow_nan=False).encode()
+        json.dumps(find_only_object(text), allow_nan=False).encode()
 
 
 @pytest.mark.parametrize(
@@ -277,4 +281,4 @@ def test_any_text_is_an_object_or_refused(text: str) -> None:
 def test_a_long_and_hostile_text_is_refused_at_once(text: str) -> None:
     """Anything worse than linear would take minutes here."""
     with pytest.raises(Unreadable):
-        only_object(text)
+        find_only_object(text)

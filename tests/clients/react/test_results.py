@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.react_samples import JSON
-from toolwire_agent.react.result_text import shown
+from toolwire_agent.react.result_text import limit_result
 
 
 @dataclasses.dataclass
@@ -43,7 +43,7 @@ class Text(str):
 
 @given(JSON)
 def test_what_is_json_is_shown_as_it_is(value: Any) -> None:
-    assert shown(value, 10**9) == (value, [])
+    assert limit_result(value, 10**9) == (value, [])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_json_is_shown_as_it_is(value: Any) -> None:
     ],
 )
 def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any) -> None:
-    assert shown(value) == (expected, [])
+    assert limit_result(value) == (expected, [])
 
 
 @pytest.mark.parametrize(
@@ -78,20 +78,20 @@ def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any)
 def test_what_has_none_is_shown_as_text_and_that_is_said(
     value: Any, expected: Any, types: str
 ) -> None:
-    result, (remark,) = shown(value)
+    result, (remark,) = limit_result(value)
     assert (result, remark.kind, remark.details) == (expected, "as_text", {"types": types})
 
 
 def test_a_circle_is_shown_as_text() -> None:
     circle: list[Any] = []
     circle.append(circle)
-    result, (remark,) = shown(circle)
+    result, (remark,) = limit_result(circle)
     assert (result, remark.details) == ("[[...]]", {"types": "list"})
 
 
 @given(st.text(min_size=1, max_size=50), st.integers(0, 60))
 def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit: int) -> None:
-    result, remarks = shown(text, limit)
+    result, remarks = limit_result(text, limit)
     if len(text) <= limit:
         assert (result, remarks) == (text, [])
     else:
@@ -105,6 +105,6 @@ def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit:
 
 def test_json_that_is_too_long_becomes_text_and_that_is_said() -> None:
     value = list(range(1000))
-    result, (remark,) = shown(value, 21)
+    result, (remark,) = limit_result(value, 21)
     assert result == "[0, 1, 2, … 998, 999]"
     assert (remark.kind, remark.details["total"]) == ("cut_json", len(json.dumps(value)))

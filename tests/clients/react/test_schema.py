@@ -118,7 +118,7 @@ def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
     tools = Tools([ADD, FIND, PING, TREE, OTHER_TREE, FREE])
     message = read(written(build_reply_schema(tools, strict=strict), chance), tools).message
     if isinstance(message, Action):
-        _, faults = tools.fitted(message.tool, message.params)
+        _, faults = tools.fit_params(message.tool, message.params)
         assert faults == []
 
 

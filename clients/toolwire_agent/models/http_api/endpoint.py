@@ -121,7 +121,7 @@ class Endpoint:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
         raise failure
 
-    async def fetched(self, path: str, seconds: float) -> bytes | None:
+    async def fetch_json(self, path: str, seconds: float) -> bytes | None:
         """Return what the server has at *path*, next to the API; `None` if that is not there within
         *seconds*.
         """

@@ -67,7 +67,7 @@ def is_passing(status: int, code: str) -> bool:
     return status in _PASSING or (status >= 500 and status not in _FINAL)
 
 
-def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
+def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since
     1970.
     """
@@ -142,7 +142,7 @@ def refusal(
         message=message,
         code=clean(code),
         is_passing=is_passing(status, code) and not is_too_long,
-        asked_wait_seconds=asked_wait(headers, time.time()),
+        asked_wait_seconds=read_retry_after(headers, time.time()),
     )
 
 

@@ -30,7 +30,7 @@ from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
 from .error_responses import Retries
-from .vendors import PRESETS, Preset, key_from
+from .vendors import PRESETS, Preset, find_key
 from .wire_format import HttpRequest, count_in
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class RemoteModel:
         # `model_from_name` makes the model from this, if the address is the preset's.
         self.name = f"{preset}:{model}" if isinstance(preset, str) and not own else None
         # A custom endpoint may need no key.
-        self._key = key_from(
+        self._key = find_key(
             key, self._preset.key_variables, needed=self._preset.needs_key and not own
         )
         self._request = HttpRequest(
@@ -248,17 +248,17 @@ class RemoteModel:
         except codec.EncodingError as error:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
-    async def server_facts(self) -> ServerFacts:
+    async def fetch_server_facts(self) -> ServerFacts:
         """Return what is known of the server; llama.cpp's is asked, once in this process."""
         told = FACTS.get(self._place, ServerFacts())
         if self._preset.tells_props and self._place not in FACTS:
-            page = await self._endpoint.fetched("/props", _PROPS_SECONDS)
+            page = await self._endpoint.fetch_json("/props", _PROPS_SECONDS)
             if page is not None:
                 told = FACTS[self._place] = _facts(page)
         own = self._context_tokens
         return told if own is None else msgspec.structs.replace(told, context_tokens=own)
 
-    def kept_open(self) -> Self:
+    def keep_open(self) -> Self:
         """Return the model itself: see `Model`."""
         return self
 

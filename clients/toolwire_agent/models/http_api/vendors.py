@@ -78,7 +78,7 @@ class Key:
         return f"<Key from {self.origin}>"
 
 
-def key_from(given: str | None, variables: Sequence[str], *, needed: bool) -> Key | None:
+def find_key(given: str | None, variables: Sequence[str], *, needed: bool) -> Key | None:
     """Return the *given* key, else the first of the environment's *variables* that is set."""
     if given is not None:
         return Key(given)

@@ -12,7 +12,7 @@ import anyio
 import msgspec
 from toolwire_client.waiting.event_loop import gather
 
-from ..models.model import kept_open
+from ..models.model import keep_open
 from .events import (
     CallFinished,
     Ended,
@@ -52,7 +52,7 @@ class Clock:
         return datetime.now(UTC)
 
 
-class Session:
+class AgentSession:
     """A conversation of one or more questions, asked one after another.
 
     *events* are those of earlier runs; *names* say where each is from.
@@ -129,7 +129,7 @@ class Session:
             raise ValueError("an empty question cannot be answered")
         result = None if result_type is str else ResultType(result_type)
         asked = QuestionAsked(content=question, result_schema=result.schema if result else None)
-        return self._effects.watched(self._events(asked, result))
+        return self._effects.watch(self._events(asked, result))
 
     def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
         """Continue the last question, which waited for the user or was interrupted; yields as
@@ -144,7 +144,7 @@ class Session:
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
         result = self._result if result_type is str else ResultType(result_type)
-        return self._effects.watched(self._events(Resumed(), result))
+        return self._effects.watch(self._events(Resumed(), result))
 
     @overload
     async def answer(
@@ -207,17 +207,19 @@ class Session:
                 yield self._note(opening)
             elif not self.events:
                 yield self._note(
-                    await self._effects.begun(self._begin, self._state.conversation.protocol)
+                    await self._effects.complete_start(
+                        self._begin, self._state.conversation.protocol
+                    )
                 )
             if listed := await self._listed():
                 yield self._note(listed)
             if isinstance(opening, QuestionAsked):
                 yield self._note(opening)
-            async with kept_open(self._effects.model):
+            async with keep_open(self._effects.model):
                 while (step := self._next()) is not None:
                     is_for_model = isinstance(step, AskModel)
                     messages = (
-                        await self._effects.trimmed(self._state.conversation.messages)
+                        await self._effects.trim_messages(self._state.conversation.messages)
                         if is_for_model
                         else []
                     )

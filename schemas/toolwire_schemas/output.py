@@ -38,10 +38,10 @@ def printable(text: str) -> str:
     `\\u001b`.
     """
     text = text.replace("\r\n", "\n")
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_escape, text))
 
 
-def _shown(letter: str) -> str:
+def _escape(letter: str) -> str:
     if (
         letter.isprintable()
         or letter in "\n\t"
@@ -52,12 +52,12 @@ def _shown(letter: str) -> str:
     return json.dumps(letter)[1:-1]
 
 
-def marked(mark: str, text: str) -> str:
+def emphasize(mark: str, text: str) -> str:
     """Return *text* with the emphasis of *mark*."""
     return f"{mark}{text}{PLAIN}"
 
 
-def unmarked(text: str) -> str:
+def remove_emphasis(text: str) -> str:
     """Return *text* without emphasis."""
     return _MARK.sub("", text)
 

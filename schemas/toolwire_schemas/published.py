@@ -109,7 +109,7 @@ def bundle(*chosen: str) -> dict[str, Any]:
 def references(schema: dict[str, Any]) -> list[str]:
     """Return the names of the other schemas that *schema* refers to, each once."""
     targets = (str(inner.get("$ref", "")) for _, inner in walk(schema, ""))
-    return list(dict.fromkeys(_named(target) for target in targets if target.startswith(PREFIX)))
+    return list(dict.fromkeys(_name_in(target) for target in targets if target.startswith(PREFIX)))
 
 
 def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
@@ -146,7 +146,7 @@ def _local(schema: Any, name: str, root: str) -> Any:
     return made
 
 
-def _named(reference: str) -> str:
+def _name_in(reference: str) -> str:
     return reference.removeprefix(PREFIX).partition("#")[0]
 
 

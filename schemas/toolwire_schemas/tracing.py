@@ -87,7 +87,7 @@ def note(span: Span, facts: Mapping[str, Any], error: str | None = None) -> None
         span.set_status(StatusCode.ERROR)
 
 
-def carried(meta: Mapping[str, Any]) -> dict[str, str]:
+def trace_members(meta: Mapping[str, Any]) -> dict[str, str]:
     """Return the members of *meta*, which may hold anything, that carry the context of a trace (MCP
     2026-07-28).
     """
@@ -104,7 +104,7 @@ def context_in(meta: Mapping[str, Any]) -> Context:
     """
     from opentelemetry.context import get_current
 
-    return _propagator().extract(carried(meta), get_current())
+    return _propagator().extract(trace_members(meta), get_current())
 
 
 def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -188,7 +188,7 @@ class _Flusher:
         """Report *record*, and let nothing else handle it."""
         if not self._has_reported:
             self._has_reported = True
-            self._report(f"traces: {_worded(record.getMessage())} (later failures are not logged)")
+            self._report(f"traces: {_shorten(record.getMessage())} (later failures are not logged)")
         if record.name.startswith("opentelemetry.exporter"):  # and not a queue that was full once
             self._has_failed = True
             self._done.set()
@@ -201,7 +201,7 @@ class _Flusher:
             self._done.set()
 
 
-def _worded(problem: str) -> str:
+def _shorten(problem: str) -> str:
     """Return what OpenTelemetry logs, without the chain of exceptions of a connection that
     fails.
     """

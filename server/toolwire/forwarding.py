@@ -15,7 +15,7 @@ from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
 from toolwire_client.session.request import RequestHandle, completed
 from toolwire_client.waiting.base import Waiting, run
 from toolwire_client.waiting.deadline import Deadline
-from toolwire_schemas.tracing import carried
+from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, META_CLIENT_CAPABILITIES, META_LOG_LEVEL
@@ -127,7 +127,7 @@ def _capabilities_of(call: Call) -> dict[str, Any]:
 
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
-    meta: dict[str, Any] = {**params.get("_meta", {}), **carried(call.meta or {})}
+    meta: dict[str, Any] = {**params.get("_meta", {}), **trace_members(call.meta or {})}
     if connection.protocol.is_modern:
         meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
     if (level := log_messages.wanted_by(call)) is not None:

@@ -86,10 +86,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             if name.startswith("max_") and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
         if self.memory_limit is not None:
-            from toolwire_tools.byte_sizes import size
+            from toolwire_tools.byte_sizes import parse_size
 
             try:
-                msgspec.structs.force_setattr(self, "memory_limit", size(str(self.memory_limit)))
+                msgspec.structs.force_setattr(
+                    self, "memory_limit", parse_size(str(self.memory_limit))
+                )
             except ValueError as error:
                 raise ValueError(
                     f"memory_limit must be {error}, not {self.memory_limit!r}"

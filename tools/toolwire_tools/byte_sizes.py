@@ -5,7 +5,7 @@ from __future__ import annotations
 _UNITS = (("KiB", 1024), ("MiB", 1024**2), ("GiB", 1024**3))
 
 
-def size(text: str) -> int:
+def parse_size(text: str) -> int:
     """Return a number of bytes, as in `500000` or `64 MiB`; raises a ValueError that says what was
     expected.
     """
@@ -18,7 +18,7 @@ def size(text: str) -> int:
     return int(number) * factor
 
 
-def shown(number: int) -> str:
+def format_size(number: int) -> str:
     """Return *number* with the largest unit in which it is whole: `512 MiB`."""
     for unit, bytes_ in reversed(_UNITS):
         if number % bytes_ == 0:

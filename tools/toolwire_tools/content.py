@@ -74,7 +74,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
         """The MCP content block."""
         raise NotImplementedError
 
-    def _annotated(self, block: dict[str, Any]) -> dict[str, Any]:
+    def _annotate(self, block: dict[str, Any]) -> dict[str, Any]:
         audience = [self.audience] if isinstance(self.audience, str) else self.audience
         given = {"audience": audience and list(audience), "priority": self.priority}
         if annotations := {name: value for name, value in given.items() if value is not None}:
@@ -93,7 +93,7 @@ class Text(Content, frozen=True):
             raise TypeError(f"Text: text must be a str, not {type(self.text).__name__}")
 
     def block(self) -> dict[str, Any]:
-        return self._annotated({"type": "text", "text": self.text})
+        return self._annotate({"type": "text", "text": self.text})
 
 
 class _Media(Content, frozen=True):
@@ -132,7 +132,7 @@ class _Media(Content, frozen=True):
 
     def block(self) -> dict[str, Any]:
         data = base64_of(self.data or b"")
-        return self._annotated({"type": self.family, "data": data, "mimeType": self.media_type})
+        return self._annotate({"type": self.family, "data": data, "mimeType": self.media_type})
 
 
 class Image(_Media, frozen=True):
@@ -186,7 +186,7 @@ class File(Content, frozen=True):
             )
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
-        force_setattr(self, "uri", _checked_uri("File", self.uri or _uri_of(self.path, self.name)))
+        force_setattr(self, "uri", _check_uri("File", self.uri or _uri_of(self.path, self.name)))
 
     def __repr__(self) -> str:
         unit = "characters" if isinstance(self.data, str) else "bytes"
@@ -199,7 +199,7 @@ class File(Content, frozen=True):
             if isinstance(self.data, str)
             else {"blob": base64_of(self.data or b"")}
         )
-        return self._annotated(
+        return self._annotate(
             {"type": "resource", "resource": {"uri": self.uri, **media_type, **data}}
         )
 
@@ -219,7 +219,7 @@ class ResourceLink(Content, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _checked_uri("ResourceLink", self.uri)
+        _check_uri("ResourceLink", self.uri)
         if self.media_type is not None and not is_media_type(self.media_type):
             raise ValueError(
                 f"ResourceLink: {self.media_type!r} is not a media type; write it like"
@@ -234,7 +234,7 @@ class ResourceLink(Content, frozen=True):
         for key in ("title", "description", "media_type", "size"):
             if (value := getattr(self, key)) is not None:
                 block["mimeType" if key == "media_type" else key] = value
-        return self._annotated(block)
+        return self._annotate(block)
 
 
 def base64_of(data: bytes) -> str:
@@ -270,7 +270,7 @@ def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
     return Path(path).resolve().as_uri()
 
 
-def _checked_uri(name: str, uri: str) -> str:
+def _check_uri(name: str, uri: str) -> str:
     if not isinstance(uri, str) or not re.fullmatch(_URI, uri):
         raise ValueError(
             f"{name}: {uri!r} is not a URI; write it with its scheme, like https://... or"

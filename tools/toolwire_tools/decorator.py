@@ -369,10 +369,10 @@ def checked(
 def _prepared(option: str, value: Any, of: str) -> Any:
     """Return *value* with the spellings that the type of *option* does not say."""
     if option in ("memory_limit", "max_result_bytes") and isinstance(value, str):
-        from .byte_sizes import size
+        from .byte_sizes import parse_size
 
         try:
-            return size(value)
+            return parse_size(value)
         except ValueError as error:
             raise ValueError(f"{of}: {option} must be {error}, not {value!r}") from None
     if option in ("include_arguments", "exclude_arguments") and isinstance(value, str):

@@ -160,25 +160,25 @@ def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
         texts = [failure_text(leaf, mask, subject) for leaf in _leaves(exception)]
         if mask or all(isinstance(leaf, ToolError) for leaf in _leaves(exception)):
             return "\n".join(dict.fromkeys(texts))
-        return _bounded("\n".join([_named(exception), *(f"- {text}" for text in texts)]))
+        return _shorten("\n".join([_name_of(exception), *(f"- {text}" for text in texts)]))
     if isinstance(exception, ArgumentsError):
         if mask and exception.private:
-            return _bounded(
+            return _shorten(
                 in_sentences(
                     (place, "the tool refuses this value") for place, _ in exception.faults
                 )
             )
-        return _bounded(text_of(exception)) or masked
+        return _shorten(text_of(exception)) or masked
     if isinstance(exception, ToolError):
         return text_of(exception) or masked
     if mask:
         return masked
     if isinstance(exception, OutputError):
-        return _bounded(f"{subject} ran, but its result cannot be sent:\n{text_of(exception)}")
-    return _bounded(_named(exception))
+        return _shorten(f"{subject} ran, but its result cannot be sent:\n{text_of(exception)}")
+    return _shorten(_name_of(exception))
 
 
-def _named(exception: BaseException) -> str:
+def _name_of(exception: BaseException) -> str:
     name, message = type(exception).__name__, text_of(exception)
     return f"{name}: {message}" if message else name
 
@@ -193,7 +193,7 @@ def text_of(exception: BaseException) -> str:
         return f"(its message cannot be shown: {type(error).__name__} in __str__)"
 
 
-def _bounded(text: str) -> str:
+def _shorten(text: str) -> str:
     rest = len(text) - MAX_TEXT
     return text if rest <= 0 else f"{text[:MAX_TEXT]}\n({rest:,} more characters were cut)"
 

@@ -23,7 +23,7 @@ from toolwire_schemas.wire.codec import encode
 from .content import Content, File, Text, as_image, base64_of, media_type_of
 from .errors import Cancelled
 from .schema.to_json import plain_result, to_jsonable
-from .signature.return_value import as_text, object_result, wrapped_result
+from .signature.return_value import as_text, object_result, wrap_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -50,7 +50,7 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
         value, str
     ):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
-    return object_result(data) if isinstance(data, dict) else wrapped_result(data)
+    return object_result(data) if isinstance(data, dict) else wrap_result(data)
 
 
 def blocks_in(value: Any) -> list[Block] | None:

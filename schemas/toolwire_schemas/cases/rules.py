@@ -141,7 +141,7 @@ def _rules(area: str) -> dict[str, Rule]:
     )
     rules = {}
     for case in found:
-        about = {name: _joined(text, shared) for name, text in texts[case.id].items()}
+        about = {name: _join(text, shared) for name, text in texts[case.id].items()}
         head = {
             name: getattr(case, name) for name in ("id", "behaviour", "severity", "source", "ours")
         }
@@ -150,7 +150,7 @@ def _rules(area: str) -> dict[str, Rule]:
     return rules
 
 
-def _joined(text: str | list[str], shared: dict[str, str]) -> str:
+def _join(text: str | list[str], shared: dict[str, str]) -> str:
     parts = [text] if isinstance(text, str) else text
     return " ".join(shared[part[1:]] if part.startswith("@") else part for part in parts)
 

@@ -31,7 +31,7 @@ def set_language(name: str) -> None:
     Raises:
         ValueError: for another language.
     """
-    os.environ[VARIABLE] = checked(name)
+    os.environ[VARIABLE] = check_language(name)
 
 
 def language() -> str:
@@ -46,7 +46,7 @@ def language() -> str:
     return set_to if set_to in LANGUAGES else "en"
 
 
-def checked(name: str) -> str:
+def check_language(name: str) -> str:
     """Return *name*.
 
     Raises:

@@ -163,7 +163,7 @@ def _plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
                 raise EncodingError(f"{_place(path)} has {_TOO_LONG}; send it as text")
             return value
         case str():
-            return _paired(value, path, replaced)
+            return _pair_surrogates(value, path, replaced)
         case float():
             return _finite(value, path)
         case dict():
@@ -185,7 +185,7 @@ _TOO_LONG = f"more than {MAX_DIGITS:,} digits, the limit for integers"
 _LEAST, _LARGEST = -(10 ** (MAX_DIGITS - 1)), 10**MAX_DIGITS
 
 
-def _paired(text: str, path: str, replaced: list[str]) -> str:
+def _pair_surrogates(text: str, path: str, replaced: list[str]) -> str:
     """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the
     difference.
     """
@@ -207,7 +207,7 @@ def _finite(number: float, path: str) -> float:
 
 def _key(key: object, path: str, replaced: list[str]) -> str:
     if isinstance(key, str):
-        return _paired(key, path, replaced)
+        return _pair_surrogates(key, path, replaced)
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
     raise EncodingError(f"{_place(path)} has the key {key!r}, and JSON knows only text as keys")

@@ -159,7 +159,7 @@ class Headers:
             frames.append(self._take(end))
         return self._expect_header()
 
-    def _lost(self, frames: list[Frame]) -> bool:
+    def _give_up(self, frames: list[Frame]) -> bool:
         found = _NEXT_HEADER.search(self._buffer)
         del self._buffer[
             : max(0, len(self._buffer) - KEPT_BYTES) if found is None else found.start()
@@ -176,7 +176,7 @@ class Headers:
         """
         frames.append(Fault(f"out of frame: {problem}; skipped to the next one"))
         del self._buffer[:skip]
-        self._step = self._lost
+        self._step = self._give_up
         return True
 
     def _find_header(self, end: int) -> int | None:

@@ -83,7 +83,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "NUMBER": count,
     "SECONDS": seconds,
     "SETTING": setting,
-    "SIZE": byte_sizes.size,
+    "SIZE": byte_sizes.parse_size,
 }
 
 

@@ -18,7 +18,7 @@ from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.output import BOLD, DIM, Output, marked, printable
+from toolwire_schemas.output import BOLD, DIM, Output, emphasize, printable
 
 from ..errors import Failed, UsageError
 
@@ -57,7 +57,7 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
         about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
         about += _wrapped(printable(_question(tool)), (columns or width()) - 4)
         lines += [
-            first.replace(name, marked(BOLD, name), 1),
+            first.replace(name, emphasize(BOLD, name), 1),
             *(f"{' ' * 8}{line}" for line in others),
         ]
         lines += [f"    {line}" for line in about if line]
@@ -76,12 +76,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | Non
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = _widths([head, *rows], columns or width())
     header = "  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True))
-    lines = [marked(DIM, header.rstrip())]
+    lines = [emphasize(DIM, header.rstrip())]
     for row in rows:
         cells = [_wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
         for parts in zip_longest(*cells, fillvalue=""):
             first, *others = map(_padded, parts, widths)
-            lines.append("  ".join([marked(BOLD, first), *others]).rstrip())
+            lines.append("  ".join([emphasize(BOLD, first), *others]).rstrip())
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ from toolwire_client.session.handshake import shake_hands
 from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import ToolError
-from toolwire_tools.byte_sizes import shown
+from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.processes.process_group import SIGKILL
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
@@ -237,7 +237,7 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
     """
     if status is None:
         return "broke off the connection"
-    limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
+    limit = "" if memory_limit is None else f"limit {format_size(memory_limit)}"
     if status == OUT_OF_MEMORY and limit:
         return f"ran out of memory ({limit})"
     if status >= 0:

@@ -4,7 +4,7 @@ import pytest
 from toolwire.cli.option_values import seconds
 from toolwire.cli.options import Option, Words, one_of, parse
 from toolwire.errors import UsageError
-from toolwire_tools.byte_sizes import size
+from toolwire_tools.byte_sizes import parse_size
 
 OPTIONS = (
     Option("--name NAME", ""),
@@ -78,7 +78,7 @@ def test_a_mistake_is_named_with_its_remedy(words: list[str], told: str) -> None
 
 
 def test_sizes_have_units() -> None:
-    assert [size("5"), size("2KiB"), size("64 MiB"), size("1GiB")] == [
+    assert [parse_size("5"), parse_size("2KiB"), parse_size("64 MiB"), parse_size("1GiB")] == [
         5,
         2048,
         64 * 1024**2,
@@ -89,7 +89,7 @@ def test_sizes_have_units() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "MiB", "10 apples", "٣"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="number of bytes"):
-        size(text)
+        parse_size(text)
 
 
 @pytest.mark.parametrize("text", ["-1", "soon", "nan", "inf"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from toolwire.cli.output import ProgressLine, progress, result, table, tools_listing
-from toolwire_schemas.output import BOLD, Output, marked, unmarked
+from toolwire_schemas.output import BOLD, Output, emphasize, remove_emphasis
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ SEARCH = {
 def test_tools_are_listed_with_the_types_of_arguments_and_result(
     columns: int, lines: list[str]
 ) -> None:
-    assert unmarked(tools_listing([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
+    assert remove_emphasis(tools_listing([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
 
 
 def test_a_type_of_any_size_takes_a_few_lines() -> None:
@@ -98,7 +98,7 @@ def test_a_type_of_any_size_takes_a_few_lines() -> None:
         "outputSchema": huge,
     }
 
-    lines = unmarked(tools_listing([tool], 80)).splitlines()
+    lines = remove_emphasis(tools_listing([tool], 80)).splitlines()
 
     assert len(lines) < 8
     assert max(map(len, lines)) <= 80
@@ -108,19 +108,19 @@ def test_a_type_of_any_size_takes_a_few_lines() -> None:
 
 
 def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:
-    lines = unmarked(table(("a", "b"), [("name", "word " * 40)], 50)).splitlines()
+    lines = remove_emphasis(table(("a", "b"), [("name", "word " * 40)], 50)).splitlines()
     assert len(lines) > 4
     assert max(map(len, lines)) <= 50
     assert " ".join(line[6:] for line in lines[1:]).split() == ["word"] * 40
 
 
 def test_columns_stay_in_line_when_letters_are_wide() -> None:
-    lines = unmarked(table(("a", "b"), [("加法", "x"), ("add", "y")], 80)).splitlines()
+    lines = remove_emphasis(table(("a", "b"), [("加法", "x"), ("add", "y")], 80)).splitlines()
     assert lines == ["a     b", "加法  x", "add   y"]
 
 
 def test_a_server_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in unmarked(table(("a",), [("\x1b[2Jhello",)], 80))
+    assert "\x1b" not in remove_emphasis(table(("a",), [("\x1b[2Jhello",)], 80))
 
 
 def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,13 +128,13 @@ def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.M
     monkeypatch.setenv("TERM", "xterm")
     streams = {"terminal": Terminal(), "pipe": io.StringIO()}
     for stream in streams.values():
-        Output(stream).line(marked(BOLD, "x"))
+        Output(stream).line(emphasize(BOLD, "x"))
     assert {name: stream.getvalue() for name, stream in streams.items()} == {
         "terminal": "\x1b[1mx\x1b[0m\n",
         "pipe": "x\n",
     }
     monkeypatch.setenv("NO_COLOR", "1")
-    Output(without := Terminal()).line(marked(BOLD, "x"))
+    Output(without := Terminal()).line(emphasize(BOLD, "x"))
     assert without.getvalue() == "x\n"
 
 

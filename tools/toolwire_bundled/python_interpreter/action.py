@@ -11,7 +11,7 @@ from toolwire_compat.lagent.action_return import ActionReturn
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools.byte_sizes import size
+from toolwire_tools.byte_sizes import parse_size
 from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 
@@ -107,7 +107,7 @@ class PythonInterpreter(BaseAction):
             answer_expr=answer_expr,
             answer_from_stdout=answer_from_stdout,
             timeout_seconds=positive("timeout", timeout),
-            memory_bytes=size(str(memory_limit)),
+            memory_bytes=parse_size(str(memory_limit)),
             max_processes=positive("max_processes", max_processes),
             max_output_bytes=positive("max_output_bytes", max_output_bytes),
             readable=tuple(map(_folder, readable)),

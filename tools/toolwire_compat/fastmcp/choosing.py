@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import marked
-from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluated, names_of
+from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluate, names_of
 
 from .server import FastMCP
 
@@ -79,7 +79,7 @@ def _returns_server(value: Any) -> bool:
     if not isinstance(value, FunctionType):
         return False
     try:
-        hint = evaluated(annotations_of(value).get("return"), names_of(value))
+        hint = evaluate(annotations_of(value).get("return"), names_of(value))
     except Unresolved:
         return False
     return isinstance(hint, type) and issubclass(hint, FastMCP)

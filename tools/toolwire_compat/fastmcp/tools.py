@@ -21,7 +21,7 @@ from toolwire_tools.schema.annotations import (
 )
 from toolwire_tools.schema.shape import basic
 from toolwire_tools.schema.to_json import plain_result
-from toolwire_tools.signature.return_value import Returns, as_text, from_hint, wrapped
+from toolwire_tools.signature.return_value import Returns, as_text, from_hint, wrap_schema
 from toolwire_tools.tool import Tool
 
 from .context import Context, check_uses
@@ -183,7 +183,7 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
             plan = basic(str, "output")
             assert plan is not None
             return Returns(
-                "structured", wrapped(plan.schema), wraps=True, shape=plan, is_basic=True
+                "structured", wrap_schema(plan.schema), wraps=True, shape=plan, is_basic=True
             )
         return from_hint(_as_dict(bared.hint) or hint, names, is_generator=False)
     except (Unresolved, TypeError, RecursionError):

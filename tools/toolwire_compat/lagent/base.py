@@ -8,7 +8,7 @@ import inspect
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolwire_schemas.language import checked, language, speaking
+from toolwire_schemas.language import check_language, language, speaking
 from toolwire_tools.discovery import named_by
 from toolwire_tools.errors import ArgumentsError, text_of
 
@@ -63,7 +63,7 @@ class BaseAction(metaclass=ActionMeta):
         *,
         lang: str | None = None,
     ) -> None:
-        self.__toolwire_language__ = language() if lang is None else checked(lang)
+        self.__toolwire_language__ = language() if lang is None else check_language(lang)
         self._description = deepcopy(description or type(self).__tool_description__)
         if description:
             complete(self._description, type(self))

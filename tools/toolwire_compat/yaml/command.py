@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.json_schema.error_text import Fault, place, shown
 from toolwire_schemas.wire.codec import DecodingError, decode, encode
-from toolwire_tools.byte_sizes import shown as shown_size
+from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.errors import ArgumentsError, ToolError
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")
         more = finished.output_bytes - len(finished.output)
-        program, limit = self._called, shown_size(self.max_output_bytes)
+        program, limit = self._called, format_size(self.max_output_bytes)
         if self.output == "text":
             cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
             return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")

@@ -21,7 +21,7 @@ import yaml
 from toolwire_schemas.did_you_mean import closest, unknown_name
 from toolwire_schemas.json_schema.error_text import place, shown
 from toolwire_schemas.published import bundle
-from toolwire_tools.byte_sizes import size
+from toolwire_tools.byte_sizes import parse_size
 from toolwire_tools.decorator import checked
 from toolwire_tools.options import Options
 from toolwire_tools.schema.validator import ToolSchemaValidator
@@ -529,7 +529,7 @@ class _Reader:
     def _max_output(self) -> int:
         given = self._given.get("max_output", DEFAULT_MAX_OUTPUT_BYTES)
         try:
-            return size(str(given))
+            return parse_size(str(given))
         except ValueError as error:
             self._add("max_output", f"{shown(given)} is not {error}")
             return 0

@@ -82,7 +82,7 @@ def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
     """
     metadata: tuple[Any, ...] = ()
     while True:
-        hint = evaluated(hint, names)
+        hint = evaluate(hint, names)
         if metadata_here := getattr(hint, "__metadata__", None):
             metadata = (*metadata_here, *metadata)
             hint = hint.__origin__
@@ -100,7 +100,7 @@ def _is_qualified(hint: Any) -> bool:
     return hint is ClassVar or hint is typing.Final or getattr(origin, "_name", None) in _QUALIFIERS
 
 
-def evaluated(hint: Any, names: Names) -> Any:
+def evaluate(hint: Any, names: Names) -> Any:
     """Return the object that a string or forward reference names; anything else as it is.
 
     Raises:
@@ -117,7 +117,7 @@ def evaluated(hint: Any, names: Names) -> Any:
     if not isinstance(hint, str):
         return hint
     try:
-        return evaluated(eval(hint.strip(), dict(_EVERYWHERE), names), names)
+        return evaluate(eval(hint.strip(), dict(_EVERYWHERE), names), names)
     except Unresolved:
         raise
     except Exception as error:
@@ -198,7 +198,7 @@ _CO_ASYNCHRONOUS = 0x80 | 0x200  # coroutine functions and asynchronous generato
 
 def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
     """Return the members of a union, evaluated, or None if *hint* is not one."""
-    return tuple(evaluated(member, names) for member in hint.__args__) if is_union(hint) else None
+    return tuple(evaluate(member, names) for member in hint.__args__) if is_union(hint) else None
 
 
 def is_union(hint: Any) -> bool:

@@ -16,8 +16,8 @@ from .shape import (
     TypePlan,
     Unsupported,
     ValueRefused,
-    hooked,
     is_field,
+    make_hook,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def words_of(plan: TypePlan) -> dict[str, str]:
     return _WORDS.get(str(plan.schema.get("type")), {})
 
 
-def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Direction) -> TypePlan:
+def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) -> TypePlan:
     """The plan narrowed by constraints (`ge`, `max_length`, `pattern`, …).
 
     msgspec checks those of numbers, strings, lists and dicts. The others are checked in Python once
@@ -168,7 +168,7 @@ def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Directio
             if schema
             else plan
         )
-    native = hooked(plan.msgspec_type, _checking(constraints))
+    native = make_hook(plan.msgspec_type, _checking(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
 
@@ -197,7 +197,7 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
         msgspec.convert(None, narrowed | None)
     except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
         return None
-    return hooked(narrowed, hook.make, private=hook.private) if hook else narrowed
+    return make_hook(narrowed, hook.make, private=hook.private) if hook else narrowed
 
 
 def _in_json(value: Any) -> Any:
@@ -209,11 +209,11 @@ def _in_json(value: Any) -> Any:
 
 
 def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:
-    def checked(value: Any) -> Any:
+    def check(value: Any) -> Any:
         for name, limit in constraints.items():
             holds, problem = COMPARISONS[name]
             if not holds(value, limit):
                 raise ValueRefused(say(problem, limit=limit))
         return value
 
-    return checked
+    return check

@@ -22,8 +22,8 @@ from .shape import (
     ValueRefused,
     any_of,
     either,
-    hooked,
     load,
+    make_hook,
 )
 from .shape import optional as or_null
 
@@ -60,8 +60,8 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
         return given[0]
     native = (
         either([plan.msgspec_type for plan in plans])
-        if _told_apart(plans)
-        else hooked(Any, _first_of(plans))
+        if _are_distinct(plans)
+        else make_hook(Any, _first_of(plans))
     )
     return TypePlan(
         any_of([plan.schema for plan in plans]),
@@ -73,7 +73,7 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
     )
 
 
-def _told_apart(plans: Sequence[TypePlan]) -> bool:
+def _are_distinct(plans: Sequence[TypePlan]) -> bool:
     """True if no JSON type occurs twice (int and float is fine: msgspec prefers the exact one)."""
     seen: set[str] = set()
     for plan in plans:
@@ -226,7 +226,9 @@ def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     if plain_hint in _KEYS:
         pattern, make = _KEYS[plain_hint]
         native = exactly(pattern)
-        return native if types.direction == "output" else hooked(native, make), {"pattern": pattern}
+        return native if types.direction == "output" else make_hook(native, make), {
+            "pattern": pattern
+        }
     plan = types.of(hint)
     if plan is ANYTHING:
         return str, {}

@@ -26,7 +26,7 @@ from .shape import (
     Unsupported,
     ValueRefused,
     any_of,
-    hooked,
+    make_hook,
 )
 from .validator import ToolSchemaValidator
 
@@ -41,7 +41,7 @@ def _generator() -> Any:
     from pydantic.json_schema import GenerateJsonSchema
 
     def with_tz(method: Any) -> Any:
-        def made(self: Any, schema: Any) -> Schema:
+        def make_schema(self: Any, schema: Any) -> Schema:
             found: Schema = method(self, schema)
             tz = schema.get("tz_constraint", "any")
             return (
@@ -50,7 +50,7 @@ def _generator() -> Any:
                 else found
             )
 
-        return made
+        return make_schema
 
     times = ("datetime_schema", "time_schema", "timedelta_schema")
     return type(
@@ -77,45 +77,45 @@ def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> 
     given: dict[str, Schema] = schema.pop("$defs", {})
     inside: list[str] = []
 
-    def written(schema: Any) -> Any:
+    def write_schema(schema: Any) -> Any:
         if not isinstance(schema, dict):
             return {} if schema is True else schema
         if "$ref" in schema:
-            return referred(**schema)
-        made = {
+            return refer(**schema)
+        make_schema = {
             word: value
             for word, value in schema.items()
             if word not in ("title", "discriminator", "uniqueItems")
         }
-        if made.setdefault("additionalProperties", "properties" not in made) is True:
-            del made["additionalProperties"]
-        made = children(made, written)
-        if "tz" in made and made.get("format") in _TIMES:
-            made = _time(made, direction)
-        if isinstance(made.get("type"), list):
-            made = any_of([{**made, "type": word} for word in made["type"]])
-        if "const" in made:
-            made["enum"] = [made.pop("const")]
-        if "prefixItems" in made:
-            made.setdefault("items", {"anyOf": made["prefixItems"]})
-        return made
+        if make_schema.setdefault("additionalProperties", "properties" not in make_schema) is True:
+            del make_schema["additionalProperties"]
+        make_schema = children(make_schema, write_schema)
+        if "tz" in make_schema and make_schema.get("format") in _TIMES:
+            make_schema = _time(make_schema, direction)
+        if isinstance(make_schema.get("type"), list):
+            make_schema = any_of([{**make_schema, "type": word} for word in make_schema["type"]])
+        if "const" in make_schema:
+            make_schema["enum"] = [make_schema.pop("const")]
+        if "prefixItems" in make_schema:
+            make_schema.setdefault("items", {"anyOf": make_schema["prefixItems"]})
+        return make_schema
 
-    def referred(**schema: Any) -> Schema:
+    def refer(**schema: Any) -> Schema:
         reference = schema.pop("$ref")
         name = reference.removeprefix("#/$defs/")
         if name in inside or name in defs:
             defs.setdefault(name, {})
             return {"$ref": reference, **schema}
         inside.append(name)
-        made = written(given[name])
+        make_schema = write_schema(given[name])
         inside.pop()
         if name in defs:
-            defs[name] = made
+            defs[name] = make_schema
             return {"$ref": reference, **schema}
-        return {**made, **schema}
+        return {**make_schema, **schema}
 
-    made: Schema = written(schema)
-    return made
+    make_schema: Schema = write_schema(schema)
+    return make_schema
 
 
 def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
@@ -142,7 +142,7 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":
         return TypePlan(schema, Any, check_level=JUDGE)
-    return TypePlan(schema, hooked(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
+    return TypePlan(schema, make_hook(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
 
 
 def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:

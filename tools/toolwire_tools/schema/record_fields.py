@@ -74,10 +74,10 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
         if origin is not None and origin is not typing.Generic:
             inner = [bound.get(argument, argument) for argument in base.__args__]
             bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
-    return {name: _substituted(hint, bound) for name, hint in hints.items()} if bound else hints
+    return {name: _substitute(hint, bound) for name, hint in hints.items()} if bound else hints
 
 
-def _substituted(hint: Any, bound: dict[Any, Any]) -> Any:
+def _substitute(hint: Any, bound: dict[Any, Any]) -> Any:
     if isinstance(hint, typing.TypeVar):
         return bound.get(hint, hint)
     parameters = getattr(hint, "__parameters__", ())
@@ -113,7 +113,7 @@ def _plain_default(factory: Any) -> Any:
     return factory() if factory in (list, dict, set, tuple) else MISSING
 
 
-def _typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
+def _members_of_typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
     required: set[str] = set(cls.__required_keys__)
     fields = []
     for name, hint in hints.items():
@@ -138,7 +138,7 @@ def _qualifiers(hint: Any) -> set[str]:
     return found
 
 
-def _named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
+def _members_of_named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     defaults = cls._field_defaults
     fields = [
         Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING))
@@ -184,10 +184,13 @@ def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
 
 _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [
     (lambda cls: isinstance(cls, msgspec.StructMeta), _struct),
-    (lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"), _typed_dict),
+    (
+        lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"),
+        _members_of_typed_dict,
+    ),
     (
         lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"),
-        _named_tuple,
+        _members_of_named_tuple,
     ),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),

@@ -33,8 +33,8 @@ from .shape import (
     ValueRefused,
     any_of,
     basic,
-    hooked,
     load,
+    make_hook,
 )
 from .to_json import SCALARS, in_json, is_pure_path
 
@@ -73,7 +73,7 @@ def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
     return TypePlan({"type": "string", **schema}, native, STRING, native is str, rank)
 
 
-def _named(plan: TypePlan, name: str) -> TypePlan:
+def _with_name(plan: TypePlan, name: str) -> TypePlan:
     """The same plan, whose schema names the type of Python if that was asked for."""
     return plan.with_schema(**{"x-toolwire-type": name}) if _NAMES_TYPES else plan
 
@@ -155,11 +155,11 @@ _NAIVE_TIME = _text(
 CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
     dt.datetime: {
         True: (_AWARE.built(_moment), _AWARE),
-        False: (_named(_NAIVE.built(_moment), "datetime"), _named(_NAIVE, "datetime")),
+        False: (_with_name(_NAIVE.built(_moment), "datetime"), _with_name(_NAIVE, "datetime")),
     },
     dt.time: {
         True: (_AWARE_TIME, _AWARE_TIME),
-        False: (_named(_NAIVE_TIME, "time"), _named(_NAIVE_TIME, "time")),
+        False: (_with_name(_NAIVE_TIME, "time"), _with_name(_NAIVE_TIME, "time")),
     },
 }
 """Plans of times that must have an offset, or must not: for arguments, and for results."""
@@ -173,7 +173,7 @@ def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     if plan is not None or hint not in _SCALARS:
         return plan
     found = _SCALARS[hint][direction == "output"]
-    return _named(found, hint.__name__) if hint in _NAMED else found
+    return _with_name(found, hint.__name__) if hint in _NAMED else found
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a
@@ -196,7 +196,7 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
     if name in _FORMATS:
         plan = _text(_FORMATS[name])
     elif is_path:
-        plan = _named(_text({}, rank=1), "Path")
+        plan = _with_name(_text({}, rank=1), "Path")
     elif issubclass(cls, str):
         plan = _text({}, rank=1)
     else:
@@ -289,7 +289,7 @@ def _choice(
                 )
             ) from None
 
-    return TypePlan(schema, hooked(Any, member_of), kinds or ALL_KINDS, check_level=care)
+    return TypePlan(schema, make_hook(Any, member_of), kinds or ALL_KINDS, check_level=care)
 
 
 def one_of(values: Sequence[Any]) -> Schema:

@@ -72,7 +72,7 @@ class DecodeHook(type):
         return True  # msgspec checks what it gets from its hook
 
 
-def hooked(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
+def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
     convert = converter(native)
 
@@ -164,7 +164,7 @@ class TypePlan(msgspec.Struct, frozen=True):
         """The same plan for what *make* makes of its values; *private* if *make* is the tool
         author's.
         """
-        hook = hooked(self.msgspec_type, make, private=private)
+        hook = make_hook(self.msgspec_type, make, private=private)
         return msgspec.structs.replace(self, msgspec_type=hook, is_identity=False)
 
 
@@ -302,7 +302,7 @@ def object_schema(
     """
     schema: Schema = {
         "type": "object",
-        "properties": {member.key: _described(member) for member in members},
+        "properties": {member.key: _describe(member) for member in members},
     }
     if required := [member.key for member in members if member.required]:
         schema["required"] = required
@@ -311,7 +311,7 @@ def object_schema(
     return schema
 
 
-def _described(member: RecordMember) -> Schema:
+def _describe(member: RecordMember) -> Schema:
     """The schema of a member with its text, unless it has one, and with its default, if JSON can
     express it.
     """

@@ -18,8 +18,8 @@ import msgspec
 
 from ..content import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, evaluated, is_union, origin_of, unwrap_annotation
-from .constraints import constrained, only_describes, read, words_of
+from .annotations import Names, Unresolved, evaluate, is_union, origin_of, unwrap_annotation
+from .constraints import narrow, only_describes, read, words_of
 from .containers import CONTAINERS, OBJECT, union
 from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
 from .shape import (
@@ -30,9 +30,9 @@ from .shape import (
     TypePlan,
     Unsupported,
     basic,
-    hooked,
     is_field,
     load,
+    make_hook,
     object_schema,
     optional,
     struct_of,
@@ -67,25 +67,25 @@ class Types:
         if (plan := basic(hint, self.direction)) is not None:
             return plan
         if isinstance(hint, str | typing.ForwardRef):
-            return self._written(hint)
+            return self._read_text(hint)
         peeled = unwrap_annotation(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
         texts, constraints, schema = read(peeled.metadata)
-        plan = self._narrowed(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
+        plan = self._narrow(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
         if "description" in texts:
             texts["description"] = plan.text_about(texts["description"])
         return plan.with_schema(**texts, **schema) if texts or schema else plan
 
-    def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
+    def _read_text(self, hint: str | typing.ForwardRef) -> TypePlan:
         """The shape of a type given as text, as it must be inside of itself: `Tree =
         list["Tree"]`.
         """
-        found = evaluated(hint, self.names)
+        found = evaluate(hint, self.names)
         if isinstance(found, type) or not _hashable(found):
             return self.of(found)
         name = hint if isinstance(hint, str) else hint.__forward_arg__
-        return self._named(found, name, lambda: self.of(found))
+        return self._define(found, name, lambda: self.of(found))
 
     def _bare(self, hint: Any) -> TypePlan:
         if _hashable(hint):
@@ -97,7 +97,7 @@ class Types:
             return self._union(hint.__args__)
         origin = origin_of(hint)
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
-            return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
+            return self._define(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
             if hint.__constraints__:
                 return self._union(hint.__constraints__)
@@ -116,7 +116,7 @@ class Types:
             return CONTAINERS[kind](self, arguments)
         if isinstance(kind, type) or typing.is_typeddict(kind):
             return self._class(hint, kind, arguments)
-        raise self._unsupported(hint)
+        raise self._refuse(hint)
 
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
@@ -137,7 +137,7 @@ class Types:
         except TypeError as error:
             raise Unsupported(str(error), "use a dataclass or a TypedDict instead") from None
         if found is not None:
-            return self._named(hint, cls.__name__, lambda: self._object(cls, found))
+            return self._define(hint, cls.__name__, lambda: self._object(cls, found))
         if (shape := from_text(cls, self.direction)) is not None:
             return shape
         for base in (int, float, dict, list):
@@ -146,13 +146,13 @@ class Types:
         # Classes have this that tell pydantic what they are: HttpUrl, SecretStr, and users' own.
         if "__get_pydantic_core_schema__" in dir(cls) and "pydantic" in sys.modules:
             return self._model(hint)
-        raise self._unsupported(hint)
+        raise self._refuse(hint)
 
     def _subclass(self, cls: type, base: type) -> TypePlan:
         plan = self._bare(base)
         return plan if self.direction == "output" else plan.built(cls, private=True)
 
-    def _unsupported(self, hint: Any) -> Unsupported:
+    def _refuse(self, hint: Any) -> Unsupported:
         name = getattr(hint, "__qualname__", None) or repr(hint)
         return Unsupported(
             f"the type {name} has no form in JSON",
@@ -165,23 +165,23 @@ class Types:
     def _union(self, hints: Iterable[Any]) -> TypePlan:
         return union([self.of(hint) for hint in hints if hint is not msgspec.UnsetType])
 
-    def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
+    def _narrow(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
             return union([self._member(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
             return CLOCKS[hint][bool(constraints["tz"])][self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
         plan = self._bare(hint)
-        return constrained(plan, constraints, self.direction) if constraints else plan
+        return narrow(plan, constraints, self.direction) if constraints else plan
 
     def _member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         """The member of a union under those of the constraints that say something about it."""
         inner = unwrap_annotation(hint, self.names).hint
         if "tz" in constraints and inner in CLOCKS:
-            return self._narrowed(inner, constraints)
+            return self._narrow(inner, constraints)
         plan = self.of(hint)
         wanted = {name: value for name, value in constraints.items() if name in words_of(plan)}
-        return constrained(plan, wanted, self.direction) if wanted else plan
+        return narrow(plan, wanted, self.direction) if wanted else plan
 
     # Classes
 
@@ -219,13 +219,13 @@ class Types:
 
         return plan_of(hint, self.direction, self.defs)
 
-    def _named(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
+    def _define(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
         """The shape of a type that may contain itself: written out, or kept as a definition if it
         does.
         """
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
-            inside = hooked(Any, lambda value: load(value, self._done[key].msgspec_type))
+            inside = make_hook(Any, lambda value: load(value, self._done[key].msgspec_type))
             return TypePlan({"$ref": f"#/$defs/{label}"}, inside)
         self._open.append(key)
         try:

@@ -47,7 +47,7 @@ class ToolSchemaValidator:
         try:
             return worded(self._validator.errors(value), root)
         except CannotJudge as error:
-            return [(root, unjudged(error))]
+            return [(root, explain_failure(error))]
 
     def accepts(self, value: Any) -> bool:
         """Return whether the schema has nothing against *value*."""
@@ -57,7 +57,7 @@ class ToolSchemaValidator:
             return False
 
 
-def unjudged(error: Exception) -> str:
+def explain_failure(error: Exception) -> str:
     """Return why a value could not be validated. (References were checked by `problem`.)"""
     return say(
         "takes too much work to check"

@@ -19,7 +19,7 @@ from ..schema.annotations import (
     Names,
     Unresolved,
     annotations_of,
-    evaluated,
+    evaluate,
     is_async,
     layers,
     members,
@@ -60,7 +60,7 @@ class Declared(msgspec.Struct, frozen=True):
     annotation: Any = EMPTY
 
 
-def _declared(function: Callable[..., Any]) -> list[Declared]:
+def _declare(function: Callable[..., Any]) -> list[Declared]:
     """Return the parameters of *function*. Raises what `signature_of` raises."""
     if type(function) is not FunctionType or not _OTHER_SIGNATURES.isdisjoint(vars(function)):
         from toolwire_schemas.signatures import signature_of  # expensive
@@ -140,11 +140,11 @@ def parameters_of(
     doc = docstrings.of(function)
     every: list[Declared] = []
     contexts: list[Declared] = []
-    for parameter in _declared(function):
+    for parameter in _declare(function):
         if contexts_in(parameter.annotation, names):
             contexts.append(parameter)
         else:
-            every.append(_completed(parameter, doc))
+            every.append(_complete(parameter, doc))
     if every and hasattr(function, "dispatch") and hasattr(function, "registry"):
         # functools.singledispatch looks at the first argument by its place.
         every[0] = replace(every[0], kind=POSITIONAL_ONLY)
@@ -154,7 +154,7 @@ def parameters_of(
     return Parameters(names, doc, every, hidden, contexts)
 
 
-def _completed(parameter: Declared, doc: Docstring) -> Declared:
+def _complete(parameter: Declared, doc: Docstring) -> Declared:
     """The parameter with what else is said of its type: in the docstring, or by a default that is
     pydantic's `Field`.
 
@@ -286,13 +286,13 @@ class _Reading:
         if input_schema is None:
             arguments = self._arguments()
         else:
-            from .given_schemas import given_arguments  # only schemas written by hand need it
+            from .given_schemas import arguments_by_schema  # only schemas written by hand need it
 
-            arguments = given_arguments(input_schema, self.tool)
+            arguments = arguments_by_schema(input_schema, self.tool)
         if output_schema is not None:
-            from .given_schemas import given_returns
+            from .given_schemas import returns_by_schema
 
-            returns = given_returns(output_schema, self.tool)
+            returns = returns_by_schema(output_schema, self.tool)
         returns = returns or self._returns()
         return Signature(
             description=self.found.doc.description,
@@ -323,7 +323,7 @@ class _Reading:
         others: TypePlan | None = None
         for parameter in self.found.every:
             if parameter.name in self.found.hidden:
-                made += self._hidden(parameter)
+                made += self._read_hidden(parameter)
             elif parameter.kind == VAR_POSITIONAL:
                 remedy = f"take a list: {parameter.name}: list[…]"
                 self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
@@ -337,7 +337,7 @@ class _Reading:
             schema["$defs"] = self.types.defs
         return Arguments(schema, made, others, self.types)
 
-    def _hidden(self, parameter: Declared) -> list[Parameter]:
+    def _read_hidden(self, parameter: Declared) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""
         if is_required(parameter):
             remedy = "give it a default, or let callers give it"
@@ -383,7 +383,7 @@ class _Reading:
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation
         try:
-            plain = evaluated(hint, self.found.names) if type(hint) is str else hint
+            plain = evaluate(hint, self.found.names) if type(hint) is str else hint
             if (plan := basic(plain, "input")) is not None:
                 return plan
             if self.types is None:

@@ -111,11 +111,11 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     convert = converter(struct)
     if not positional and not fills and all(member.plan.is_identity for member in shown):
 
-        def unchanged(arguments: Any) -> Bound:
+        def keep_arguments(arguments: Any) -> Bound:
             convert(arguments, struct)
             return (), arguments
 
-        return unchanged
+        return keep_arguments
     values_in = values_of(shown)
 
     def read(arguments: Any) -> Bound:

@@ -46,7 +46,7 @@ def check_default(
         return
     hint = _hint_text(parameter.annotation)
     raise RegistrationError(
-        f"its default {_shortened(repr(default))} does not fit its type {hint}: {fault}",
+        f"its default {_shorten(repr(default))} does not fit its type {hint}: {fault}",
         tool=tool,
         parameter=f"parameter {parameter.name!r}",
         remedy=_remedy_for(parameter.name, hint, default),
@@ -85,7 +85,7 @@ def _remedy_for(name: str, hint: str, default: Any) -> str:
         return "give a default that callers may send as well, or a wider type"
     return (
         f"give a default of this type, or a type that has it: `{name}: {wider} ="
-        f" {_shortened(repr(default))}`"
+        f" {_shorten(repr(default))}`"
     )
 
 
@@ -96,6 +96,6 @@ def _hint_text(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return the beginning of *text*, if it is long."""
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

@@ -8,7 +8,7 @@ from ..errors import RegistrationError
 from ..schema.shape import Schema, ValueRefused
 from ..schema.validator import problem as problem_of
 from .arguments import Arguments
-from .return_value import Returns, wrapped
+from .return_value import Returns, wrap_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class GivenArguments(Arguments):
         return read
 
 
-def given_arguments(schema: Schema, tool: str) -> Arguments:
+def arguments_by_schema(schema: Schema, tool: str) -> Arguments:
     """Return the arguments of *tool* by *schema*; raises a RegistrationError if it is invalid or
     not of an object.
     """
@@ -47,13 +47,13 @@ def given_arguments(schema: Schema, tool: str) -> Arguments:
     return GivenArguments(schema)
 
 
-def given_returns(schema: Schema, tool: str) -> Returns:
+def returns_by_schema(schema: Schema, tool: str) -> Returns:
     """Return the result of *tool* by *schema*; raises a RegistrationError if it is invalid."""
     _check(schema, tool, "the output schema")
     if schema.get("type") == "object":
         return Returns("structured", schema)
-    _check(wrapped(schema), tool, "the output schema, below the member result")
-    return Returns("structured", wrapped(schema), wraps=True)
+    _check(wrap_schema(schema), tool, "the output schema, below the member result")
+    return Returns("structured", wrap_schema(schema), wraps=True)
 
 
 def _check(schema: Schema, tool: str, which: str) -> None:

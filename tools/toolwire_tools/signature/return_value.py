@@ -19,7 +19,7 @@ from ..errors import OutputError
 from ..schema.annotations import (
     Names,
     arguments_of,
-    evaluated,
+    evaluate,
     members,
     mentions,
     origin_of,
@@ -63,26 +63,26 @@ class Returns:
         self._shape = shape
         self._judge: ToolSchemaValidator | None = None
         self._quick: Callable[[Any], Any] | None = None
-        self.builtins = self._chosen()
+        self.builtins = self._choose()
         """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema
         refuses it.
         """
 
-    def _chosen(self) -> Callable[[Any], Any]:
+    def _choose(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
             from ..schema.to_json import plain_result
 
             return plain_result
         exact = None if self._shape is None else _EXACT.get(self._shape.msgspec_type)
         if exact is None:
-            return self._checked
+            return self._check
         if exact is float:
             return lambda value: (
-                value if type(value) is float and isfinite(value) else self._checked(value)
+                value if type(value) is float and isfinite(value) else self._check(value)
             )
-        return lambda value: value if type(value) is exact else self._checked(value)
+        return lambda value: value if type(value) is exact else self._check(value)
 
-    def _checked(self, value: Any) -> Any:
+    def _check(self, value: Any) -> Any:
         # With a plan that only jsonschema can check, there is nothing quick to try.
         if self._shape is not None and self._shape.check_level != JUDGE:
             self._quick = self._quick or _quick(self._shape)
@@ -110,11 +110,11 @@ class Returns:
         """
         builtins = self.builtins
         if self.wraps:
-            return lambda value: wrapped_result(builtins(value))
+            return lambda value: wrap_result(builtins(value))
         return lambda value: object_result(builtins(value))
 
 
-def wrapped_result(data: Any) -> dict[str, Any]:
+def wrap_result(data: Any) -> dict[str, Any]:
     """The MCP result for data that is no object."""
     # The commonest answer is spelled here, as JSON spells it.
     text = str(data) if type(data) is int and -_LARGE < data < _LARGE else as_text(data)
@@ -188,8 +188,10 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
         return Returns("undeclared")
     if bared is str:
         return Returns("text")
-    if (plan := basic(bared, "output")) is not None and evaluated(hint, names) is bared:
-        return Returns("structured", wrapped(plan.schema), wraps=True, shape=plan, is_basic=True)
+    if (plan := basic(bared, "output")) is not None and evaluate(hint, names) is bared:
+        return Returns(
+            "structured", wrap_schema(plan.schema), wraps=True, shape=plan, is_basic=True
+        )
     if bared in (bytes, bytearray, memoryview) or mentions(hint, _is_content, names):
         return Returns("blocks")
     from ..schema.types import Types
@@ -206,11 +208,15 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
         return Returns("structured", {**schema, **definitions}, shape=shape)
     is_tuple = (origin_of(bared) or bared) is tuple
     return Returns(
-        "structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape, is_tuple=is_tuple
+        "structured",
+        {**wrap_schema(schema), **definitions},
+        wraps=True,
+        shape=shape,
+        is_tuple=is_tuple,
     )
 
 
-def wrapped(schema: Schema) -> Schema:
+def wrap_schema(schema: Schema) -> Schema:
     """The schema of `{"result": value}` for values of *schema*."""
     definitions: Schema = {
         word: schema[word] for word in ("$defs", "definitions", "$schema") if word in schema

@@ -17,7 +17,7 @@ from toolwire_schemas.json_schema.subschemas import target
 from ..errors import ArgumentsError
 from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
 from ..schema.to_json import in_json
-from ..schema.validator import unjudged
+from ..schema.validator import explain_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,7 +59,7 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
     errors: list[Any] = []
     try:
         if not (errors := arguments.validator().errors(value)):
-            return _converted(arguments, value)
+            return _convert(arguments, value)
         if not strict and (bound := _without_loss(arguments, value, errors, log)):
             return bound
     except (*NOT_CONVERTED, ValueRefused) as error:
@@ -68,7 +68,7 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
         raise ArgumentsError([fault], private=refused.private) from refused.__cause__
     except (CannotJudge, RecursionError) as error:
         if not errors:
-            raise ArgumentsError([("arguments", unjudged(error))]) from None
+            raise ArgumentsError([("arguments", explain_failure(error))]) from None
     raise ArgumentsError(worded(errors, "arguments"))
 
 
@@ -79,7 +79,7 @@ def _without_loss(
     choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
     for reading in readings(value, errors, arguments.validator().errors, choices):
         try:
-            bound = _converted(arguments, reading.value)
+            bound = _convert(arguments, reading.value)
         except (*NOT_CONVERTED, ValueRefused) as error:
             refused = error
             continue
@@ -99,7 +99,7 @@ def _values_of(cls: type[Enum]) -> dict[str, Any]:
     return {name: values[member] for name, member in cls.__members__.items()}
 
 
-def _converted(arguments: Arguments, value: Any) -> Bound:
+def _convert(arguments: Arguments, value: Any) -> Bound:
     assert arguments.read is not None
     schema = arguments.input_schema
     return arguments.read(

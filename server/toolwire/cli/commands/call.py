@@ -6,7 +6,7 @@ import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import RED, marked
+from toolwire_schemas.output import RED, emphasize
 
 from ...errors import UsageError
 from ...loading import argument_text as values
@@ -119,7 +119,7 @@ def _print(answer: CallResult, options: dict[str, Any]) -> None:
         say(as_json(answer.raw))
         return
     if answer.is_error:
-        complain(marked(RED, result(answer.content)))
+        complain(emphasize(RED, result(answer.content)))
         return
     save_to = options.get("output")
     say(result(answer.content, save_to, hint="; -o FILE saves it"))

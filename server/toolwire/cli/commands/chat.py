@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import unmarked
+from toolwire_schemas.output import remove_emphasis
 
 from ...errors import UsageError
 from ..agent_options import OPTIONS
@@ -79,4 +79,4 @@ async def _tools(running: AgentRun) -> str:
         if running.tools
         else []
     )
-    return unmarked(tools_listing(tools, width() - 2)) if tools else "no tools"
+    return remove_emphasis(tools_listing(tools, width() - 2)) if tools else "no tools"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
+from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import Failed, UsageError
 from ..open_client import client_of, command_of, loading_words
@@ -197,7 +197,7 @@ def _wrapped(page: str) -> str:
         prose = (
             line if is_code else fill(line, width(), break_long_words=False, break_on_hyphens=False)
         )
-        lines.append(marked(BOLD, prose) if line.startswith("#") and not is_code else prose)
+        lines.append(emphasize(BOLD, prose) if line.startswith("#") and not is_code else prose)
     return "\n".join(lines)
 
 
@@ -415,7 +415,7 @@ def _without_handshake(report: Report) -> str:
     )
     return "\n".join(
         (
-            marked(RED, f"FAIL  {failed.case}: {printable(what)}"),
+            emphasize(RED, f"FAIL  {failed.case}: {printable(what)}"),
             f"  stderr  {printable(last[:_SHOWN])}",
             printable(f"  try     {more_time}run it by hand: {shlex.join(report.command)}"),
         )
@@ -450,10 +450,12 @@ def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
     for line in verdict.exchange if is_shown else ():
         # Sent messages are shown whole, so that they can be sent again.
         is_whole = replays or line.startswith("-> ") or len(line) <= _SHOWN
-        messages.append(marked(DIM, printable(f"    {line if is_whole else line[:_SHOWN] + '…'}")))
+        messages.append(
+            emphasize(DIM, printable(f"    {line if is_whole else line[:_SHOWN] + '…'}"))
+        )
     head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
     emphasis = RED if verdict.outcome == "fail" else BOLD
-    return "\n".join([marked(emphasis, head), *map(printable, lines), *messages])
+    return "\n".join([emphasize(emphasis, head), *map(printable, lines), *messages])
 
 
 def _areas(report: Report) -> str:
@@ -503,4 +505,4 @@ def _summary(report: Report) -> str:
             " of calls."
         )
     lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
-    return "\n".join(marked(BOLD, line) for line in lines)
+    return "\n".join(emphasize(BOLD, line) for line in lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
+from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
 from ..open_client import connected, own_command
@@ -59,7 +59,7 @@ def run(words: Words) -> int:
         raise UsageError("demo takes no arguments")
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
         show("Toolwire serves a file of Python functions as tools. This one comes with it:")
-        show(marked(DIM, EXAMPLE))
+        show(emphasize(DIM, EXAMPLE))
         _heading("The tools, as any client sees them")
         start = time.perf_counter()
         show(tools_listing([tool.raw for tool in client.list_tools()]))
@@ -82,7 +82,7 @@ def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
     text = printable(result(answer.content))
     if name == "find_primes":
         text = f"{text[:60]}... ({len(text):,} characters)"
-    show(indent(marked(RED, text) if answer.is_error else text, "  "))
+    show(indent(emphasize(RED, text) if answer.is_error else text, "  "))
     _took(start, "the tool failed, the server did not" if answer.is_error else "")
 
 
@@ -119,7 +119,7 @@ def _solve(client: Client) -> None:
         "The model is an offline planner for arithmetic, no language model; `toolwire ask` takes"
         " real ones."
     )
-    show(f"\n? {marked(BOLD, _QUESTION)}")
+    show(f"\n? {emphasize(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
     for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(
         _QUESTION
@@ -129,19 +129,19 @@ def _solve(client: Client) -> None:
 
 def _started(name: str, arguments: dict[str, Any]) -> float:
     show(
-        f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"  # noqa: E501
+        f"\n> {emphasize(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"  # noqa: E501
     )
     return time.perf_counter()
 
 
 def _progress(done: float, total: float | None, message: str | None) -> None:
-    show(indent(marked(DIM, progress(done, total, message)), "  "))
+    show(indent(emphasize(DIM, progress(done, total, message)), "  "))
 
 
 def _heading(text: str) -> None:
-    show(f"\n{marked(BOLD, text)}\n{marked(DIM, '-' * len(text))}")
+    show(f"\n{emphasize(BOLD, text)}\n{emphasize(DIM, '-' * len(text))}")
 
 
 def _took(start: float, remark: str) -> None:
     elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-    show(marked(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))
+    show(emphasize(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))

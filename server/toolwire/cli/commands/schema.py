@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import unmarked
+from toolwire_schemas.output import remove_emphasis
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
 from ...errors import UsageError
@@ -96,7 +96,7 @@ def _listed() -> str:
     rows = [
         (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()
     ]
-    return unmarked(table(("schema", "what it describes"), rows))
+    return remove_emphasis(table(("schema", "what it describes"), rows))
 
 
 def _export(folder: Path, *, with_cases: bool) -> str:

@@ -123,8 +123,8 @@ ROOMS: dict[str, list[str]] = {
         "toolbox",
         "agent",
         "instructions groot",
-        "terminal",
-        "run_page",
+        "presentation",
+        "terminal run_page",
         "toolwire_agent",
     ],
     "toolwire_check": [

@@ -21,12 +21,11 @@ from toolwire_client.pages.markup import (
 from toolwire_client.pages.page import page
 from toolwire_client.pages.results import text_html, tree
 
+from . import presentation as shown
 from .agent import events
-from .react.messages import Action
-from .terminal.event_lines import as_json, called, closing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .agent.events import Recorded
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_EVENTS = 2000
 _MAX_CHARS = 5000
+_MAX_TOOL_CHARS = 300
 _MAX_PARAMS = 50
 _MAX_DEPTH = 8  # of runs within runs
 
@@ -42,7 +42,8 @@ _WAITS: dict[str, tuple[type, ...]] = {
     "in tools": (events.CallFinished, events.ToolAsked),
     "for people": (events.UserAnswered, events.FormAnswered, events.Approved, events.Refused),
 }
-_WAITED = tuple(kind for kinds in _WAITS.values() for kind in kinds)
+"""The events that end a wait, by what the run waited for."""
+_ENDS_OF_WAITS = tuple(kind for kinds in _WAITS.values() for kind in kinds)
 
 
 # --- one event ---
@@ -60,149 +61,64 @@ def event_html(
     It took the time since *before*. *inside* are runs of others within it; *is_copied* marks what a
     fork shares.
     """
-    found = _shown(event)
-    if found is None:
+    presentation = shown.present(event)
+    if presentation is None:
         return Html("")
-    kind, label, *parts = found
-    seconds = _seconds(before, event) if isinstance(event, _WAITED) else 0.0
+    label = element("div", presentation.label, class_="label") if presentation.label else None
+    seconds = _seconds_between(before, event) if isinstance(event, _ENDS_OF_WAITS) else 0.0
     took = element("p", duration(seconds), class_="took") if seconds else None
+    parts = [_part_html(part) for part in presentation.parts]
     copied = " copied" if is_copied else ""
-    return element(
-        "li", element("div", label, class_="label"), took, parts, inside, class_=f"{kind}{copied}"
-    )
+    return element("li", label, took, parts, inside, class_=f"{presentation.tone}{copied}")
 
 
-def _seconds(before: Recorded | None, event: Recorded) -> float:
-    return (
-        0.0
-        if before is None or events.NEVER in (before.at, event.at)
-        else (event.at - before.at).total_seconds()
-    )
+def _seconds_between(before: Recorded | None, event: Recorded) -> float:
+    if before is None or events.NEVER in (before.at, event.at):
+        return 0.0
+    return (event.at - before.at).total_seconds()
 
 
-def _shown(event: Recorded) -> tuple[Child, ...] | None:
-    """The kind of an event, which colours it, its name, and what to show of it."""
-    match event:
-        case events.Started(warnings=warnings):
-            return ("warn", "warning", *map(_text, warnings)) if warnings else None
-        case events.Resumed():
-            return "", "the session goes on"
-        case events.ToolsListed(tools=tools, missing=missing):
-            names = ", ".join(str(tool.get("name")) for tool in tools)
-            absent = [
-                _text(f"{source} has no tools: {reason}", "bad")
-                for source, reason in missing.items()
-            ]
-            return (
-                "warn" if missing else "",
-                counted(len(tools), "tool"),
-                _text(names, "muted"),
-                absent,
-            )
-        case events.QuestionAsked(content=content, result_schema=schema):
-            return (
-                "question",
-                "question",
-                _text(content),
-                folded("Schema of the answer", tree(schema)) if schema else None,
-            )
-        case events.ModelAsked(messages=messages):
-            sent = [
-                [element("p", str(one.get("role")), class_="caption"), _message(one)]
-                for one in messages[:50]
-            ]
-            return "", folded(f"to the model, {counted(len(messages), 'new message')}", sent)
-        case events.ModelReplied(reply=reply):
-            used = reply.usage
-            tokens = (
-                f", {used.input_tokens:,} tokens read, {used.output_tokens:,} written"
-                if used
-                else ""
-            )
-            thoughts = [
-                element("p", "reasoning", class_="caption"),
-                block(reply.reasoning, _MAX_CHARS),
-            ]
-            parts = [
-                thoughts if reply.reasoning else None,
-                block(reply.text, _MAX_CHARS) if reply.text else None,
-            ]
-            return "", folded(f"from the model{tokens}", parts)
-        case events.ModelFailed(reason=reason):
-            return "bad", "the model failed", _text(reason)
-        case events.ReplyRefused(reason=reason, action=action, said=said):
-            return (
-                "bad",
-                "the reply cannot be used",
-                _call(action) if action else None,
-                _text(said or reason),
-            )
-        case events.ActionChosen(tool=tool, params=params, thought=thought, warnings=warnings):
-            remarks = [_text(warning, "muted") for warning in warnings]
-            return "call", "call", _call(Action(thought, tool, params)), remarks
-        case events.ApprovalAsked(tool=tool, params=params, reason=reason):
-            return "asked", "approval needed", _text(reason), _call(Action("", tool, params))
-        case events.Approved(params=params):
-            return "good", "allowed", tree(params, "with") if params is not None else None
-        case events.Refused(reason=reason):
-            return "bad", "not allowed", _text(reason)
-        case events.ToolAsked(message=message, form=form):
-            return "asked", "the tool asks", _text(message), folded("Form", tree(form))
-        case events.FormAnswered(action=action, content=content):
-            return "", f"the user answers: {action}", tree(content) if content else None
-        case events.CallFinished(success=success, result=result, note=note):
-            value = text_html(result) if isinstance(result, str) else tree(result)
-            return (
-                "good" if success else "bad",
-                "result" if success else "failure",
-                value,
-                _text(note, "muted"),
-            )
-        case events.UserAsked(thought=thought, content=content):
-            return "asked", "question to the user", _text(thought, "thought"), _text(content)
-        case events.UserAnswered(content=content):
-            return (
-                "",
-                "answer" if content is not None else "no answer: there is no user",
-                _text(content),
-            )
-        case events.FinalForced(reason=reason):
-            return "warn", "the next reply is the last", _text(reason)
-        case events.Ended(status=status, result=result, reason=reason, thought=thought):
-            kind = "good" if status == "answered" else "warn" if status == "needs_input" else "bad"
-            return (
-                kind,
-                status,
-                _text(thought, "thought"),
-                text_html(result, "text/markdown") if result else None,
-                _text(reason),
-            )
-    return None
+def _part_html(part: shown.Part) -> Html | None:
+    return _PART_HTML[type(part)](part)
 
 
-def _text(text: str | None, kind: str = "") -> Html | None:
-    return element("p", cut(text, _MAX_CHARS), class_=f"text {kind}".strip()) if text else None
+def _paragraph(text: str, class_: str = "") -> Html | None:
+    return element("p", cut(text, _MAX_CHARS), class_=f"text {class_}".strip()) if text else None
 
 
-def _message(message: dict[str, Any]) -> Html:
-    content = message.get("content")
-    others = {
-        name: value for name, value in message.items() if name not in ("role", "content") and value
-    }
-    shown = (
-        block(content, _MAX_CHARS)
-        if isinstance(content, str)
-        else tree(content)
-        if content
-        else None
-    )
-    return together(shown, tree(others) if others else None)
+def _call_html(call: shown.Call) -> Html:
+    # A hostile reply may have any number of arguments.
+    arguments = list(call.params.items())[:_MAX_PARAMS]
+    tool = element("p", cut(call.tool, _MAX_TOOL_CHARS), class_="tool")
+    return together(tool, [tree(value, name) for name, value in arguments])
 
 
-def _call(action: Action) -> Html:
-    tool = element("p", cut(action.tool, 300), class_="tool")
-    params = [tree(value, name) for name, value in list(action.params.items())[:_MAX_PARAMS]]
-    return together(_text(action.thought, "thought"), tool, params)
+def _value_html(part: shown.Value) -> Html:
+    return text_html(part.value) if isinstance(part.value, str) else tree(part.value)
+
+
+def _block_html(part: shown.Block) -> Html:
+    caption = element("p", part.caption, class_="caption") if part.caption else None
+    return together(caption, block(part.text, _MAX_CHARS))
+
+
+def _folded_html(part: shown.Folded) -> Html:
+    return folded(part.title, [_part_html(inner) for inner in part.parts])
+
+
+_PART_HTML: dict[type[shown.Part], Callable[[Any], Html | None]] = {
+    shown.Thought: lambda part: _paragraph(part.text, "thought"),
+    shown.Text: lambda part: _paragraph(part.text, part.tone or ""),
+    shown.Quote: lambda part: _paragraph(part.text),
+    shown.Note: lambda part: _paragraph(part.text, "muted"),
+    shown.Call: _call_html,
+    shown.Value: _value_html,
+    shown.Answer: lambda part: text_html(part.text, "text/markdown"),
+    shown.Detail: lambda part: _paragraph(part.text, "muted"),
+    shown.Data: lambda part: tree(part.value, part.label),
+    shown.Block: _block_html,
+    shown.Folded: _folded_html,
+}
 
 
 # --- a run ---
@@ -221,143 +137,185 @@ def _timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
     """Return the timeline of *record*, and take the runs that it shows from *left*: each is shown
     once.
     """
+    fork = _fork_of(record)
     inside: dict[int, list[Html]] = {}
-    fork = _fork(record)
-    placed = (
-        [(place, run) for run in left if (place := _place(record, run)) is not None]
-        if depth < _MAX_DEPTH
-        else []
-    )
-    ids = {id(run) for _, run in placed}
-    left[:] = [run for run in left if id(run) not in ids]
-    for place, run in placed:
-        own = _fork(run)
-        what = element("strong", "fork: " if own else "run: ", cut(_question(run), 200))
-        shown = _timeline(run[own.events :] if own else run, left, depth + 1)
-        inside.setdefault(place, []).append(folded([what, " ", _status(run)], shown))
-    items = [
-        event_html(
-            event,
-            before,
-            inside=inside.get(place),
-            is_copied=fork is not None and place < fork.events,
-        )
-        for place, (before, event) in enumerate(pairwise([None, *record[:_MAX_EVENTS]]))
-        if event is not None
-    ]
-    if fork:
-        origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
-        label = element("p", f"fork of {origin}, from here on", class_="label")
-        items.insert(fork.events, element("li", label, class_="warn"))
+    for place, run in _take_runs_inside(record, left, depth):
+        inside.setdefault(place, []).append(_run_inside(run, left, depth))
+    items = []
+    before = None
+    for place, event in enumerate(record[:_MAX_EVENTS]):
+        is_copied = fork is not None and place < fork.events
+        items.append(event_html(event, before, inside=inside.get(place), is_copied=is_copied))
+        before = event
+    if fork is not None:
+        items.insert(fork.events, _fork_label(fork))
     if len(record) > _MAX_EVENTS:
-        items.append(
-            element("li", f"… {counted(len(record) - _MAX_EVENTS, 'more event')}", class_="cut")
-        )
+        more = f"… {counted(len(record) - _MAX_EVENTS, 'more event')}"
+        items.append(element("li", more, class_="cut"))
     return element("ol", items, class_="run")
 
 
-def _fork(record: Run) -> events.ForkOf | None:
-    return record[0].fork_of if record and isinstance(record[0], events.Started) else None
-
-
-def _place(record: Run, run: Run) -> int | None:
-    """The place of the event to which *run* belongs: where it forks, or the end of the call that
-    asked its question.
+def _take_runs_inside(record: Run, left: list[Run], depth: int) -> list[tuple[int, Run]]:
+    """Remove from *left* the runs that belong to an event of *record*, and return them with the
+    event's place.
     """
-    if fork := _fork(run):
-        is_shared = 1 < fork.events <= len(record) and [*run[1 : fork.events]] == [
-            *record[1 : fork.events]
-        ]
-        return fork.events - 1 if is_shared else None
-    question = _question(run)
+    if depth >= _MAX_DEPTH:
+        return []
+    found, others = [], []
+    for run in left:
+        place = _find_place(record, run)
+        if place is None:
+            others.append(run)
+        else:
+            found.append((place, run))
+    # In place: the caller's caller must not show a run again that is shown here.
+    left[:] = others
+    return found
+
+
+def _run_inside(run: Run, left: list[Run], depth: int) -> Html:
+    fork = _fork_of(run)
+    own_events = run if fork is None else run[fork.events :]
+    kind = "run: " if fork is None else "fork: "
+    title = element("strong", kind, cut(_last_question(run), 200))
+    return folded([title, " ", _format_status(run)], _timeline(own_events, left, depth + 1))
+
+
+def _fork_label(fork: events.ForkOf) -> Html:
+    origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
+    label = element("p", f"fork of {origin}, from here on", class_="label")
+    return element("li", label, class_="warn")
+
+
+def _fork_of(record: Run) -> events.ForkOf | None:
+    if record and isinstance(record[0], events.Started):
+        return record[0].fork_of
+    return None
+
+
+def _find_place(record: Run, run: Run) -> int | None:
+    """Return the place of the event in *record* to which *run* belongs: where it forks, or the end
+    of the call that asked its question.
+    """
+    fork = _fork_of(run)
+    if fork is None:
+        return _find_call(record, run)
+    # The first event of a fork has its own model and protocol; the others are copies.
+    copied = list(run[1 : fork.events])
+    is_shared = 1 < fork.events <= len(record) and copied == list(record[1 : fork.events])
+    return fork.events - 1 if is_shared else None
+
+
+def _find_call(record: Run, run: Run) -> int | None:
+    """Return the place of the end of the call whose arguments have the question of *run*."""
+    question = _last_question(run)
+    if not question:
+        return None
     asking: dict[int, Recorded] = {}
     for place, event in enumerate(record):
         match event:
-            case events.CallStarted(call=call, params=params) if (
-                question and question in params.values()
-            ):
-                asking[call] = event
-            case events.CallFinished(call=call) if (started := asking.pop(call, None)) is not None:
-                if started.at <= run[0].at <= event.at:
+            case events.CallStarted(call=call, params=params):
+                if question in params.values():
+                    asking[call] = event
+            case events.CallFinished(call=call):
+                started = asking.pop(call, None)
+                if started is not None and started.at <= run[0].at <= event.at:
                     return place
     return None
 
 
-def _question(run: Run) -> str:
-    return next(
-        (event.content for event in reversed(run) if isinstance(event, events.QuestionAsked)), ""
-    )
+def _last_question(run: Run) -> str:
+    for event in reversed(run):
+        if isinstance(event, events.QuestionAsked):
+            return event.content
+    return ""
 
 
-def _status(run: Run) -> str:
+def _format_status(run: Run) -> str:
     last = run[-1] if run else None
-    return (
-        closing(last, _seconds(_start(run), last))
-        if isinstance(last, events.Ended)
-        else "not ended"
-    )
+    if not isinstance(last, events.Ended):
+        return "not ended"
+    return shown.format_end(last, _seconds_between(_last_start(run), last))
 
 
-def _start(run: Run) -> Recorded | None:
-    return next(
-        (
-            event
-            for event in reversed(run)
-            if isinstance(event, events.QuestionAsked | events.Resumed)
-        ),
-        None,
-    )
+def _last_start(run: Run) -> Recorded | None:
+    for event in reversed(run):
+        if isinstance(event, events.QuestionAsked | events.Resumed):
+            return event
+    return None
 
 
 def run_page(record: Run, related: Sequence[Run] = ()) -> str:
     """Return `run_html` as a page, with a summary."""
-    started = record[0] if record and isinstance(record[0], events.Started) else events.Started()
-    question = _question(record) or "A run without a question"
+    question = _last_question(record) or "A run without a question"
     head = element(
         "header",
         element("p", "Run of an agent", class_="eyebrow"),
         element("h1", cut(question, 300)),
-        element("p", _status(record), class_="lead"),
-        pairs(
-            ("model", ", ".join(filter(None, (started.model, started.protocol)))),
-            ("started", "" if started.at == events.NEVER else f"{started.at:%Y-%m-%d %H:%M:%S %Z}"),
-            ("time", _times(record)),
-            (
-                "instructions",
-                started.instructions
-                and folded("added to the prompt", block(started.instructions, _MAX_CHARS)),
-            ),
-        ),
+        element("p", _format_status(record), class_="lead"),
+        _summary(record),
     )
-    return page(
-        question[:200], head, element("section", element("h2", "Events"), run_html(record, related))
+    timeline = element("section", element("h2", "Events"), run_html(record, related))
+    return page(question[:200], head, timeline)
+
+
+def _summary(record: Run) -> Html:
+    started = record[0] if record else None
+    if not isinstance(started, events.Started):
+        started = events.Started()
+    model = ", ".join(filter(None, (started.model, started.protocol)))
+    date = "" if started.at == events.NEVER else f"{started.at:%Y-%m-%d %H:%M:%S %Z}"
+    instructions = None
+    if started.instructions:
+        instructions = folded("added to the prompt", block(started.instructions, _MAX_CHARS))
+    return pairs(
+        ("model", model),
+        ("started", date),
+        ("time", _format_waits(record)),
+        ("instructions", instructions),
     )
 
 
-def _times(record: Run) -> str:
-    sums = {
-        name: sum(
-            _seconds(before, event)
-            for before, event in pairwise(record)
-            if isinstance(event, kinds)
-        )
-        for name, kinds in _WAITS.items()
-    }
-    return ", ".join(f"{duration(seconds)} {name}" for name, seconds in sums.items() if seconds)
+def _format_waits(record: Run) -> str:
+    sums = []
+    for name, kinds in _WAITS.items():
+        seconds = 0.0
+        for before, event in pairwise(record):
+            if isinstance(event, kinds):
+                seconds += _seconds_between(before, event)
+        if seconds:
+            sums.append(f"{duration(seconds)} {name}")
+    return ", ".join(sums)
+
+
+# --- Markdown ---
 
 
 def run_markdown(record: Run) -> str:
     """Return a run in short: the question, each call with its result, and the answer."""
-    parts = [f"### {as_code(_question(record) or 'A run')}", f"{as_code(_status(record))}"]
+    parts = [f"### {as_code(_last_question(record) or 'A run')}", as_code(_format_status(record))]
     calls: dict[int, str] = {}
     for event in record:
         match event:
-            case events.CallStarted(call=call, tool=tool, params=params):
-                calls[call] = called(tool, params)
-            case events.CallFinished(call=call, success=success, result=result):
-                value = result if isinstance(result, str) else as_json(result)
-                about = as_html(calls.get(call, ""))
-                parts.append(folded_part(f"{'' if success else 'failed: '}{about}", fence([value])))
-            case events.Ended(result=result) if result:
-                parts.append(fence([result]))
+            case events.CallStarted(call=number, tool=tool, params=params):
+                calls[number] = as_html(shown.format_call(tool, params))
+            case events.CallFinished(call=number):
+                parts += _markdown_parts(event, calls.get(number, as_html("")))
+            case events.Ended():
+                parts += _markdown_parts(event, "")
     return fitted(parts)
+
+
+def _markdown_parts(event: Recorded, call: str) -> list[str]:
+    presentation = shown.present(event)
+    assert presentation is not None
+    parts = []
+    for part in presentation.parts:
+        match part:
+            case shown.Value(value):
+                text = value if isinstance(value, str) else shown.to_json(value)
+                failed = "failed: " if presentation.tone == "bad" else ""
+                parts.append(folded_part(f"{failed}{call}", fence([text])))
+            case shown.Answer(text):
+                parts.append(fence([text]))
+    return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolwire_client.waiting.main_thread import Interrupted, MainThread
 
-from .event_lines import Line, closing, event_lines, open_steps
+from .event_lines import Line, event_lines
 from .keyboard import Keyboard
 from .prompts import Person
 from .renderers import JsonRenderer, PlainRenderer, Renderer
@@ -18,7 +18,5 @@ __all__ = [
     "Person",
     "PlainRenderer",
     "Renderer",
-    "closing",
     "event_lines",
-    "open_steps",
 ]

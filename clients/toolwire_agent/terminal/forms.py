@@ -11,7 +11,7 @@ import msgspec
 from toolwire_client.validation import LenientValidator
 from toolwire_schemas.wire import codec
 
-from .event_lines import as_json
+from ..presentation import to_json
 
 Schema = dict[str, Any]
 
@@ -88,7 +88,7 @@ def _hint(schema: Schema) -> str:
     )
     if type_ == "array":
         kind = f"{kind}; several with commas"
-    usual = f"default {as_json(schema['default'])}" if "default" in schema else ""
+    usual = f"default {to_json(schema['default'])}" if "default" in schema else ""
     return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)
 
 

@@ -12,7 +12,8 @@ from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
-from .event_lines import Line, as_json, is_cut, line
+from ..presentation import is_shortened, to_json
+from .event_lines import Line, line
 from .forms import FormField, fields
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Person:
             return Allow()
         if (text := self._misfit(request)) is not None:
             self._say(line("failure", request.reason))
-        elif is_cut(request.params):  # the user sees all that they allow
+        elif is_shortened(request.params):  # the user sees all that they allow
             self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
         while (typed := self._read(_CHOICES)) is not None:
             word, _, reason = typed.strip().partition(" ")
@@ -116,7 +117,7 @@ class Person:
 
     def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
         """Return approval with the parameters as edited; `None` if they stay unchanged."""
-        text = as_json(request.params) if text is None else text
+        text = to_json(request.params) if text is None else text
         while text := (self._read("arguments > ", prefill=text) or "").strip():
             try:
                 params = codec.decode(text)

@@ -19,7 +19,8 @@ from ..agent.events import (
     Resumed,
     TextArrived,
 )
-from .event_lines import MARKS, Line, closing, cost_line, event_lines, line
+from ..presentation import format_cost, format_end
+from .event_lines import MARKS, Line, event_lines, line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,11 @@ class Renderer:
 
     price: Price | None = None
     """The price of the model, for the cost of a run."""
+
+    shows_questions = False
+    """Whether the questions of the user are shown: those of a transcript, which were typed
+    elsewhere.
+    """
 
     _since = NEVER
     _screen: Output | None = None
@@ -85,6 +91,8 @@ class Renderer:
         arrived.
         """
         self.rest()
+        if isinstance(event, QuestionAsked) and not self.shows_questions:
+            return False
         arrived = "".join(self._arrived)
         if isinstance(event, ModelAsked):
             self._arrived = []
@@ -125,7 +133,7 @@ class PlainRenderer(Renderer):
             if has_answer:
                 self._out.data(event.result or "")
                 self._out.flush()
-            self.tell(Line("note", closing(event, seconds, self.price)))
+            self.tell(Line("note", format_end(event, seconds, self.price)))
 
 
 class JsonRenderer(Renderer):
@@ -141,7 +149,7 @@ class JsonRenderer(Renderer):
         self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
         self._out.flush()
         if isinstance(event, Ended) and self.price is not None:
-            self.tell(Line("note", cost_line(event.usage, self.price)))
+            self.tell(Line("note", format_cost(event.usage, self.price)))
 
     def recall(self, steps: Sequence[Recorded]) -> None:
         pass

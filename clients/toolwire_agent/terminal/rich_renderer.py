@@ -22,7 +22,8 @@ from rich.text import Text
 from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
-from .event_lines import MARKS, Kind, Line, closing
+from ..presentation import format_end
+from .event_lines import MARKS, Kind, Line
 from .renderers import Renderer
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class RichRenderer(Renderer):
                         Text(f"\n{printable(event.result or '')}\n", overflow="fold")
                     )
                 self.tell(
-                    Line("note", closing(event, seconds if self._moves else None, self.price))
+                    Line("note", format_end(event, seconds if self._moves else None, self.price))
                 )
 
     def live(self, live: Live) -> None:

@@ -78,9 +78,9 @@ class AgentRun:
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
         """Show a run of the agent, and return its outcome."""
         from toolwire_agent.agent.events import Ended, Resumed, ToolsListed, outcome_of
-        from toolwire_agent.terminal import open_steps
+        from toolwire_agent.presentation import find_open_steps
 
-        earlier = open_steps(self.session.events)
+        earlier = find_open_steps(self.session.events)
         if self._note:
             self.tell(self._note)
             self._note = ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
@@ -16,6 +16,7 @@ from support.agent_scripts import act, agent, ask, final
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_agent.agent import events
 from toolwire_agent.agent.transcript import load, sessions
+from toolwire_agent.presentation import present
 from toolwire_agent.react.messages import Action, ModelReply, Usage
 from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page
 from toolwire_schemas.output import printable
@@ -96,6 +97,12 @@ def test_any_text_in_any_place_of_a_run_is_code_in_markdown(text: str) -> None:
         Parsed(renderer.render(run_markdown(every_event(one)))).tags for one in (text, "x")
     )
     assert [tag for tag in made if tag != "code"] == [tag for tag in usual if tag != "code"]
+
+
+def test_the_table_of_presentations_has_a_row_for_each_kind_of_event() -> None:
+    assert {type(event) for event in every_event("x")} == set(get_args(events.Recorded))
+    for event in every_event("x"):
+        assert (present(event) is None) == isinstance(event, events.CallStarted)
 
 
 def test_each_event_is_an_item_except_those_that_the_next_one_shows() -> None:

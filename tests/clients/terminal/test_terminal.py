@@ -38,6 +38,7 @@ from toolwire_agent.agent.events import (
     UserAsked,
 )
 from toolwire_agent.models import Price
+from toolwire_agent.presentation import find_open_steps, format_end
 from toolwire_agent.react.messages import Usage
 from toolwire_agent.terminal import (
     Interrupted,
@@ -46,9 +47,7 @@ from toolwire_agent.terminal import (
     MainThread,
     Person,
     PlainRenderer,
-    closing,
     event_lines,
-    open_steps,
 )
 from toolwire_agent.terminal.forms import fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
@@ -111,7 +110,7 @@ ASKED = UserAsked(thought="", content="Which?")
     ],
 )
 def test_steps_without_an_outcome_are_open(record: list[Recorded], waiting: list[Recorded]) -> None:
-    assert open_steps(record) == waiting
+    assert find_open_steps(record) == waiting
 
 
 USAGE = Usage(input_tokens=1_200_000, output_tokens=3_400)
@@ -142,7 +141,7 @@ USAGE = Usage(input_tokens=1_200_000, output_tokens=3_400)
 def test_the_last_line_has_turns_tokens_and_cost(
     ended: Ended, price: Price | None, text: str
 ) -> None:
-    assert closing(ended, price=price) == text
+    assert format_end(ended, price=price) == text
 
 
 def test_markup_is_text() -> None:

@@ -63,12 +63,9 @@ def run(words: Words) -> int:
 
 
 def _show(record: list[Recorded]) -> None:
-    from toolwire_agent.agent.events import QuestionAsked
-    from toolwire_agent.terminal.event_lines import line
     from toolwire_agent.terminal.renderers import PlainRenderer
 
     renderer = PlainRenderer(sys.stdout, sys.stdout)
+    renderer.shows_questions = True
     for event in record:
-        if isinstance(event, QuestionAsked):
-            renderer.tell(line("asked", event.content))
         renderer.show(event)

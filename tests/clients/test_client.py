@@ -79,7 +79,7 @@ def test_the_era_can_be_demanded() -> None:
         pass
 
 
-def test_a_revision_nobody_knows_is_refused() -> None:
+def test_an_unknown_revision_is_refused() -> None:
     with nothing_leaks(), pytest.raises(BrokenRules, match="2999-01-01"), fake("Future"):
         pass
 
@@ -225,7 +225,7 @@ def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
         {"resultType": "input_required"},
     ],
 )
-def test_a_result_that_is_none_is_an_error(result: Any) -> None:
+def test_an_invalid_result_is_an_error(result: Any) -> None:
     with fake("Garbled") as client, pytest.raises(BrokenRules):
         client.call_tool("x", {"result": result})
 
@@ -421,7 +421,7 @@ class TestOnLesserSystems:
             client.call_tool("echo")
 
     @pytest.mark.parametrize(("behaviour", "status"), [("Dies", 7), ("Crashes", -9)])
-    def test_the_end_of_a_server_is_told(self, behaviour: str, status: int) -> None:
+    def test_the_end_of_a_server_is_reported(self, behaviour: str, status: int) -> None:
         with nothing_leaks(), fake(behaviour) as client:
             with pytest.raises(ServerGone) as caught:
                 client.call_tool("fatal", timeout_seconds=WAIT)
@@ -460,7 +460,7 @@ def test_a_closed_client_says_so() -> None:
         client.list_tools()
 
 
-def test_a_call_that_is_over_comes_to_the_same_each_time_it_is_asked() -> None:
+def test_a_call_that_is_over_has_the_same_result_each_time_it_is_asked() -> None:
     with fake("Waits") as client:
         done, cancelled = client.start("echo", {"a": 1}), client.start("wait")
         result = done.result(WAIT)

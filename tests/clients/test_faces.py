@@ -285,7 +285,7 @@ def test_a_client_that_was_closed_says_so(face: str) -> None:
         assert ask(face, fake("Waits"), scenario).pid is None
 
 
-def test_everybody_who_waits_hears_of_the_server_s_end(face: str) -> None:
+def test_the_end_of_the_server_fails_every_waiting_call(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         calls = [await client.start(name) for name in ("wait", "wait", "fatal")]
         errors: list[ServerGone] = []
@@ -300,7 +300,7 @@ def test_everybody_who_waits_hears_of_the_server_s_end(face: str) -> None:
     ask(face, fake("Crashes"), scenario)
 
 
-def test_what_a_server_logs_and_what_it_should_not_write_is_told(face: str) -> None:
+def test_what_a_server_logs_and_what_it_should_not_write_is_reported(face: str) -> None:
     entries: list[LogEntry] = []
 
     async def scenario(client: AsyncClient) -> None:
@@ -317,7 +317,7 @@ def test_what_a_server_logs_and_what_it_should_not_write_is_told(face: str) -> N
     ]
 
 
-def test_a_legacy_server_is_asked_for_its_log_only_if_somebody_reads_it(face: str) -> None:
+def test_a_legacy_server_is_asked_for_its_log_only_if_it_is_read(face: str) -> None:
     entries: list[LogEntry] = []
 
     async def scenario(client: AsyncClient) -> None:
@@ -369,7 +369,9 @@ def test_what_a_tool_logs_is_filtered_by_the_level_that_was_set(face: str, era: 
     ]
 
 
-def test_a_log_that_fails_disturbs_nobody(face: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_log_function_does_not_fail_a_call(
+    face: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail(entry: LogEntry) -> None:
         raise ZeroDivisionError
 

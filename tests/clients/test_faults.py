@@ -83,7 +83,7 @@ def everything(limits: dict[str, float]) -> Any:
     [("threads", step) for step in STEPS] + [(face, "tools/call") for face in FACES[1:]],
 )
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_told_and_leaves_nothing_behind(
+def test_a_fault_is_reported_and_leaves_nothing_behind(
     face: str, fault: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fault == "closes_its_output":  # and does not end

@@ -198,7 +198,7 @@ def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path, mark: 
         ({"url": "https://example.com"}, "over the network"),
     ],
 )
-def test_what_is_wrong_with_an_entry_is_told(
+def test_what_is_wrong_with_an_entry_is_reported(
     entry: Any, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MISSING", raising=False)
@@ -243,7 +243,7 @@ def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_pat
         (b'{"\xff": 1}', "not UTF-8 (byte 2)"),
     ],
 )
-def test_a_file_that_is_none_is_an_error_that_names_it(
+def test_an_invalid_file_is_an_error_that_names_it(
     tmp_path: Path, written: bytes, said: str
 ) -> None:
     file = tmp_path / "mcp.json"

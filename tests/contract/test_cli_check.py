@@ -56,7 +56,7 @@ def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> N
     assert advice.startswith("  try     run it by hand: ")
 
 
-def test_a_server_that_does_not_answer_is_told_in_three_lines_with_the_option_for_slow_ones(
+def test_a_server_that_does_not_answer_is_reported_in_three_lines_with_the_option_for_slow_ones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, _ = said(capsys, *ONE, "--start-timeout", "0.3", "--", *STUBBORN, "hangs")
@@ -172,7 +172,7 @@ def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(
     assert "warn  ids/null" in out
 
 
-def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
+def test_gaps_that_were_written_down_do_not_fail_and_are_reported_when_fixed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     known, xml = tmp_path / "known.json", tmp_path / "report.xml"
@@ -259,7 +259,7 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["tools.py"], "either a target or a command"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_told_before_anything_is_started(
+def test_a_mistake_on_the_command_line_is_reported_before_anything_is_started(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = said(capsys, "check", *words, "--", "there-is-no-such-program")

@@ -81,7 +81,7 @@ def test_a_fault_is_found_and_shown_by_the_smallest_arguments(
     assert arguments(verdict) == smallest
 
 
-def test_a_crash_is_told_with_its_status_and_last_words_and_how_to_see_it_again() -> None:
+def test_a_crash_is_reported_with_its_status_and_last_words_and_how_to_see_it_again() -> None:
     verdict = with_fault("crashes")["fuzz/valid/count"]
     ended = (
         "the server ended with status 3; the end of its stderr: UnicodeEncodeError: out of range"
@@ -127,7 +127,7 @@ def test_a_crash_does_not_hide_behind_what_is_accepted() -> None:
     assert arguments(verdict) == {"text": None}
 
 
-def test_a_fault_that_does_not_come_again_is_told_as_such() -> None:
+def test_a_fault_that_does_not_come_again_is_reported_as_such() -> None:
     verdict = with_fault("fails now and then")["fuzz/valid/count"]
     assert verdict.outcome == "fail"
     assert verdict.came.endswith("; not so when the same was sent to a fresh process alone")

@@ -127,7 +127,7 @@ def test_a_gap_may_be_known_in_one_revision_or_framing_only() -> None:
     assert [one.outcome for one in verdicts] == ["known gap", "fail", "fail"]
 
 
-def test_a_gap_that_is_mended_is_told_and_one_that_was_not_played_is_not() -> None:
+def test_a_gap_that_is_fixed_is_reported_and_one_that_was_not_played_is_not() -> None:
     gaps = [Gap("a", "old"), Gap("b", "old", framing="lines"), Gap("c", "old")]
     _, outdated = baseline.apply([verdict("a"), verdict("b"), verdict("c", "not applicable")], gaps)
     assert outdated == ["a", "b lines"]
@@ -155,7 +155,7 @@ def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_stil
         ('{"gaps": [{"case": "a", "reason": "b", "why": "c"}]}', "why"),
     ],
 )
-def test_what_is_no_baseline_is_told_with_what_would_be_right(text: str, told: str) -> None:
+def test_an_invalid_baseline_is_an_error_with_the_remedy(text: str, told: str) -> None:
     with pytest.raises(BadBaseline, match=told):
         baseline.read(text)
 

@@ -164,7 +164,7 @@ def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(
     assert running_with(mark) == []
 
 
-def test_what_is_no_program_is_told_at_once() -> None:
+def test_a_command_that_is_no_program_is_an_error_at_once() -> None:
     with pytest.raises(NotStarted, match="there-is-no-such-program"):
         check(["there-is-no-such-program"])
 
@@ -281,7 +281,7 @@ def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
         ("asks too much", "no arguments were found that a would take; name some with --call"),
     ],
 )
-def test_why_no_tool_is_called_is_told(fault: str, reason: str, mark: str) -> None:
+def test_why_no_tool_is_called_is_reported(fault: str, reason: str, mark: str) -> None:
     verdict = only(checked(fault, mark, "calls/result"), "calls/result")
     assert (verdict.outcome, verdict.reason) == ("not applicable", reason)
 

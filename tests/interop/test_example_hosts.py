@@ -90,7 +90,7 @@ def with_client(host: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("host", PROGRAMS)
-def test_a_host_lists_calls_hears_progress_cancels_and_closes(host: str, tmp_path: Path) -> None:
+def test_a_host_lists_calls_receives_progress_cancels_and_closes(host: str, tmp_path: Path) -> None:
     done = run(host, peers.serve(tools=TOOLS), tmp_path)
 
     assert done.stdout.splitlines() == PRINTS[host], done.stderr

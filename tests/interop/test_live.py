@@ -117,7 +117,7 @@ def test_a_client_that_cannot_ask_gets_a_clear_error_or_the_default(
 
 
 @pytest.mark.parametrize(("where", "driver", "mode", "protocol"), CLIENTS)
-def test_a_client_hears_that_a_tool_was_added(
+def test_a_client_is_notified_that_a_tool_was_added(
     where: str, driver: str, mode: str, protocol: str, tmp_path: Path
 ) -> None:
     granted = {"toolsListChanged": True} if protocol == MODERN else None

@@ -226,7 +226,7 @@ def test_the_filesystem_server(face: str, tmp_path: Path) -> None:
     play(face, npm("server-filesystem", str(tmp_path)), scenario)
 
 
-def test_a_tool_nobody_has_is_a_failure(tmp_path: Path) -> None:
+def test_an_unknown_tool_is_a_failure(tmp_path: Path) -> None:
     for opening in (official("mcp2", "auto"), npm("server-filesystem", str(tmp_path))):
         with opening as client:
             assert client.call_tool("no-such-tool", timeout_seconds=WAIT).is_error

@@ -71,7 +71,7 @@ def test_a_town_is_where_it_is(maps: BINGMap) -> None:
     assert found["longitude"] == pytest.approx(13.3777, abs=0.01)
 
 
-def test_a_place_that_does_not_exist_is_told(maps: BINGMap) -> None:
+def test_a_place_that_does_not_exist_is_reported(maps: BINGMap) -> None:
     returned: ActionReturn = maps({"location": "qqxzzy vvkwj"}, "get_coordinates")
     assert str(returned.errmsg).startswith("there is no place called")
 

@@ -264,7 +264,7 @@ def test_every_change_of_a_json_schema_is_judged_as_by_the_standard() -> None:
 # --- finding them ---
 
 
-def test_an_unknown_name_is_told_with_the_closest_ones_first() -> None:
+def test_an_unknown_name_is_reported_with_the_closest_ones_first() -> None:
     with pytest.raises(UnknownSchema) as caught:
         load("tool-anotations")
     assert str(caught.value).startswith(
@@ -275,7 +275,7 @@ def test_an_unknown_name_is_told_with_the_closest_ones_first() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../v1/tool", "tool.schema.json", "zzz"])
-def test_a_name_that_is_like_no_other_is_only_told_which_there_are(name: str) -> None:
+def test_a_name_like_no_other_is_an_error_that_lists_all(name: str) -> None:
     with pytest.raises(UnknownSchema, match=f"no schema '{name}'"):
         validator(name)
 

@@ -161,7 +161,7 @@ def count_nodes(path: str) -> int:
 
 
 @pytest.mark.process
-def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> None:
+def test_a_server_of_integers_imports_few_modules_of_toolwire(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(PLAIN, encoding="utf-8")
     requests: list[dict[str, object]] = [{"jsonrpc": "2.0", "id": 0, "method": "tools/list"}]
     for name in ("modules", "unneeded"):

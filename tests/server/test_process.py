@@ -107,7 +107,7 @@ def test_calls_are_served_while_a_tool_blocks(process: Process, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["patient", "patiently"])
 @pytest.mark.parametrize("lsp", [False, True])
-def test_a_cancelled_tool_is_told_and_only_an_editor_is_answered(
+def test_a_cancelled_tool_is_notified_and_only_an_editor_gets_a_response(
     process: Process, tmp_path: Path, name: str, lsp: bool
 ) -> None:
     note = tmp_path / "note"

@@ -194,7 +194,7 @@ VALUES = st.recursive(
 @pytest.mark.parametrize(
     "meta", [{"traceparent": 1}, {"traceparent": "00-xyz"}, {"tracestate": "a=1"}, [TRACEPARENT]]
 )
-def test_a_context_that_is_none_starts_a_trace_of_its_own(
+def test_an_invalid_context_starts_a_trace_of_its_own(
     spans: InMemorySpanExporter, meta: Any
 ) -> None:
     def ping() -> None: ...

@@ -85,7 +85,7 @@ def test_every_name_is_where_the_table_says() -> None:
         ("import toolwire_tools; toolwire_tools.ReAct", "from toolwire_agent.groot import ReAct"),
     ],
 )
-def test_a_name_looked_for_elsewhere_is_told_with_its_place(statement: str, told: str) -> None:
+def test_a_name_of_another_package_is_an_error_with_its_place(statement: str, told: str) -> None:
     with pytest.raises(ImportError, match=re.escape(told)):
         exec(statement, {})
 

@@ -208,7 +208,7 @@ def test_faults_of_arguments_are_in_the_language_of_the_action(name: str) -> Non
     assert made(name, parser=JsonParser)("{", api).errmsg.startswith("invalid json format: ")
 
 
-def test_each_kind_of_fault_is_told_in_chinese() -> None:
+def test_each_kind_of_fault_is_reported_in_chinese() -> None:
     class Order(BaseAction):
         def run(self, item: str, count: int, notes: list[str] | None = None) -> str:
             """Order."""
@@ -240,9 +240,7 @@ def test_each_kind_of_fault_is_told_in_chinese() -> None:
     )
 
 
-def test_a_name_that_an_executor_does_not_know_is_told_in_the_language_of_its_invalid_action() -> (
-    None
-):
+def test_an_unknown_name_is_reported_in_the_language_of_the_invalid_action() -> None:
     executor = ActionExecutor([made("Calculator")], invalid_action=InvalidAction(lang="zh"))
 
     assert (

@@ -204,7 +204,7 @@ def test_what_waits_for_the_coroutines_it_makes_is_synchronous() -> None:
     assert number(Tool(wait).call({"a": 2}, RecordingCaller())) == 3
 
 
-def test_a_coroutine_that_nobody_could_foresee_is_a_clear_error() -> None:
+def test_an_unexpected_coroutine_is_a_clear_error() -> None:
     def promise(a: int):  # type: ignore[no-untyped-def]
         return add_later(a)
 
@@ -212,7 +212,7 @@ def test_a_coroutine_that_nobody_could_foresee_is_a_clear_error() -> None:
         Tool(promise).call({"a": 2}, RecordingCaller())
 
 
-def test_an_awaitable_object_that_nobody_could_foresee_is_a_clear_error() -> None:
+def test_an_unexpected_awaitable_is_a_clear_error() -> None:
     class Promise:
         def __await__(self) -> Generator[None, None, int]:
             yield
@@ -270,7 +270,7 @@ def test_a_description_is_made_once() -> None:
     assert tool.describe() is tool.describe()
 
 
-def test_only_the_hints_that_were_given_are_told() -> None:
+def test_only_the_hints_that_were_given_are_reported() -> None:
     @tool_api(destructive=False)
     def tidy() -> str:
         return ""
@@ -378,7 +378,7 @@ def test_each_item_of_a_generator_is_progress_and_together_they_are_the_answer()
     assert result == {"content": [{"type": "text", "text": "step 0\nstep 1\n"}], "isError": False}
 
 
-def test_items_that_are_no_text_are_told_as_json_and_answered_as_a_list() -> None:
+def test_items_that_are_no_text_are_reported_as_json_and_answered_as_a_list() -> None:
     def squares(count: int) -> Iterator[int]:
         for index in range(count):
             yield index * index
@@ -453,7 +453,7 @@ def test_a_cancelled_generator_is_closed_between_two_items() -> None:
     assert len(caller.told) == 2
 
 
-def test_a_generator_that_fails_is_told_as_it_is() -> None:
+def test_a_generator_that_fails_is_reported_as_it_is() -> None:
     def fails() -> Iterator[str]:
         yield "so far"
         raise ToolError("no further")

@@ -87,7 +87,7 @@ def test_functions_of_this_process_run_unless_they_are_marked_destructive(
         ({"destructive": False}, False),
     ],
 )
-def test_where_somebody_can_be_asked_a_function_runs_unasked_only_if_it_says_that_it_is_harmless(
+def test_with_a_user_a_function_runs_without_approval_only_if_marked_harmless(
     backend: str, hints: dict[str, Any], is_asked: bool
 ) -> None:
     asked = []
@@ -219,7 +219,7 @@ def test_the_settings_allow_and_deny_by_patterns_and_deny_wins(backend: str) -> 
     assert "do not allow fail" in json.loads(model.asked[1].messages[-1]["content"])["result"]
 
 
-def test_a_person_is_told_what_is_to_be_allowed(backend: str) -> None:
+def test_the_approval_request_shows_what_would_be_allowed(backend: str) -> None:
     asked: list[ApprovalRequest] = []
 
     def approve(request: ApprovalRequest) -> bool:
@@ -240,7 +240,7 @@ def test_a_person_is_told_what_is_to_be_allowed(backend: str) -> None:
     assert kinds(outcome.transcript)[6:9] == ["ApprovalAsked", "Approved", "CallStarted"]
 
 
-def test_a_person_changes_the_parameters_and_the_model_is_told(backend: str) -> None:
+def test_a_person_changes_the_parameters_and_the_model_is_notified(backend: str) -> None:
     async def approve(request: ApprovalRequest) -> Allow:
         return Allow({"a": 10, "b": 20})
 
@@ -286,7 +286,7 @@ def test_a_refusal_reaches_the_model_with_its_reason(backend: str, verdict: Any)
     assert outcome.status == "unsolvable"
 
 
-def test_whoever_approves_with_something_else_is_told_what_is_right(backend: str) -> None:
+def test_an_approval_of_the_wrong_type_is_an_error_that_says_what_is_right(backend: str) -> None:
     with pytest.raises(TypeError, match="Allow, Refuse, Pause"):
         answer(backend, agent(SCRIPT, approval=lambda request: "yes"))
 
@@ -311,7 +311,7 @@ def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
     assert play(backend, lambda: replayed(path, approval=approval)) == outcome.transcript
 
 
-def test_a_call_whose_end_nobody_knows_is_not_made_again_without_being_asked_for(
+def test_a_call_with_an_unknown_end_is_not_repeated_without_approval(
     backend: str,
 ) -> None:
     tools = Tools()
@@ -373,7 +373,7 @@ def test_a_new_question_leaves_what_waited_undone(backend: str) -> None:
     )
 
 
-def test_a_question_that_waits_is_told_again_when_it_is_taken_up(backend: str) -> None:
+def test_a_pending_question_is_asked_again_when_the_run_is_resumed(backend: str) -> None:
     paused = answer(backend, agent([ask("Which?")]))
     resumed = agent([final("that")], on_ask=lambda question: "that one").resume(paused.transcript)
     outcome = play(backend, resumed.answer)

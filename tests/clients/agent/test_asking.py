@@ -80,7 +80,7 @@ def test_a_user_who_does_not_answer_is_an_answer_too(backend: str, said: NoAnswe
     assert "user" in heard(model)
 
 
-def test_without_a_user_the_run_waits_or_the_model_is_told(backend: str) -> None:
+def test_without_a_user_the_run_waits_or_the_model_is_notified(backend: str) -> None:
     waiting = answer(backend, agent(SCRIPT))
     assert (waiting.status, waiting.turns) == ("needs_input", 1)
     assert isinstance(waiting.pending, UserAsked)
@@ -107,7 +107,7 @@ def test_a_user_may_answer_later(backend: str) -> None:
 
 
 @pytest.mark.parametrize("said", [{"reply": "Sunday"}, True, 5, ["Sunday"]])
-def test_an_answer_that_is_none_is_a_fault_of_the_program_and_leaves_a_transcript(
+def test_an_invalid_answer_is_a_fault_of_the_program_and_leaves_a_transcript(
     backend: str, tmp_path: Any, said: Any
 ) -> None:
     path = tmp_path / "run.jsonl"

@@ -213,7 +213,9 @@ def test_a_server_that_never_lists_its_tools_is_gone_on_without(
     )
 
 
-def test_a_call_that_is_cancelled_is_told_to_the_model_and_the_run_goes_on(backend: str) -> None:
+def test_a_call_that_is_cancelled_is_reported_to_the_model_and_the_run_goes_on(
+    backend: str,
+) -> None:
     started, stopped = [], []
 
     async def wait() -> None:
@@ -248,7 +250,7 @@ def test_a_call_that_is_cancelled_is_told_to_the_model_and_the_run_goes_on(backe
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_whoever_stops_listening_ends_the_run(backend: str, tmp_path: Any) -> None:
+def test_a_caller_that_stops_iterating_ends_the_run(backend: str, tmp_path: Any) -> None:
     path, tools = tmp_path / "run.jsonl", Tools()
 
     async def scenario() -> None:
@@ -264,7 +266,7 @@ def test_whoever_stops_listening_ends_the_run(backend: str, tmp_path: Any) -> No
 
 
 @pytest.mark.process
-def test_a_server_is_told_that_a_call_was_cancelled_and_leaves_nothing_behind(
+def test_a_server_is_notified_of_a_cancelled_call_and_leaves_nothing_behind(
     backend: str, tmp_path: Any
 ) -> None:
     mark = tmp_path / "cancelled"

@@ -176,7 +176,7 @@ def test_a_line_of_an_earlier_session_in_the_file_is_forked(run: tuple[Path, Out
 
 
 @pytest.mark.parametrize("at", [0, -1, 99])
-def test_a_line_that_is_none_is_refused(run: tuple[Path, Outcome], at: int) -> None:
+def test_an_invalid_line_is_refused(run: tuple[Path, Outcome], at: int) -> None:
     with pytest.raises(ValueError, match=r"has \d+ lines, and no line"):
         agent([]).fork(run[0], at)
     with pytest.raises(ValueError, match="there is no event 0"):

@@ -61,7 +61,7 @@ def test_it_is_used_as_in_groot() -> None:
     assert agent.finished == Finished(text="交易额很大", turns=2, is_answer=True)
 
 
-def test_the_model_is_told_of_the_actions_and_of_results_in_a_role_that_providers_take() -> None:
+def test_the_model_receives_actions_and_results_in_a_role_that_providers_accept() -> None:
     llm = ScriptedModel([act("WebSearch.search", query="x"), "done"])
     ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol()).run("?")
     system, *rest = llm.asked[-1].messages
@@ -126,7 +126,7 @@ def test_a_synchronous_llm_of_ones_own_and_a_plain_function_as_environment_will_
     assert ReAct(llm=Llm(), env=env, protocol=DoubaoProtocol()).run("2+3?") == "5"
 
 
-def test_what_goes_wrong_in_the_environment_is_told_to_the_model() -> None:
+def test_what_goes_wrong_in_the_environment_is_reported_to_the_model() -> None:
     llm = ScriptedModel([act("WebSearch.search", query="nothing"), act("Websearch.find"), "done"])
     agent = ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol())
     assert agent.run("?") == "done"

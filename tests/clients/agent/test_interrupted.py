@@ -218,7 +218,7 @@ def test_another_question_reports_the_call_as_possibly_done(plain: Payments) -> 
     assert plain.count == 1
 
 
-def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_told(
+def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_notified(
     plain: Payments,
 ) -> None:
     asked: list[ApprovalRequest] = []

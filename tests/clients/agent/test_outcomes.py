@@ -72,7 +72,7 @@ def test_a_model_that_sees_no_way_says_so(backend: str) -> None:
     assert (outcome.status, outcome.result, outcome.ok) == ("unsolvable", "I cannot fly", False)
 
 
-def test_a_tool_that_fails_is_told_to_the_model(backend: str) -> None:
+def test_a_tool_that_fails_is_reported_to_the_model(backend: str) -> None:
     model = ScriptedModel([act("fail", reason="no paper"), final("sorry", ok=False)])
     outcome = answer(backend, Agent(model, Tools().both(), approval=Approvals(allow=("*",))))
     assert json.loads(last_message(model)) == {
@@ -83,7 +83,7 @@ def test_a_tool_that_fails_is_told_to_the_model(backend: str) -> None:
     assert outcome.status == "unsolvable"
 
 
-def test_an_unknown_tool_and_wrong_parameters_are_the_models_to_mend(backend: str) -> None:
+def test_an_unknown_tool_and_wrong_parameters_are_the_models_to_fix(backend: str) -> None:
     tools = Tools()
     script = [act("ad", a=1, b=2), act("add", a="x", b=2), act("add", a=1, b=2), final("3")]
     outcome = answer(backend, agent(script, tools.both()))
@@ -340,7 +340,7 @@ class Replies:
         return self.made
 
 
-def test_a_model_s_reply_may_be_text_and_what_is_none_is_told(backend: str) -> None:
+def test_a_model_may_reply_with_text_and_another_type_is_an_error(backend: str) -> None:
     said = answer(backend, Agent(Replies(final("3"))))
     assert (said.status, said.result) == ("answered", "3")
     said = answer(backend, Agent(Replies(None)))
@@ -421,7 +421,7 @@ def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_an_ask_with_nobody_there_waits(backend: str) -> None:
+def test_an_ask_without_a_user_waits(backend: str) -> None:
     assert answer(backend, agent([ask("Which?")])).status == "needs_input"
 
 

@@ -320,7 +320,7 @@ def test_a_run_with_refused_answers_that_was_killed_at_any_event_goes_on(backend
 @pytest.mark.parametrize(
     "schema", ['{"type": "nothing"}', '{"$ref": "#/$defs/none"}', '{"properties": []}']
 )
-def test_a_transcript_with_a_schema_that_is_none_is_broken(tmp_path: Path, schema: str) -> None:
+def test_a_transcript_with_an_invalid_schema_is_broken(tmp_path: Path, schema: str) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(
         '{"type": "Started"}\n{"type": "ToolsListed", "tools": []}\n'

@@ -153,7 +153,9 @@ def test_a_blocking_clients_call_is_cancelled_with_the_run(server: list[str]) ->
 
 
 @pytest.mark.process
-def test_whoever_stops_listening_without_an_event_loop_cancels_the_call(server: list[str]) -> None:
+def test_a_caller_that_stops_iterating_without_an_event_loop_cancels_the_call(
+    server: list[str],
+) -> None:
     with nothing_leaks(), connect(server) as client:
         events = agent([act("hang"), final()], client).run_sync("?")
         assert any(type(event).__name__ == "CallStarted" for event in events)
@@ -174,7 +176,7 @@ def test_a_source_that_has_no_tools_to_tell_is_named(backend: str, server: list[
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_tools_that_change_between_questions_are_told_again(backend: str) -> None:
+def test_tools_that_change_between_questions_are_sent_again(backend: str) -> None:
     class Changing:
         names = ("one",)
 

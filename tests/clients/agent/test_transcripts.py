@@ -80,11 +80,11 @@ def test_halves_of_letters_are_written_as_what_they_are_not(tmp_path: Any) -> No
     assert play("asyncio", lambda: replayed(path)) == tuple(load(path))
 
 
-def test_nobody_else_may_read_a_transcript(run: Any) -> None:
+def test_other_users_of_the_machine_cannot_read_a_transcript(run: Any) -> None:
     assert os.name != "posix" or stat.S_IMODE(run[0].stat().st_mode) == 0o600
 
 
-def test_a_line_is_on_disk_before_its_event_is_told(tmp_path: Any) -> None:
+def test_a_line_is_on_disk_before_its_event_is_reported(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
     for number, event in enumerate(agent(SCRIPT, transcript=path).run_sync("1+2?"), start=1):
         assert load(path)[number - 1] == event

@@ -204,7 +204,7 @@ def test_a_failure_of_a_tool_is_reported_in_the_answer() -> None:
 
 
 @pytest.mark.parametrize("result", ["about six", None, True, {"a": 1, "b": 2}, [], float("1e400")])
-def test_a_result_that_is_no_number_is_told(result: Any) -> None:
+def test_a_result_that_is_no_number_is_reported(result: Any) -> None:
     exchange = Exchange([(ADD[0], lambda a, b: result)])
     ok, said = exchange.ask("2+4")
     assert (ok, "returned no number" in said) == (False, True)

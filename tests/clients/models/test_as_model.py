@@ -222,7 +222,9 @@ def test_anything_else_is_no_reply(made: Any) -> None:
         (Chats, r"Chats is a class; a model is an object: Chats\(…\)"),
     ],
 )
-def test_what_is_no_model_is_told_what_would_be(thing: object, hint: str) -> None:
+def test_an_object_that_is_no_model_is_an_error_that_says_what_a_model_is(
+    thing: object, hint: str
+) -> None:
     with pytest.raises(NotAModel, match=hint):
         as_model(thing)
 

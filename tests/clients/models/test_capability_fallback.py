@@ -211,7 +211,7 @@ def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() ->
         "",
     ],
 )
-def test_a_refusal_of_something_else_is_told(message: str) -> None:
+def test_a_refusal_of_something_else_is_reported(message: str) -> None:
     with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server))
     assert len(server.requests) == 1

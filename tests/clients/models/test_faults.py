@@ -331,7 +331,7 @@ def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
     assert (len(server.requests), heard) == (1, [TEXT])
 
 
-def test_an_error_in_one_piece_is_told_whatever_it_is_called() -> None:
+def test_an_error_in_one_piece_is_reported_by_any_name() -> None:
     error = stand_in.of_type(
         "text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}'
     )
@@ -355,7 +355,7 @@ def test_what_json_cannot_say_is_not_sent() -> None:
     assert server.requests == []
 
 
-def test_nobody_at_the_address_is_said_so() -> None:
+def test_a_refused_connection_is_reported() -> None:
     with StandIn() as server:
         gone = server.url
     waits = Waits()
@@ -365,7 +365,7 @@ def test_nobody_at_the_address_is_said_so() -> None:
     assert len(waits.seconds) == 1
 
 
-def test_a_redirection_is_told_and_not_followed() -> None:
+def test_a_redirection_is_reported_and_not_followed() -> None:
     with StandIn() as other, StandIn() as server:
         server.then(refused(308, body=b"", location=f"{other.url}/elsewhere"))
         with pytest.raises(EndpointRefused, match=re.escape(f"it moved to {other.url}/elsewhere")):

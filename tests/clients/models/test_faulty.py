@@ -75,7 +75,7 @@ def test_the_same_seed_spoils_in_the_same_ways() -> None:
     assert spoiled(GOOD * 5, seed=3) == spoiled(GOOD * 5, seed=3) != spoiled(GOOD * 5, seed=4)
 
 
-def test_so_many_are_spoiled_and_no_more_in_a_row() -> None:
+def test_no_more_than_the_limit_of_replies_in_a_row_are_spoiled() -> None:
     _, none = spoiled(GOOD * 10, rate=0)
     assert set(none) == {None}
     _, some = spoiled(GOOD * 30, faults=["empty"], rate=0.9, most_in_a_row=2)

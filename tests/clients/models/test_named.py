@@ -87,7 +87,7 @@ def test_a_small_model_says_its_size_in_its_name(name: str, expected: bool) -> N
     assert is_small(name) == expected
 
 
-def test_settings_that_nobody_has_a_use_for_are_refused() -> None:
+def test_unused_settings_are_refused() -> None:
     with pytest.raises(NotReady, match="'arithmetic' has no endpoint, so it takes no temperature"):
         model_from_name("arithmetic", temperature=0.5)
 
@@ -142,7 +142,7 @@ def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(
         model_from_name(name)
 
 
-def test_an_object_that_is_no_model_is_told_with_its_name(tmp_path: Path) -> None:
+def test_an_object_that_is_no_model_is_reported_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MINE, encoding="utf-8")
     with pytest.raises(
@@ -151,7 +151,7 @@ def test_an_object_that_is_no_model_is_told_with_its_name(tmp_path: Path) -> Non
         model_from_name(f"{path}:nothing")
 
 
-def test_a_file_of_ones_own_may_import_what_stands_beside_it(
+def test_a_model_file_may_import_its_neighbours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.path", list(sys.path))
@@ -324,7 +324,7 @@ def test_several_conversations_are_answered_in_their_order() -> None:
         assert llm.generate(["a", "b"]) == ["a", "b"]
 
 
-def test_what_one_of_several_conversations_comes_to_is_raised_as_for_a_single_one() -> None:
+def test_an_error_in_one_of_several_conversations_is_raised_as_for_one() -> None:
     with StandIn(rule=lambda body: refused(400)) as server, pytest.raises(EndpointRefused):
         gpt(server).generate(["a", "b"])
 

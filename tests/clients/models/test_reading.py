@@ -171,11 +171,11 @@ USED = {"prompt_tokens": 10, "completion_tokens": 5}
         ],
     ],
 )
-def test_usage_is_told_at_the_end_in_every_piece_or_in_the_choice(chunks: list[bytes]) -> None:
+def test_usage_is_reported_at_the_end_in_every_piece_or_in_the_choice(chunks: list[bytes]) -> None:
     assert streamed(*chunks).usage == Usage(input_tokens=10, output_tokens=5)
 
 
-def test_usage_that_is_told_in_another_way_costs_no_reply() -> None:
+def test_usage_in_an_unknown_form_loses_no_reply() -> None:
     reply = streamed(chunk({"content": "yes"}, "stop", usage={**USED, "prompt_tokens_details": 4}))
     assert (reply.text, reply.usage) == ("yes", Usage(input_tokens=10, output_tokens=5))
 
@@ -225,7 +225,7 @@ def event(**members: Any) -> bytes:
     return json.dumps(members).encode()
 
 
-def test_anthropic_pieces_that_nobody_knows_are_passed_over() -> None:
+def test_unknown_anthropic_pieces_are_ignored() -> None:
     reading = reader(ANTHROPIC)
     for data in (
         event(
@@ -263,7 +263,7 @@ def test_anthropic_arguments_that_were_cut_off_stay_text() -> None:
     )
 
 
-def test_anthropic_is_told_again_no_arguments_that_were_cut_off() -> None:
+def test_anthropic_does_not_get_cut_off_arguments_again() -> None:
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     assert anthropic_call_cut_off(thought).echo == {
         "content": [thought, {"type": "tool_use", "id": "a", "name": "add", "input": {}}]

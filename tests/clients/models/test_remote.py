@@ -182,7 +182,7 @@ CALLED = [
 ]
 
 
-def test_calls_and_their_results_are_told_again_to_openai() -> None:
+def test_calls_and_their_results_are_sent_again_to_openai() -> None:
     with StandIn() as server:
         ask(model(OpenAIModel, server), messages=CALLED, tools=[ADD])
     assert server.requests[0].body["messages"][2:4] == [
@@ -201,7 +201,7 @@ def test_calls_and_their_results_are_told_again_to_openai() -> None:
     ]
 
 
-def test_calls_and_their_results_are_told_again_to_anthropic() -> None:
+def test_calls_and_their_results_are_sent_again_to_anthropic() -> None:
     with StandIn() as server:
         ask(model(AnthropicModel, server), messages=CALLED, tools=[ADD])
     assert server.requests[0].body["messages"][1:] == [
@@ -228,7 +228,7 @@ def test_calls_and_their_results_are_told_again_to_anthropic() -> None:
 
 
 @pytest.mark.parametrize("kind", WIRES)
-def test_the_result_of_no_call_in_particular_is_told_by_the_user(kind: type[RemoteModel]) -> None:
+def test_a_result_without_a_call_is_sent_as_the_user(kind: type[RemoteModel]) -> None:
     messages = [
         *ASK,
         {"role": "assistant", "content": "<call>"},
@@ -253,7 +253,7 @@ def test_thoughts_of_a_reply_that_calls_tools_go_back_to_anthropic_as_they_came(
     assert (text["type"], use["type"]) == ("text", "tool_use")
 
 
-def test_thoughts_of_a_reply_that_calls_tools_go_back_to_deepseek_and_to_nobody_else() -> None:
+def test_thoughts_of_a_reply_with_tool_calls_are_sent_back_to_deepseek_only() -> None:
     calls = (ToolCall(id="call00001", name="add", arguments="{}"),)
     with StandIn(ModelReply(reasoning="Hm.", tool_calls=calls)) as server:
         assert ask(model(OpenAIModel, server, preset="deepseek")).echo == {
@@ -341,7 +341,7 @@ def test_cancellation_ends_the_request(fault: stand_in.Fault, loop: str) -> None
     [{"role": "narrator", "content": "x"}, {"content": "x"}, {"role": "user", "content": {1, 2}}],
 )
 @pytest.mark.parametrize("kind", WIRES)
-def test_messages_that_are_none_are_refused_before_anything_is_sent(
+def test_invalid_messages_are_refused_before_anything_is_sent(
     kind: type[RemoteModel], message: Any
 ) -> None:
     with StandIn() as server, pytest.raises(NotAModel):

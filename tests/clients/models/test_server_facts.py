@@ -84,7 +84,7 @@ def asked(server: StandIn, **settings: Any) -> Outcome:
 
 
 @pytest.mark.parametrize("protocol", [NativeProtocol("en"), StructuredProtocol("en")])
-def test_a_user_is_told_that_the_server_drops_tools(protocol: Any) -> None:
+def test_a_user_is_informed_that_the_server_drops_tools(protocol: Any) -> None:
     answer = "5" if isinstance(protocol, NativeProtocol) else final("5")
     with StandIn(answer, pages={"/props": json.dumps(PROPS).encode()}) as server:
         outcome = asked(server, protocol=protocol)

@@ -38,7 +38,7 @@ def test_events_are_what_was_written_however_they_are_cut(
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
-def test_any_bytes_at_all_come_to_the_same_in_pieces(data: bytes, places: list[int]) -> None:
+def test_any_bytes_have_the_same_result_in_pieces(data: bytes, places: list[int]) -> None:
     assert all_of(*cut(data, places)) == all_of(data)
 
 

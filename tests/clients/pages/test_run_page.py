@@ -190,7 +190,7 @@ def test_the_run_of_an_agent_that_was_called_as_a_tool_is_in_the_call(tmp_path: 
     assert Parsed(html).text.count("forty-two") >= 2
 
 
-def test_a_run_that_was_called_beside_another_call_is_in_its_own_call() -> None:
+def test_the_run_of_an_agent_called_as_a_tool_is_shown_in_its_own_call() -> None:
     def at(second: int, event: Any) -> Any:
         return type(event)(**{**fields(event), "at": AT + timedelta(seconds=second)})
 

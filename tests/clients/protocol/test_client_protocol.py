@@ -38,7 +38,7 @@ def receive(text: str) -> list[Any]:
     return [comparable(event) for event in ClientProtocol("t", "1").receive(text.encode())]
 
 
-def test_each_kind_of_message_is_told_from_the_others() -> None:
+def test_each_kind_of_message_is_distinguished_from_the_others() -> None:
     table = {
         '{"id":1,"result":null}': Result(1, None),
         '{"id":"7","result":{}}': Result(7, {}),

@@ -121,7 +121,7 @@ def test_what_a_model_wrote_around_its_reply_is_not_sent_again() -> None:
     assert messages_of(conversation)[-1] == ("assistant", SUM)
 
 
-def test_a_failure_is_told_as_one() -> None:
+def test_a_failure_is_reported_as_one() -> None:
     conversation = asked()
     conversation.take_reply(SUM)
     conversation.add_result({"error": "OverflowError", "message": "too large"}, success=False)
@@ -292,7 +292,7 @@ def test_an_unknown_tool_is_a_failed_action_that_lists_the_tools_closest_first()
     assert conversation.turn == "reply"
 
 
-def test_without_tools_an_unknown_one_is_told_so() -> None:
+def test_without_tools_an_unknown_tool_is_an_error() -> None:
     conversation = Conversation([])
     conversation.add_question("Hello?")
     decision = conversation.take_reply(SUM)
@@ -378,7 +378,7 @@ BROKEN_SCHEMAS: list[Any] = [
 
 @pytest.mark.parametrize("schema", BROKEN_SCHEMAS, ids=str)
 @pytest.mark.parametrize("value", [1e308, "x", [], {}, None])
-def test_a_schema_that_is_none_judges_nothing_and_breaks_nothing(schema: Any, value: Any) -> None:
+def test_an_invalid_schema_refuses_nothing(schema: Any, value: Any) -> None:
     conversation = Conversation([{"name": "odd", "inputSchema": schema}])
     conversation.add_question("?")
     assert conversation.messages
@@ -503,7 +503,7 @@ def test_the_question_after_a_last_turn_is_no_last_turn() -> None:
 # --- people ---------------------------------------------------------------------------------------
 
 
-def test_the_model_hears_that_the_user_changed_its_action() -> None:
+def test_the_model_is_notified_that_the_user_changed_its_action() -> None:
     conversation = asked()
     conversation.take_reply(SUM)
     assert (
@@ -526,7 +526,7 @@ def test_a_changed_action_has_to_fit_the_tool() -> None:
     assert conversation.pending == Action("t", "add", {"a": 1, "b": 2})
 
 
-def test_a_model_that_asks_where_nobody_is_hears_so() -> None:
+def test_a_model_that_asks_without_a_user_is_notified() -> None:
     conversation = asked()
     conversation.take_reply(QUESTION)
     assert "No user" in conversation.add_user_response(None).content
@@ -557,7 +557,7 @@ def test_what_is_done_out_of_turn_is_a_fault_of_the_program() -> None:
 # --- what tools give ------------------------------------------------------------------------------
 
 
-def test_a_long_result_is_cut_and_the_model_is_told() -> None:
+def test_a_long_result_is_cut_and_the_model_is_notified() -> None:
     conversation = asked(limits=Limits(max_result_chars=11))
     conversation.take_reply(SUM)
     result = conversation.add_result("a" * 50 + "b" * 50)

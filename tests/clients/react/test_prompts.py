@@ -139,13 +139,13 @@ def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
 @pytest.mark.parametrize(
     "protocol", [StructuredProtocol(), StructuredProtocol("zh"), DoubaoProtocol()]
 )
-def test_without_tools_a_prompt_says_that_there_are_none(protocol: Protocol) -> None:
+def test_without_tools_the_prompt_says_so(protocol: Protocol) -> None:
     assert protocol.language.say("nothing") in protocol.format_system_prompt(Tools([]))
 
 
 @pytest.mark.parametrize("protocol_type", [StructuredProtocol, DoubaoProtocol, NativeProtocol])
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(
+def test_instructions_precede_the_tools_and_leave_no_gap_without_tools(
     protocol_type: Any, name: str
 ) -> None:
     told = protocol_type(language=name, instructions="You work for a bakery.").format_system_prompt(

@@ -140,7 +140,7 @@ def test_what_is_not_one_object_is_refused_for_what_it_is(text: str, kind: str) 
     assert str(caught.value)
 
 
-def test_the_place_of_a_fault_is_told() -> None:
+def test_the_place_of_a_fault_is_reported() -> None:
     with pytest.raises(Unreadable) as caught:
         find_only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)

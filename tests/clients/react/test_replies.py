@@ -181,7 +181,7 @@ def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
     assert kinds(reading) == ["odd"]
 
 
-def test_members_that_nobody_reads_are_told_to_who_runs_the_exchange() -> None:
+def test_unread_members_are_reported_to_the_caller() -> None:
     reading = read({**ASK, "options": ["now", "later"]})
     assert reading == ValidReply(Ask("t", "When?"), reading.warnings)
     assert kinds(reading) == ["strange"]

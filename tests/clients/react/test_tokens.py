@@ -36,7 +36,7 @@ def code(text: str, name: str = "PythonInterpreter", parameter: str = "code") ->
 # --- as it was ------------------------------------------------------------------------------------
 
 
-def test_text_and_action_are_told_apart() -> None:
+def test_text_and_action_are_distinguished() -> None:
     assert DOUBAO.parse(f"I add.{BEGIN}{TEXT}{END}") == ("I add.", CALL)
     assert DOUBAO.parse("It is 3.") == ("It is 3.", None)
 
@@ -180,7 +180,7 @@ def test_a_reply_that_was_stopped_is_refused_however_complete_it_looks() -> None
             DOUBAO.parse_reply(ModelReply(text=text, finish_reason="length"), Tools([ADD]))
 
 
-def test_an_action_that_a_model_only_thinks_of_is_none() -> None:
+def test_an_action_inside_of_a_thought_is_not_run() -> None:
     thoughts = f"<think>I could {BEGIN}{TEXT}{END}.</think>"
     other = {"name": "ping", "parameters": {}}
     assert DOUBAO.parse(f"{thoughts}It is 3.")[1] is None
@@ -231,7 +231,7 @@ def test_an_exchange_in_prose() -> None:
     assert conversation.native_tools == []
 
 
-def test_code_for_a_tool_that_is_not_there_is_told_which_ones_are() -> None:
+def test_code_for_an_unknown_tool_is_an_error_that_lists_the_tools() -> None:
     conversation = Conversation([ADD], DOUBAO)
     conversation.add_question("1 + 2?")
     decision = conversation.take_reply(f"{BEGIN}```python\nprint(1 + 2)\n```{END}")
@@ -287,7 +287,7 @@ def test_code_that_several_tools_run_is_refused_with_their_names() -> None:
     )
 
 
-def test_what_an_overridden_parse_raises_or_returns_wrongly_is_told_to_the_model() -> None:
+def test_what_an_overridden_parse_raises_or_returns_wrongly_is_reported_to_the_model() -> None:
     class Plain(DoubaoProtocol):
         def parse(self, text: str) -> tuple[str, Any]:
             return "", json.loads(text)

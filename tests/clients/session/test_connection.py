@@ -129,7 +129,7 @@ def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cu
         max_size=30,
     )
 )
-def test_every_request_comes_to_one_end_whatever_happens(steps: list[str]) -> None:
+def test_every_request_has_one_end_whatever_happens(steps: list[str]) -> None:
     client, inboxes = Client(), dict[int, Inbox]()
     open_now: list[int] = []
     cancelled: list[int] = []
@@ -180,7 +180,7 @@ def test_ids_are_never_used_twice() -> None:
     assert numbers == sorted(set(numbers))
 
 
-def test_an_answer_that_nobody_waits_for_is_noted() -> None:
+def test_an_unexpected_response_is_logged() -> None:
     client = Client()
     client.pipe.say(answer(5))
     assert client.heard == [LogEntry("debug", "client", "ignored: response to no open request", 5)]
@@ -193,7 +193,7 @@ def test_lines_that_are_no_messages_are_logged_and_the_last_of_them_kept() -> No
     assert client.connection.noise().split() == [str(number) for number in range(20, 30)]
 
 
-def test_a_server_s_end_is_told_with_what_it_wrote_in_the_wrong_place() -> None:
+def test_a_server_s_end_is_reported_with_what_it_wrote_in_the_wrong_place() -> None:
     client = Client()
     _, inbox = client.begin()
     client.pipe.say_bytes(b"usage: server [options]")  # without the end of the line
@@ -229,7 +229,7 @@ def test_a_long_message_that_may_be_anybody_s_answer_ends_it_all() -> None:
     assert client.connection.end is not None
 
 
-def test_only_so_much_progress_waits_for_somebody_who_does_not_look() -> None:
+def test_progress_that_is_not_read_is_limited() -> None:
     client = Client()
     number, inbox = client.begin()
     for done in range(10_100):
@@ -304,7 +304,7 @@ def test_withdrawing_what_was_never_asked_changes_nothing(id: Any) -> None:
     assert client.connection.take_elicitation() is not None
 
 
-def test_nobody_can_ask_without_end() -> None:
+def test_the_number_of_questions_is_limited() -> None:
     client = Client(can_ask=True)
     client.pipe.say(*(asks(number) for number in range(150)), asks(0))
     refused = [message["id"] for message in client.pipe.sent if "error" in message]

@@ -116,9 +116,7 @@ class TestInBothEras:
 
         ask(face, connect(Server([book]), era=era, on_ask=on_ask), scenario)
 
-    def test_an_answer_that_is_none_is_a_mistake_of_whoever_gave_it(
-        self, face: str, era: Any
-    ) -> None:
+    def test_an_invalid_answer_raises_in_the_caller(self, face: str, era: Any) -> None:
         async def scenario(client: AsyncClient) -> None:
             with pytest.raises(TypeError, match=r"NoAnswer\.DECLINED"):
                 await client.call_tool("book", timeout_seconds=WAIT)
@@ -171,7 +169,7 @@ def test_a_question_of_an_unknown_mode_is_refused(face: str) -> None:
 
 
 @pytest.mark.process
-def test_a_question_that_comes_although_nobody_can_be_asked_is_refused(face: str) -> None:
+def test_a_question_without_a_user_is_refused(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert (await client.call_tool("x", timeout_seconds=WAIT)).structured["error"][
             "code"
@@ -225,7 +223,7 @@ def test_the_server_s_end_ends_its_questions(loop: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("loop", LOOPS)
-def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> None:
+def test_the_next_waiting_thread_reads_if_the_first_is_interrupted(loop: str) -> None:
     asked: list[str] = []
     first = anyio.Event()
 

@@ -134,7 +134,7 @@ def test_the_pauses_grow_and_begin_anew_after_a_good_life(monkeypatch: pytest.Mo
     assert restarts.wait_seconds() == 0.5
 
 
-def test_only_so_many_restarts_are_allowed() -> None:
+def test_the_number_of_restarts_is_limited() -> None:
     restarts = RestartPolicy(1)
     assert restarts.wait_seconds() == 0
     restarts.begin()

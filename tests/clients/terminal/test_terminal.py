@@ -72,7 +72,7 @@ def events_with(text: str) -> list[Recorded]:
 
 
 @given(st.text())
-def test_nothing_that_is_told_steers_the_terminal(text: str) -> None:
+def test_no_foreign_text_controls_the_terminal(text: str) -> None:
     for event in events_with(text):
         assert not any(STEERING & set(line.text) for line in event_lines(event))
 
@@ -213,7 +213,7 @@ def test_who_allows_a_call_has_seen_all_of_it() -> None:
     assert hidden in seen[0].text
 
 
-def test_arguments_that_did_not_fit_can_be_mended() -> None:
+def test_arguments_that_did_not_fit_can_be_fixed() -> None:
     somebody, seen = person("e", '{"path": 1}', "e", '{"path": "1"}')
     assert somebody.approve(REQUEST) == Allow({"path": 1})
     again = msgspec.structs.replace(REQUEST, reason="the changed parameters do not fit: path")
@@ -272,7 +272,7 @@ JSON = st.recursive(
 
 @given(JSON, st.text(max_size=5))
 @example({"anyOf": [False]}, "x")
-def test_a_form_that_is_none_is_no_reason_to_crash(schema: Any, typed: str) -> None:
+def test_an_invalid_form_does_not_crash(schema: Any, typed: str) -> None:
     for field in fields({"properties": {"field": schema}, "required": ["field"]}):
         with suppress(ValueError):
             field.value(typed)
@@ -285,7 +285,7 @@ def threads() -> MainThread:
     return MainThread(lambda: None, lambda: None)
 
 
-def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_told() -> None:
+def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_reported() -> None:
     main, done = threads(), []
 
     def note(text: str) -> Callable[[], None]:
@@ -349,7 +349,7 @@ def main_thread_sleeps() -> bool:
     not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt a thread"
 )
 @pytest.mark.parametrize("comes", ["during the read", "just before it"])
-def test_what_nobody_waits_for_is_read_no_longer(
+def test_input_is_not_read_after_the_question_ended(
     comes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, writing = os.pipe()

@@ -215,7 +215,7 @@ class Gone(BrokenClient):
         raise ServerGone(1, "")
 
 
-def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
+def test_servers_that_are_one_program_are_distinguished(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make({"files": [Gone(), add, Gone()], "more": add})
         assert await names(toolbox) == ["files_3_add", "more_add"]
@@ -225,7 +225,7 @@ def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
     play(face, scenario)
 
 
-def test_threads_ask_servers_beside_what_is_here() -> None:
+def test_a_toolbox_calls_servers_and_local_tools_in_threads() -> None:
     with (
         nothing_leaks(),
         connect(Server([add], name="calc")) as one,
@@ -258,7 +258,7 @@ def test_threads_ask_servers_beside_what_is_here() -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
+def test_a_toolbox_calls_servers_and_local_tools_on_an_event_loop(loop: str) -> None:
     async def main() -> None:
         async with (
             connect(Server([add], name="calc")) as one,
@@ -364,7 +364,7 @@ def test_two_tools_of_one_name_need_sources_of_their_own() -> None:
         Toolbox([add, Tool(shout, name="add")])
 
 
-def test_a_name_nobody_knows_is_answered_with_those_there_are(face: str) -> None:
+def test_an_unknown_name_is_an_error_that_lists_the_tools(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make([add, shout])
         with pytest.raises(RequestFailed, match="no tool 'shuot', did you mean 'shout'") as caught:
@@ -575,7 +575,7 @@ def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
     play(face, scenario)
 
 
-def test_for_a_call_that_is_over_nobody_is_asked(face: str) -> None:
+def test_the_user_is_not_asked_for_a_finished_call(face: str) -> None:
     asked: list[str] = []
     told: SimpleQueue[BaseException] = SimpleQueue()
 

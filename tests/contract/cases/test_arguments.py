@@ -163,7 +163,7 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
         of({"a": {"type": "number", "multipleOf": 1e-300, "minimum": 1e308}}),
     ],
 )
-def test_where_nothing_is_found_or_a_schema_is_none_there_are_no_arguments(schema: Any) -> None:
+def test_without_examples_or_with_an_invalid_schema_there_are_no_arguments(schema: Any) -> None:
     assert Samples(schema).plain is None
     assert Samples(schema).of_wrong_type() is None
     assert Samples(schema).with_more() is None

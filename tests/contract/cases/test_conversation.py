@@ -49,7 +49,7 @@ def test_whatever_comes_in_whatever_pieces_is_the_same_conversation(
 
 
 @pytest.mark.parametrize(("framing", "wrap"), [("lines", wrap_line), ("headers", wrap_with_header)])
-def test_messages_are_told_from_noise(framing: str, wrap: Any) -> None:
+def test_messages_are_distinguished_from_noise(framing: str, wrap: Any) -> None:
     sent = [
         codec.encode(OK),
         codec.encode([OK, OK]),
@@ -175,7 +175,9 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
         (-40, "was ended by signal 40"),
     ],
 )
-def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None, how: str) -> None:
+def test_the_end_of_a_process_is_reported_by_its_status_or_signal(
+    status: int | None, how: str
+) -> None:
     assert how in str(ProcessEnded(status))
     assert exchange_lines([ProcessEnded(status, "Aborted!")]) == [
         f"-- it {ProcessEnded(status).how}",

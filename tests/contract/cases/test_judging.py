@@ -253,7 +253,7 @@ def test_what_came_says_what_is_wrong_with_it() -> None:
     assert unmet.came == '{"jsonrpc":"2.0","id":1,"result":{"a":1}} (result.b is missing)'
 
 
-def test_noise_is_told_with_its_first_lines() -> None:
+def test_noise_is_reported_with_its_first_lines() -> None:
     unmet = judge({"quiet": True}, heard(*(b"line %d\n" % number for number in range(5))))
     assert unmet is not None
     assert unmet.came.startswith("noise on stdout: 'line 0' (no JSON")

@@ -85,7 +85,7 @@ def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(
 
 
 @pytest.mark.parametrize("patterns", [{"only": ["id/*"]}, {"skip": ["ids/zerro"]}])
-def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(
+def test_a_pattern_that_matches_no_case_is_reported_when_tests_are_collected(
     patterns: dict[str, list[str]],
 ) -> None:
     with pytest.raises(ValueError, match="no case matches 'id"):

@@ -310,7 +310,7 @@ def test_the_words_of_draft_07_are_broken(value: Any) -> None:
     assert not Draft7Validator(OLDER).is_valid(value)
 
 
-def test_words_beside_a_reference_mean_nothing_in_draft_07() -> None:
+def test_keywords_next_to_a_reference_are_ignored_in_draft_07() -> None:
     found = find(
         valid_values(OLDER), lambda value: value.get("alone", 10**6) < 10**6, settings=SEARCH
     )

@@ -214,12 +214,12 @@ def test_tuples_of_older_drafts_are_read_as_these_drafts_do() -> None:
     )
 
 
-def test_beside_a_reference_nothing_counts_in_draft_07() -> None:
+def test_keywords_next_to_a_reference_are_ignored_in_draft_07() -> None:
     old = {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"N": NUMBER}}
     assert takes_all(INTEGER, {**old, "$ref": "#/definitions/N", "type": "integer"}).answer != "yes"
 
 
-def test_schemas_that_lead_everywhere_and_nowhere_come_to_an_end() -> None:
+def test_the_work_for_recursive_schemas_ends() -> None:
     """Alternatives of alternatives, and twenty kinds of nodes of which each may hold any other."""
     wide = {
         "allOf": [

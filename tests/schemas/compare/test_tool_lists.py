@@ -55,7 +55,7 @@ def test_nothing_changed_if_nothing_changed() -> None:
 # --- the list ---
 
 
-def test_a_tool_that_is_gone_breaks_its_callers_and_a_new_one_nobody() -> None:
+def test_a_removed_tool_breaks_callers_and_a_new_one_does_not() -> None:
     found = between([tool("old", a=INTEGER)], [tool("unlike", b=STRING)])
     assert [(change.tool, change.change, change.level) for change in found] == [
         ("old", "tool-removed", "major"),
@@ -201,7 +201,7 @@ def others(schema: Any, **members: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_change_of_arguments_is_told_where_it_is(old: Any, new: Any, expected: Any) -> None:
+def test_a_change_of_arguments_is_reported_where_it_is(old: Any, new: Any, expected: Any) -> None:
     found = [change for change in told(old, new) if change[0] != "result"]
     place, kind, level = expected or ("arguments.a", "undecided", "unknown")
     concerns = "models" if kind == "text-changed" else "callers"
@@ -217,7 +217,7 @@ def test_what_is_refused_now_is_shown_by_an_example() -> None:
     assert change.example is NONE
 
 
-def test_a_schema_that_contains_itself_is_told_once() -> None:
+def test_a_schema_that_contains_itself_is_reported_once() -> None:
     def tree(value: Any) -> Any:
         node = {**data(value_=value), "properties": {"value": value}}
         node["properties"]["children"] = {"type": "array", "items": {"$ref": "#/$defs/Node"}}
@@ -231,12 +231,12 @@ def test_a_schema_that_contains_itself_is_told_once() -> None:
     ]
 
 
-def test_a_part_that_no_argument_can_have_breaks_nobody() -> None:
+def test_a_change_in_an_unreachable_part_breaks_no_caller() -> None:
     old, new = (tool(a=data(x=kind, y_=False)) for kind in (NUMBER, INTEGER))
     assert told(old, new) == []
 
 
-def test_each_change_of_several_is_told() -> None:
+def test_each_change_of_several_is_reported() -> None:
     old = tool(a=NUMBER, b=STRING, c={"type": "array", "items": INTEGER})
     new = tool(a=INTEGER, b_=STRING, c={"type": "array", "items": NUMBER}, d=STRING)
     assert set(told(old, new)) == {
@@ -269,7 +269,7 @@ def test_each_change_of_several_is_told() -> None:
         (data(x={**STRING, "pattern": "^a{3}$"}), data(x={**STRING, "pattern": "^a{3,4}$"}), None),
     ],
 )
-def test_results_may_be_less_but_not_more_than_readers_were_told(
+def test_results_may_be_narrower_but_not_wider_than_before(
     old: Any, new: Any, expected: Any
 ) -> None:
     place, kind, level = expected or ("result.x", "undecided", "unknown")
@@ -301,9 +301,7 @@ def hinted(**hints: bool) -> dict[str, Any]:
         (tool(), hinted(destructiveHint=False), [("destructiveHint", "minor")]),
     ],
 )
-def test_who_approves_by_hints_hears_of_what_asks_for_more_care(
-    old: Any, new: Any, expected: Any
-) -> None:
+def test_a_hint_that_needs_more_care_is_reported(old: Any, new: Any, expected: Any) -> None:
     assert told(old, new) == [
         (f"annotations.{hint}", "hint-changed", level, "approval") for hint, level in expected
     ]
@@ -318,7 +316,7 @@ def test_who_approves_by_hints_hears_of_what_asks_for_more_care(
         ("required", "optional", "minor"),
     ],
 )
-def test_who_calls_hears_whether_calls_have_to_be_tasks(old: Any, new: Any, level: str) -> None:
+def test_a_change_of_task_support_is_reported(old: Any, new: Any, level: str) -> None:
     one, other = (
         {**tool(), "execution": {"taskSupport": support} if support else {}}
         for support in (old, new)
@@ -384,7 +382,7 @@ def test_no_list_differs_from_itself(entries: list[Any]) -> None:
 
 @settings(max_examples=examples(80))
 @given(pairs())
-def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(
+def test_every_change_that_breaks_a_valid_call_is_reported(
     pair: tuple[Any, Any],
 ) -> None:
     """A schema that takes all that was described has no breaking difference from it, and one that

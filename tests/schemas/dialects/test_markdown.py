@@ -117,7 +117,7 @@ def test_a_page_has_a_table_for_each_tool_and_each_definition() -> None:
         ({"allOf": [{"type": "string"}, {"minLength": 1}]}, "string"),
     ],
 )
-def test_types_are_told_in_words(schema: Any, words: str) -> None:
+def test_types_are_reported_in_words(schema: Any, words: str) -> None:
     page = markdown.from_entry({"name": "f", "inputSchema": {"properties": {"x": schema}}})
     assert f"| `x` | {words} | no |  |  |" in page
 

@@ -258,7 +258,7 @@ def test_what_may_be_left_out_may_be_null(schema: Any, expected: Any) -> None:
     assert member(schema, required=False) == expected
 
 
-def test_definitions_are_strict_too_and_nothing_stands_beside_a_reference() -> None:
+def test_definitions_are_strict_and_references_have_no_siblings() -> None:
     tree = {"type": "object", "properties": {"of": {"$ref": "#/definitions/Tree"}}}
     schema = {
         "type": "object",
@@ -344,7 +344,7 @@ def test_what_is_too_large_for_strict_mode_is_refused() -> None:
         member({"enum": [str(number) for number in range(1001)]})
 
 
-def test_a_null_that_stands_for_nothing_goes_and_one_that_is_meant_stays() -> None:
+def test_a_null_for_a_missing_member_is_removed_and_a_meant_one_stays() -> None:
     schema = {
         "type": "object",
         "properties": {

@@ -56,7 +56,7 @@ GOOD = b'{"id":2}'
         (b"\n\n", []),
     ],
 )
-def test_lines_are_told_apart(data: bytes, expected: list[Frame]) -> None:
+def test_lines_are_distinguished(data: bytes, expected: list[Frame]) -> None:
     assert frames_of(data) == frames_byte_by_byte(data) == expected
 
 

@@ -222,7 +222,7 @@ def test_a_resumed_run_shows_the_arguments_of_the_call_that_waits(
 
 
 @pytest.mark.process
-def test_a_run_that_needs_somebody_goes_on_in_another_process(
+def test_a_run_that_waits_for_its_user_goes_on_in_another_process(
     command_line: CommandLine, folder: Path
 ) -> None:
     first = command_line(
@@ -260,7 +260,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(
         ),
     ],
 )
-def test_what_helps_where_nobody_can_be_asked_is_told(
+def test_without_a_terminal_the_remedy_is_printed(
     command_line: CommandLine, folder: Path, model: str, words: list[str], told: str
 ) -> None:
     done = command_line(
@@ -529,7 +529,7 @@ def test_a_mistake_that_is_found_after_the_start_is_one_sentence_with_its_remedy
     assert done.stderr.count("\n") == 1
 
 
-def test_a_model_of_ones_own_that_fails_is_told_with_ones_own_traceback(
+def test_a_model_of_ones_own_that_fails_is_reported_with_ones_own_traceback(
     command_line: CommandLine, folder: Path
 ) -> None:
     (folder / "broken.py").write_text("def make():\n    return 1 / 0\n")
@@ -1061,7 +1061,7 @@ def test_without_rich_the_terminal_is_plain_and_a_hint_says_so(folder: Path) -> 
 
 
 @pytest.mark.process
-def test_a_called_tool_asks_whoever_sits_at_the_terminal(folder: Path) -> None:
+def test_a_called_tool_asks_at_the_terminal(folder: Path) -> None:
     with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
         terminal.types("few\r", at="How many nights?")
         terminal.types("3\r", at='"few" is not an integer')
@@ -1079,9 +1079,7 @@ def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -
 
 
 @pytest.mark.process
-def test_a_called_tool_is_told_that_nobody_can_be_asked_in_a_pipe(
-    command_line: CommandLine, folder: Path
-) -> None:
+def test_a_called_tool_cannot_ask_in_a_pipe(command_line: CommandLine, folder: Path) -> None:
     done = command_line("call", "tools.py", "book", cwd=folder)
     assert (done.returncode, done.stdout) == (1, "")
     assert "does not support elicitation" in done.stderr

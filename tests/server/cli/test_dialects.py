@@ -92,7 +92,7 @@ def test_a_name_that_an_api_refuses_is_changed_with_a_note(
 
 
 @pytest.mark.process
-def test_functions_are_strict_where_they_can_be_and_the_reader_hears_where_not(
+def test_functions_are_strict_where_they_can_be_and_the_reader_is_notified_where_not(
     command_line: CommandLine, folder: Path
 ) -> None:
     tools, told = as_json(command_line, "--as", "openai", "--strict")
@@ -152,7 +152,7 @@ def test_what_does_not_go_together_is_refused(
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"toolwire: {complaint}\n")
 
 
-def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_hears_of_it() -> None:
+def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_is_notified_of_it() -> None:
     entry = {
         "name": "find",
         "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}},

@@ -296,7 +296,7 @@ def test_a_call_without_an_answer_ends_at_its_timeout(
 
 
 @pytest.mark.process
-def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(
+def test_a_folder_whose_tools_are_one_level_deeper_is_an_error_that_says_so(
     command_line: CommandLine, tmp_path: Path
 ) -> None:
     (tmp_path / "inner").mkdir()
@@ -378,7 +378,7 @@ def test_help_fits_the_terminal_and_shows_examples(
 
 
 @pytest.mark.process
-def test_the_version_is_told(folder: Path) -> None:
+def test_the_version_is_reported(folder: Path) -> None:
     assert run("--version", cwd=folder).stdout.startswith("toolwire 0.")
 
 
@@ -430,7 +430,7 @@ def test_a_hanging_thread_of_the_user_s_does_not_keep_a_failed_server_alive(fold
 
 
 @pytest.mark.process
-def test_output_that_nobody_reads_is_no_reason_to_complain(folder: Path) -> None:
+def test_a_closed_output_is_no_error(folder: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "toolwire", "list", "tools.py"],
         cwd=folder,

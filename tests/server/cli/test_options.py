@@ -43,7 +43,7 @@ def test_what_follows_two_dashes_is_left_alone() -> None:
     assert parse(["-"], OPTIONS) == Words({}, ["-"])
 
 
-def test_a_value_that_may_be_left_out_is_told_by_how_it_ends() -> None:
+def test_an_optional_value_is_recognized_by_its_ending() -> None:
     for words, value in (
         (["--write"], ""),
         (["--write=x"], "x"),
@@ -54,7 +54,7 @@ def test_a_value_that_may_be_left_out_is_told_by_how_it_ends() -> None:
     assert parse(["--write", "--keep-going"], OPTIONS).options == {"write": "", "keep_going": True}
 
 
-def test_an_option_for_somebody_else_is_checked_and_kept_as_typed() -> None:
+def test_an_option_for_another_program_is_checked_and_kept_as_typed() -> None:
     assert parse(["--page-size", "007"], (), as_text=OPTIONS).options == {"page_size": "007"}
     with pytest.raises(UsageError, match="whole number"):
         parse(["--page-size", "x"], (), as_text=OPTIONS)

@@ -80,7 +80,7 @@ def test_the_contract_cases_are_exported_with_the_schemas(
         (["export", __file__], f"{__file__} is no folder: name one, new or not"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_what_can(
+def test_an_impossible_command_is_an_error_that_lists_the_commands(
     command_line: CommandLine, words: list[str], told: str
 ) -> None:
     done = command_line("schema", *words)

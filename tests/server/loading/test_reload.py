@@ -55,7 +55,7 @@ def until_stderr_says(process: Process, text: str) -> None:
     wait_until(lambda: text in b"".join(process._stderr).decode())
 
 
-def test_an_edit_of_the_tools_shows_and_the_client_is_told(
+def test_an_edit_of_the_tools_shows_and_the_client_is_notified(
     process: Process, tmp_path: Path
 ) -> None:
     assert said(process) == "old"

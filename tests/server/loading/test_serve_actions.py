@@ -123,7 +123,7 @@ def error(told: str) -> dict[str, Any]:
     return text(told) | {"isError": True}
 
 
-def test_a_file_of_actions_is_listed_beside_functions_and_what_is_left_out_is_told(
+def test_a_file_of_actions_is_listed_next_to_functions_and_what_is_left_out_is_reported(
     tmp_path: Path,
 ) -> None:
     with served(tmp_path, SOURCE) as process:

@@ -205,7 +205,7 @@ def test_a_pattern_may_spell_a_toolkit_s_tool_in_either_way(
         (["'unclosed tools.py"], {}, "has no file"),
     ],
 )
-def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
+def test_a_mistake_is_reported_in_one_sentence_with_its_remedy(
     write: Callable[[str, str], str], targets: list[str], options: dict[str, Any], told: str
 ) -> None:
     for file in ("tools.py", "other.py", "folder/x.py", "my-tools.py", "tools.txt"):
@@ -414,7 +414,7 @@ def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
     )
 
 
-def test_what_is_decorated_for_toolwire_is_served_beside_a_fastmcp_server(
+def test_what_is_decorated_for_toolwire_is_served_next_to_a_fastmcp_server(
     fastmcp: Callable[[str, str], str],
 ) -> None:
     path = fastmcp(

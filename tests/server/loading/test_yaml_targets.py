@@ -237,7 +237,7 @@ def test_one_tool_of_a_file_can_be_named(folder: Path) -> None:
         assert [tool["name"] for tool in listed(process)] == ["find"]
 
 
-def test_a_function_beside_the_yaml_is_found_and_described_by_it(folder: Path) -> None:
+def test_a_function_next_to_the_yaml_is_found_and_described_by_it(folder: Path) -> None:
     (folder / "sub").mkdir()
     write(folder / "sub", adder_py="def add(a: int, b: int = 1) -> int: return a + b")
     write(
@@ -251,7 +251,7 @@ def test_a_function_beside_the_yaml_is_found_and_described_by_it(folder: Path) -
         assert called(process, "plus", a=2) == {"result": 3}
 
 
-def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path) -> None:
+def test_all_faults_of_a_folder_are_reported_before_anything_is_served(folder: Path) -> None:
     write(
         folder,
         a_yaml="use_guide: {tool_name: a}",
@@ -273,7 +273,9 @@ def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path)
 
 
 @pytest.mark.parametrize("options", [[], ["--keep-going"]])
-def test_the_faults_of_a_tool_of_two_files_are_told_once(folder: Path, options: list[str]) -> None:
+def test_the_faults_of_a_tool_of_two_files_are_reported_once(
+    folder: Path, options: list[str]
+) -> None:
     write(
         folder,
         rag_py=RAG,
@@ -292,14 +294,14 @@ def test_the_rest_of_a_folder_is_served_if_that_is_wanted(folder: Path) -> None:
         assert [tool["name"] for tool in listed(process)] == ["grep"]
 
 
-def test_a_file_that_is_not_there_is_told_with_the_closest(folder: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_with_the_closest(folder: Path) -> None:
     write(folder, grep_yaml=GREP)
     with serving(folder, "gerp.yaml") as process:
         assert process.wait() == 2
         assert "no file 'gerp.yaml', did you mean 'grep.yaml'" in process.stderr()
 
 
-def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
+def test_without_pyyaml_the_way_to_get_it_is_reported(folder: Path) -> None:
     write(folder, grep_yaml=GREP)
     start = (
         "import sys; sys.modules['yaml'] = None; from toolwire.cli.main import main;"

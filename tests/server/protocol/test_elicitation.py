@@ -183,7 +183,7 @@ def test_a_modern_client_is_answered_with_a_question_and_calls_again(
     assert text_of(answer).startswith(text)
 
 
-def test_clients_before_the_mode_existed_are_not_told_it(process: Process) -> None:
+def test_older_clients_do_not_get_the_mode(process: Process) -> None:
     greet(process, "2025-06-18")
 
     asked = process.ask(call("order", {"what": "tea"}, id=1))

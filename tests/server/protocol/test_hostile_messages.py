@@ -64,7 +64,7 @@ def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(
 
 
 @pytest.mark.parametrize("in_a_batch", [False, True])
-def test_a_fault_of_ours_is_an_internal_error_without_details(
+def test_a_fault_of_toolwire_is_an_internal_error_without_details(
     in_a_batch: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     protocol = protocol_of(add)

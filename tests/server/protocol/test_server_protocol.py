@@ -76,7 +76,7 @@ def test_ids_come_back_exactly_as_sent(id: Any) -> None:
 
 
 @pytest.mark.parametrize("params", [{"a": 1, "b": 2}, [1, 2], None])
-def test_a_tool_taken_for_a_method_is_told_how_it_is_called(params: Any) -> None:
+def test_the_name_of_a_tool_as_a_method_is_an_error_that_says_how_to_call_it(params: Any) -> None:
     [answer] = answers(protocol_of(add), request("add", params))
 
     assert error_of(answer) == (1, -32601)
@@ -85,7 +85,7 @@ def test_a_tool_taken_for_a_method_is_told_how_it_is_called(params: Any) -> None
     )
 
 
-def test_a_message_on_several_lines_is_told_that_it_has_to_be_one() -> None:
+def test_a_message_on_several_lines_is_an_error_that_says_so() -> None:
     [answer] = answers(protocol_of(add), b'{"jsonrpc": "2.0", "id": 7,')
 
     assert error_of(answer) == (7, -32700)
@@ -147,13 +147,13 @@ def test_what_is_no_object_is_an_invalid_request(message: Any) -> None:
         (b'{"jsonrpc":"2.0","id":9,' + b'"params":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 9),
     ],
 )
-def test_text_that_is_no_json_is_a_parse_error_with_the_id_if_it_can_be_told(
+def test_text_that_is_no_json_is_a_parse_error_with_the_id_if_it_is_certain(
     text: bytes, id: Any
 ) -> None:
     assert [error_of(answer) for answer in answers(protocol_of(), text)] == [(id, -32700)]
 
 
-def test_positional_params_are_told_the_members_expected() -> None:
+def test_positional_params_are_an_error_that_names_the_members() -> None:
     [answer] = answers(protocol_of(add), request("tools/call", ["add", {"a": 1}]))
 
     assert "name, arguments and _meta" in answer["error"]["message"]
@@ -206,7 +206,7 @@ def test_a_tool_that_fails_is_an_answer_and_its_error_arrives_word_for_word() ->
     }
 
 
-def test_an_unexpected_exception_is_told_with_its_type_unless_masked(
+def test_an_unexpected_exception_is_reported_with_its_type_unless_masked(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     [told] = answers(protocol_of(crash), call("crash"))
@@ -326,7 +326,7 @@ def test_bad_arguments_are_an_answer_so_that_a_model_can_try_again() -> None:
     assert '"x" is not an integer' in result_text(answer)
 
 
-def test_an_unknown_tool_is_told_the_closest_ones() -> None:
+def test_an_unknown_tool_is_an_error_with_the_closest_names() -> None:
     [answer] = answers(protocol_of(add), call("addd"))
 
     assert answer["error"] == {"code": -32602, "message": "Unknown tool: addd; did you mean add?"}
@@ -623,7 +623,7 @@ class TestEras:
         assert legacy["result"].keys() == {"tools"}
         assert "resultType" in again["result"]
 
-    def test_a_modern_client_that_forgets_its_version_is_told(self) -> None:
+    def test_a_modern_client_without_a_version_gets_an_error(self) -> None:
         protocol = protocol_of(add)
 
         _, forgot = answers(
@@ -724,7 +724,7 @@ def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(
     assert __file__ in lines[2]
 
 
-def test_a_result_that_does_not_fit_is_told_on_stderr_without_lines_of_ours(
+def test_a_result_that_does_not_fit_is_reported_on_stderr_without_lines_of_toolwire(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def count() -> int:

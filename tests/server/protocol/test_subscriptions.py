@@ -82,7 +82,7 @@ def names(answer: Any) -> list[str]:
 
 
 @pytest.mark.process
-def test_a_modern_client_hears_of_changes_it_has_subscribed_to(process: Process) -> None:
+def test_a_modern_client_is_notified_of_changes_it_has_subscribed_to(process: Process) -> None:
     acknowledged = process.ask(listen("listen:0", toolsListChanged=True, promptsListChanged=True))
     assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
     assert acknowledged["params"]["notifications"] == {"toolsListChanged": True}
@@ -113,7 +113,7 @@ def test_a_subscription_ends_when_it_is_cancelled(process: Process) -> None:
 
 
 @pytest.mark.process
-def test_a_legacy_client_hears_of_changes_after_its_handshake(process: Process) -> None:
+def test_a_legacy_client_is_notified_of_changes_after_its_handshake(process: Process) -> None:
     greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
     assert greeted["result"]["capabilities"]["tools"] == {"listChanged": True}
 
@@ -124,7 +124,7 @@ def test_a_legacy_client_hears_of_changes_after_its_handshake(process: Process) 
 
 
 @pytest.mark.process
-def test_a_plain_host_hears_nothing_it_did_not_ask_for(process: Process) -> None:
+def test_a_plain_host_receives_nothing_it_did_not_ask_for(process: Process) -> None:
     assert process.ask(call("change"))["id"] == 1
     assert names(process.ask(request("tools/list", id=2))) == ["wait", "change", "second"]
     assert process.hang_up() == []

@@ -377,7 +377,7 @@ def test_a_thread_that_cannot_be_started_is_done_without(tmp_path: Path) -> None
         assert process.wait() == 0
 
 
-def test_workers_that_nobody_needs_any_more_end(tmp_path: Path) -> None:
+def test_idle_workers_end(tmp_path: Path) -> None:
     source = TOOLS + (
         "import toolwire.runtime.worker_pool\n"
         "toolwire.runtime.worker_pool._IDLE_SECONDS = 0.02\n"

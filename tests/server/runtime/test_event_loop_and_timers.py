@@ -152,7 +152,7 @@ def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(
 
 
 @pytest.mark.process
-def test_progress_that_cannot_be_sent_harms_nobody(tmp_path: Path) -> None:
+def test_progress_that_cannot_be_sent_is_dropped(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         for number in range(2):
             answer = process.ask(call("reports", id=number, progressToken="t"))

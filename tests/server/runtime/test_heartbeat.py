@@ -209,7 +209,7 @@ def test_a_question_to_a_modern_client_ends_the_request_and_its_heartbeats(
 
 
 @pytest.mark.parametrize(("options", "has"), [((), True), (("--heartbeat", "0"), False)])
-def test_a_heartbeat_of_0_seconds_is_none(
+def test_a_heartbeat_of_0_seconds_is_off(
     tmp_path: Path, options: tuple[str, ...], *, has: bool
 ) -> None:
     with served(tmp_path, TOOLS, *options) as process:

@@ -449,7 +449,7 @@ def test_ten_times_as_many_take_ten_times_the_work(work: Callable[[int], int]) -
     assert work(5000) < 11 * work(500)
 
 
-def test_a_question_that_nobody_answers_ends() -> None:
+def test_an_unanswered_elicitation_ends() -> None:
     def ask(context: Context) -> str:
         return context.ask("Who?", str)
 

@@ -116,7 +116,7 @@ def start(process: Process, name: str, note: Path, **meta: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["end of input", *SIGNALS])
-def test_tools_that_never_end_keep_nobody_waiting(tmp_path: Path, how: Any) -> None:
+def test_tools_that_never_end_do_not_delay_the_exit(tmp_path: Path, how: Any) -> None:
     with served(tmp_path, TOOLS, "--grace", "0.05") as process:
         for name in HANGING:
             if name != "block_the_loop":
@@ -135,7 +135,7 @@ def test_tools_that_never_end_keep_nobody_waiting(tmp_path: Path, how: Any) -> N
 
 
 @pytest.mark.parametrize("how", ["end of input", *SIGNALS])
-def test_a_host_that_has_stopped_reading_keeps_nobody_waiting(tmp_path: Path, how: Any) -> None:
+def test_a_host_that_has_stopped_reading_does_not_delay_the_exit(tmp_path: Path, how: Any) -> None:
     with served(tmp_path, TOOLS, "--grace", "0.05") as process:
         process.send(
             call("text", {"size": 1_000_000}, id=1), call("text", {"size": 1_000_000}, id=2)
@@ -154,7 +154,7 @@ def test_a_host_that_has_stopped_reading_keeps_nobody_waiting(tmp_path: Path, ho
 
 
 @pytest.mark.parametrize("how", ["end of input", signal.SIGTERM])
-def test_a_host_that_reads_neither_answers_nor_the_log_keeps_nobody_waiting(
+def test_a_host_that_reads_neither_responses_nor_the_log_does_not_delay_the_exit(
     tmp_path: Path, how: Any
 ) -> None:
     (tmp_path / "tools_file.py").write_text(TOOLS, encoding="utf-8")
@@ -335,7 +335,7 @@ def test_an_answer_gathered_before_a_cancelled_call_is_sent_at_the_end(tmp_path:
         assert [line[:24] for line in done.stdout.splitlines()] == [b'{"jsonrpc":"2.0","id":1,']
 
 
-def test_killing_it_leaves_nothing_of_ours_behind(tmp_path: Path) -> None:
+def test_killing_it_leaves_nothing_of_toolwire_behind(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         start(process, "hang", tmp_path / "note")
         process.popen.kill()

@@ -383,7 +383,7 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
         assert ours.recv(1000) == b""
 
 
-def test_streams_that_somebody_makes_non_blocking_are_served_all_the_same(tmp_path: Path) -> None:
+def test_streams_made_non_blocking_are_served(tmp_path: Path) -> None:
     """As a wrapper in Node does that has left us its own standard streams."""
     (tmp_path / "tools_file.py").write_text(
         'def text(size: int) -> str:\n    return "x" * size\n', encoding="utf-8"

@@ -149,7 +149,7 @@ def test_the_end_of_any_kind_of_input_is_noticed(tmp_path: Path, kind: str) -> N
                 os.close(ours)
 
 
-def test_a_connected_host_is_told_of_a_stuck_interpreter_and_can_wait(tmp_path: Path) -> None:
+def test_a_connected_host_is_informed_of_a_stuck_interpreter_and_can_wait(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         hold(process, "wait", tmp_path / "waits")
         hold(process, "hold_the_lock", tmp_path / "holds", seconds=6)

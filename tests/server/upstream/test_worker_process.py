@@ -487,7 +487,7 @@ def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -
         wait_until_gone(old)
 
 
-def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts_another(
+def test_an_idle_process_ends_and_the_next_call_starts_another(
     tmp_path: Path,
 ) -> None:
     source = (
@@ -917,13 +917,13 @@ def test_what_has_no_name_to_be_found_by_is_refused_at_once(tmp_path: Path, thin
         assert "RegistrationError" in process.stderr()
 
 
-def test_the_remedy_is_told(tmp_path: Path) -> None:
+def test_the_remedy_is_reported(tmp_path: Path) -> None:
     with running(script(tmp_path, "[Kit('new')]")) as process:
         assert "'Kit_say': it cannot run in a process of its own" in process.stderr()
         assert "at the top level of a module" in process.stderr()
 
 
-def test_a_script_that_serves_whenever_it_is_imported_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_script_that_serves_at_its_import_is_an_error_with_the_remedy(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(
         "import toolwire\ndef one() -> int:\n    return 1\ntoolwire.serve([one], isolate=True)\n"

@@ -254,7 +254,7 @@ def test_an_abstract_class_is_neither_known_nor_made() -> None:
 
 
 @pytest.mark.parametrize("use", [lambda action: action({}), lambda action: action.name, tools_of])
-def test_an_action_that_does_not_set_up_its_base_is_told_to(use: Any) -> None:
+def test_an_action_without_super_init_is_an_error_that_says_so(use: Any) -> None:
     class Forgetful(Shout):
         def __init__(self) -> None:
             self.volume = 3
@@ -314,7 +314,7 @@ def test_the_hints_of_a_method_that_has_the_described_parameters_still_hold() ->
         (lambda: Phrases({"name": "a", "api_list": [{"name": "bald"}]}), "did you mean 'bold'?"),
     ],
 )
-def test_a_description_that_is_none_or_belongs_elsewhere_is_refused(made: Any, words: str) -> None:
+def test_an_invalid_or_misplaced_description_is_refused(made: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         made()
 
@@ -681,7 +681,7 @@ def test_a_call_of_ones_own_may_be_asynchronous() -> None:
     assert outcome(returned) == said("**a**")
 
 
-def test_a_name_that_is_no_api_of_an_asynchronous_action_is_told_when_awaited() -> None:
+def test_a_name_that_is_no_api_of_an_asynchronous_action_is_reported_when_awaited() -> None:
     returned = asyncio.run(_awaited(Later(), {}, "walk"))
     assert str(returned.errmsg).startswith("invalid API: walk; ")
 

@@ -38,7 +38,7 @@ def test_an_action_is_made_by_its_name_with_arguments() -> None:
     assert ("Greeting", Greeting) in list_tools(with_class=True)
 
 
-def test_an_unknown_name_is_told_with_the_closest_known_one() -> None:
+def test_an_unknown_name_is_reported_with_the_closest_known_one() -> None:
     with pytest.raises(KeyError) as caught:
         get_tool("Greting")
     assert isinstance(caught.value, UnknownAction)
@@ -55,7 +55,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_first_with_a_warni
 
 
 @pytest.mark.process
-def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first(
+def test_a_users_class_has_precedence_over_a_bundled_one_in_any_order(
     tmp_path: Path,
 ) -> None:
     define = (

@@ -286,7 +286,7 @@ def _abstract() -> type[BaseAction]:
         (_abstract(), "abstract"),
     ],
 )
-def test_what_is_not_to_be_served_is_told_with_the_reason(thing: Any, words: str) -> None:
+def test_what_is_not_to_be_served_is_reported_with_the_reason(thing: Any, words: str) -> None:
     with pytest.raises(NotOffered, match=words):
         tools_of(thing)
 
@@ -371,7 +371,7 @@ class Found(BaseAction):
         return [text]
 
 
-def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
+def test_the_members_of_a_tuple_are_reported_in_its_schema() -> None:
     tools = by_name(Found())
     schemas = {
         name: tool.describe()["outputSchema"]["properties"]["result"]
@@ -553,7 +553,7 @@ def offer(source: str, monkeypatch: pytest.MonkeyPatch) -> Offer:
     return tools_in(module)
 
 
-def test_a_module_offers_actions_beside_functions_and_says_what_it_leaves_out(
+def test_a_module_offers_actions_next_to_functions_and_says_what_it_leaves_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = offer(MODULE, monkeypatch)
@@ -580,7 +580,7 @@ def test_a_class_whose_object_is_served_is_not_served_again(
         assert [tool.name for tool in offer(source + more, monkeypatch).tools] == ["Loud"]
 
 
-def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(
+def test_an_imported_class_whose_object_is_served_is_not_reported_as_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = "from toolwire_compat.lagent import ActionExecutor, FinishAction\n"

@@ -55,7 +55,7 @@ def ask(arxiv: StandIn, query: str = "kettle", **settings: Any) -> str:
     return str(found["content"])
 
 
-def test_articles_are_told_as_lagent_told_them(arxiv: StandIn) -> None:
+def test_articles_are_reported_as_by_lagent(arxiv: StandIn) -> None:
     assert (
         ask(arxiv)
         == "Published: 2024-02-29\nTitle: Kettles that sing\nAuthors: Ada Brewer, Ben Cooper\n"
@@ -150,7 +150,7 @@ def test_nothing_found_is_said_in_lagents_words(arxiv: StandIn, entries: tuple[s
 
 
 @pytest.mark.parametrize("setting", ["top_k_results", "max_query_len", "doc_content_chars_max"])
-def test_a_limit_that_is_none_is_refused(setting: str) -> None:
+def test_an_invalid_limit_is_refused(setting: str) -> None:
     with pytest.raises(ValueError, match=f"{setting}: a positive number, not -5"):
         ArxivSearch(**{setting: -5})
 
@@ -162,7 +162,7 @@ def test_a_query_without_words_is_not_sent(arxiv: StandIn) -> None:
     assert arxiv.requests == []
 
 
-def test_an_error_in_the_feed_is_told_in_arxivs_words(arxiv: StandIn) -> None:
+def test_an_error_in_the_feed_is_reported_in_arxivs_words(arxiv: StandIn) -> None:
     arxiv.on("GET", "/query", feed(told("incorrect id format for 1234.12345")))
     assert ArxivSearch(base_url=arxiv.url)({"query": "kettle"}, API) == ActionReturn(
         {"query": "kettle"},
@@ -172,7 +172,7 @@ def test_an_error_in_the_feed_is_told_in_arxivs_words(arxiv: StandIn) -> None:
     )
 
 
-def test_an_error_of_http_is_told_in_arxivs_words(arxiv: StandIn) -> None:
+def test_an_error_of_http_is_reported_in_arxivs_words(arxiv: StandIn) -> None:
     arxiv.on("GET", "/query", error(400, document(told("max_results must be >= 0"))))
     with pytest.raises(Refused) as failure:
         ask(arxiv)

@@ -501,7 +501,7 @@ def test_a_call_of_the_only_tool_needs_no_name_and_of_a_toolkit_no_prefix() -> N
         ("Clock.zone=UTC", "no bundled tool 'Clock'. Known: Files"),
     ],
 )
-def test_a_wrong_setting_is_told(setting: str, told: str) -> None:
+def test_a_wrong_setting_is_an_error(setting: str, told: str) -> None:
     with pytest.raises(LoadError) as caught:
         load(["Files"], tool_settings=[setting])
 
@@ -509,14 +509,14 @@ def test_a_wrong_setting_is_told(setting: str, told: str) -> None:
 
 
 @pytest.mark.parametrize("setting", ["Files", "Files.roots", "roots=x", ".roots=x", "Files.=x"])
-def test_a_setting_in_another_form_is_told(
+def test_a_setting_in_another_form_is_reported(
     setting: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["list", "Files", "--set", setting]) == 2
     assert "--set takes TOOL.PARAMETER=VALUE" in capsys.readouterr().err
 
 
-def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
+def test_a_setting_without_a_bundled_tool_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("def add() -> None: ...")
     with pytest.raises(LoadError, match="no target is a bundled tool"):
         load([str(tmp_path / "tools.py")], tool_settings=["Files.roots=x"])
@@ -531,7 +531,7 @@ def test_a_question_is_asked_with_tools_as_they_are_set() -> None:
 
 
 @pytest.mark.process
-def test_what_a_host_is_told_holds_in_any_folder(
+def test_the_written_command_works_in_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "notes").mkdir()
@@ -594,7 +594,7 @@ def test_the_list_of_bundled_tools_says_what_to_do_for_each(
     assert told["GoogleSearch"]["ready"]
 
 
-def test_an_extra_or_a_program_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_or_a_program_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
     told = {tool.name: tool for tool in readiness.readiness()}
@@ -618,7 +618,7 @@ def test_the_list_of_bundled_tools_takes_no_more(
 
 
 @pytest.mark.process
-def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_path: Path) -> None:
+def test_without_extras_a_call_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:
     names = [name for name, entry in BUNDLED.items() if entry.extra]
 
     told = json.loads(run_python(CALLED_BARE, str(tmp_path), *names))
@@ -659,7 +659,7 @@ print(json.dumps({name: told(name) for name in names}))
 """
 
 
-def test_a_missing_extra_is_told_with_the_line_that_installs_it(
+def test_a_missing_extra_is_reported_with_the_line_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
@@ -676,7 +676,9 @@ def test_a_fault_inside_of_an_extra_is_not_taken_for_a_missing_one() -> None:
         import no_such_module_at_all  # type: ignore[import-not-found]  # noqa: F401
 
 
-def test_a_missing_key_is_told_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_reported_by_the_name_of_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "  ")
     with pytest.raises(ToolError, match="SERPER_API_KEY"):
         needs.key("SERPER_API_KEY")

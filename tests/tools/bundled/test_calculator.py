@@ -185,7 +185,7 @@ def test_the_logarithm_of_a_number_beyond_all_floats_is_known() -> None:
         ("__import__('os')", "means nothing here", ">>>_<<<_import__('os')"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(expression: str, problem: str, shown: str) -> None:
+def test_a_mistake_is_reported_with_its_place(expression: str, problem: str, shown: str) -> None:
     told = fault(expression)
 
     assert problem in told

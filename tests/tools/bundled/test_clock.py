@@ -74,7 +74,7 @@ def test_a_time_of_the_day_alone_is_today_there() -> None:
     assert told["time"][:10] in (f"{today:%Y-%m-%d}", f"{today - timedelta(seconds=10):%Y-%m-%d}")
 
 
-def test_a_time_that_clocks_skip_is_moved_on_and_told() -> None:
+def test_a_time_that_clocks_skip_is_moved_on_and_reported() -> None:
     told = clock.convert("2026-03-29T02:30", BERLIN, BERLIN)
 
     assert told["time"] == "2026-03-29T03:30:00+02:00"
@@ -115,7 +115,7 @@ def test_days_follow_the_calendar_and_hours_pass(
     assert clock.add(start, zone=BERLIN, **more)["time"] == end
 
 
-def test_a_day_that_a_month_has_not_is_told() -> None:
+def test_a_day_beyond_the_end_of_a_month_is_an_error() -> None:
     assert clock.add("2026-01-31", months=1)["notes"] == [
         "2026-02 has no day 31; its last day was taken"
     ]
@@ -177,7 +177,7 @@ def test_what_is_no_zone_is_refused(name: str) -> None:
         assert len(fault(clock.now, name)) < 400
 
 
-def test_without_time_zone_data_the_remedy_is_told(
+def test_without_time_zone_data_the_remedy_is_reported(
     monkeypatch: pytest.MonkeyPatch, no_names: None
 ) -> None:
     monkeypatch.setitem(sys.modules, "tzdata", None)

@@ -108,7 +108,7 @@ def test_it_is_made_of_settings_as_other_actions_are(root: Path) -> None:
     )
 
 
-def test_several_folders_are_told_apart_by_their_names(root: Path, tmp_path: Path) -> None:
+def test_several_folders_are_distinguished_by_their_names(root: Path, tmp_path: Path) -> None:
     (tmp_path / "other" / "notes").mkdir(parents=True)
     (tmp_path / "other" / "notes" / "todo.md").write_text("other\n")
     files = Files([root / "notes", tmp_path / "other" / "notes", root / "src"])
@@ -141,7 +141,7 @@ def test_a_folder_is_listed_by_name_with_kind_and_size(files: Files) -> None:
     assert not listed["more"]
 
 
-def test_a_listing_goes_as_deep_and_as_far_as_it_is_told(files: Files) -> None:
+def test_a_listing_respects_its_depth_and_limit(files: Files) -> None:
     deep = [entry["path"] for entry in files.list("src", depth=9)["entries"]]
 
     assert deep == ["src/app.py", "src/test", "src/test/test_app.py"]
@@ -149,7 +149,7 @@ def test_a_listing_goes_as_deep_and_as_far_as_it_is_told(files: Files) -> None:
     assert [entry["path"] for entry in files.list("notes/todo.md")["entries"]] == ["notes/todo.md"]
 
 
-def test_a_missing_folder_is_told_by_the_name_it_was_asked_for(files: Files) -> None:
+def test_a_missing_folder_is_reported_by_the_name_it_was_asked_for(files: Files) -> None:
     assert (
         fault(files.list, "nowhere/at/all") == "'nowhere/at/all': there is no such file or folder"
     )
@@ -163,7 +163,7 @@ def test_a_text_is_read_as_text(files: Files) -> None:
     assert text(files, "windows.txt") == "one\r\ntwo\r\nthree\r\n"
 
 
-def test_some_lines_are_read_and_the_rest_is_told(files: Files) -> None:
+def test_some_lines_are_read_and_the_rest_is_reported(files: Files) -> None:
     assert files.read("notes/todo.md", first_line=2, lines=1) == [
         Text(text="buy tea\n"),
         Text(text="These are lines 2 to 2 of 3; read on with first_line=3."),
@@ -189,7 +189,7 @@ def test_a_long_text_is_cut_between_lines_and_can_be_read_on(files: Files, root:
     assert text(files, "long.txt", first_line=lines + 1).startswith(f"{lines} ")
 
 
-def test_a_line_without_end_is_cut_and_told(files: Files, root: Path) -> None:
+def test_a_line_without_end_is_cut_and_reported(files: Files, root: Path) -> None:
     (root / "line.json").write_text("x" * 300_000)
     first, note = files.read("line.json")
 
@@ -553,7 +553,7 @@ def test_a_text_that_is_there_more_or_less_often_than_said_stays(files: Files, r
     assert (root / "same.txt").read_text() == "c\nb\nc\n"
 
 
-def test_of_very_many_edits_the_first_lines_are_told(files: Files, root: Path) -> None:
+def test_of_very_many_edits_the_first_lines_are_reported(files: Files, root: Path) -> None:
     (root / "many.txt").write_text("a\n" * 100_000)
 
     with pytest.raises(

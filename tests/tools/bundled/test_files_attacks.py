@@ -253,7 +253,7 @@ needs_descriptors = pytest.mark.parametrize(
 
 @pytest.mark.process
 @needs_descriptors
-def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(
+def test_a_folder_that_turns_into_a_link_in_the_meantime_leads_nowhere_else(
     files: Files, root: Path
 ) -> None:
     (root / "real").mkdir()
@@ -268,7 +268,9 @@ def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(
 
 @pytest.mark.process
 @needs_descriptors
-def test_a_file_that_turns_into_a_link_meanwhile_is_not_followed(files: Files, root: Path) -> None:
+def test_a_file_that_turns_into_a_link_in_the_meantime_is_not_followed(
+    files: Files, root: Path
+) -> None:
     (root / "real.txt").write_text("harmless")
     (root / "false.txt").symlink_to(root.parent / "outside" / "secret.txt")
     with swapping(root / "turning.txt", root / "real.txt", root / "false.txt"):
@@ -548,7 +550,7 @@ def test_nothing_is_left_open(files: Files, root: Path) -> None:
     assert not [name for name in os.listdir(root) if name.startswith(".toolwire")]
 
 
-def test_a_change_by_somebody_else_is_not_overwritten(
+def test_a_change_by_someone_else_is_not_overwritten(
     files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolwire_bundled.files import writing

@@ -48,7 +48,7 @@ def search(service: StandIn, inputs: Any = TEA, **settings: Any) -> ActionReturn
     return outcome
 
 
-def test_snippets_are_told_as_the_text_of_a_list(service: StandIn) -> None:
+def test_snippets_are_reported_as_the_text_of_a_list(service: StandIn) -> None:
     outcome = search(service, '{"query": "tea", "k": 5}')
     assert (outcome.state, outcome.type) == (ActionStatusCode.SUCCESS, "GoogleSearch")
     assert outcome.result == [{"type": "text", "content": "['about a', 'about b']"}]
@@ -86,7 +86,7 @@ def test_an_answer_comes_first_and_then_what_is_known(
     assert snippets.told(found, "search", 10) == told
 
 
-def test_no_more_results_are_told_than_asked_for() -> None:
+def test_no_more_results_are_reported_than_asked_for() -> None:
     assert snippets.told(TWO, "search", 1) == ["about a"]
 
 
@@ -141,7 +141,9 @@ def test_a_key_that_is_missing_is_named_when_it_is_needed(
 @pytest.mark.parametrize(
     "inputs", [{"query": " "}, {"query": "tea", "k": 0}, {"query": "tea", "k": 1000}, {}]
 )
-def test_arguments_that_make_no_sense_are_told(service: StandIn, inputs: dict[str, Any]) -> None:
+def test_arguments_that_make_no_sense_are_reported(
+    service: StandIn, inputs: dict[str, Any]
+) -> None:
     assert search(service, inputs).state == ActionStatusCode.ARGS_ERROR
     assert service.requests == []
 
@@ -152,6 +154,6 @@ def test_other_types_of_search_are_asked_elsewhere(service: StandIn) -> None:
         GoogleSearch(search_type="image")
 
 
-def test_a_time_limit_that_is_none_is_refused() -> None:
+def test_an_invalid_time_limit_is_refused() -> None:
     with pytest.raises(ValueError, match="timeout: a positive number, not -1"):
         GoogleSearch(timeout=-1)

@@ -106,7 +106,7 @@ def test_an_executor_calls_it_by_its_name() -> None:
         ("'蜜蜂 𝄞'", "'蜜蜂 𝄞'"),
     ],
 )
-def test_what_is_printed_and_shown_is_told_in_its_order(
+def test_what_is_printed_and_shown_is_reported_in_its_order(
     shared: IPythonInterpreter, command: str, text: str
 ) -> None:
     assert told(shared, command) == [text]
@@ -122,7 +122,7 @@ def test_variables_are_kept_from_call_to_call_and_gone_after_a_reset(made: Any) 
     assert "NameError" in failure(action, "kept")
 
 
-def test_an_error_is_told_with_its_line_and_what_was_printed_before(
+def test_an_error_is_reported_with_its_line_and_what_was_printed_before(
     shared: IPythonInterpreter,
 ) -> None:
     error = failure(shared, "print('before')\nfor n in (1, 0):\n    1 / n")
@@ -217,7 +217,7 @@ def test_late_code_is_interrupted_and_the_session_goes_on(shared: IPythonInterpr
     assert told(shared, "kept") == ["1"]
 
 
-def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_told(
+def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_reported(
     made: Any,
 ) -> None:
     action = made()
@@ -243,7 +243,7 @@ def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_t
         ("exit()", ""),
     ],
 )
-def test_code_that_ends_the_session_is_told_and_the_next_call_begins_another(
+def test_code_that_ends_the_session_is_reported_and_the_next_call_begins_another(
     made: Any, command: str, how: str
 ) -> None:
     action = made()
@@ -284,7 +284,7 @@ def test_what_left_the_process_group_ends_with_the_session(made: Any) -> None:
     wait_until(lambda: not called_by(name))
 
 
-def test_a_session_that_nobody_uses_ends(made: Any) -> None:
+def test_an_idle_session_ends(made: Any) -> None:
     action = made(idle_seconds=0.05)
     name = f"tw-idle-{os.getpid() % 10_000}"
     told(action, NAMED.format(name))
@@ -407,7 +407,7 @@ def test_the_code_runs_in_the_users_folder_or_one_that_goes_with_the_session(
     assert not os.path.exists(folder)
 
 
-def test_settings_that_are_none_are_refused_at_once(tmp_path: Path) -> None:
+def test_invalid_settings_are_refused_at_once(tmp_path: Path) -> None:
     for settings in ({"timeout": 0}, {"max_out_len": -1}, {"idle_seconds": float("nan")}):
         with pytest.raises(ValueError, match=f"{next(iter(settings))}: a positive number"):
             IPythonInterpreter(**settings)
@@ -450,7 +450,7 @@ def test_calls_of_several_threads_take_turns(shared: IPythonInterpreter) -> None
     assert sorted(answers) == [[str(n)] for n in range(1, 9)]
 
 
-def test_a_cancelled_call_is_interrupted_and_told_of_its_progress(
+def test_a_cancelled_call_is_interrupted_and_reports_its_progress(
     shared: IPythonInterpreter,
 ) -> None:
     told(shared, "kept = 3")

@@ -126,7 +126,7 @@ def test_a_distance_is_in_kilometres_by_road(server: StandIn, action: BINGMap) -
     }
 
 
-def test_a_route_is_told_step_by_step(server: StandIn, action: BINGMap) -> None:
+def test_a_route_is_reported_step_by_step(server: StandIn, action: BINGMap) -> None:
     steps = (
         step("depart", "right", "Kettle Street", 152.3),
         step("turn", "slight left", "Spout Lane", 1234.5),
@@ -202,7 +202,7 @@ def test_a_place_is_asked_for_once(server: StandIn, action: BINGMap) -> None:
     assert [request.path for request in server.requests] == ["/nominatim/search", f"/osrm{WAY}"]
 
 
-def test_a_place_that_is_not_known_is_told(server: StandIn, action: BINGMap) -> None:
+def test_a_place_that_is_not_known_is_reported(server: StandIn, action: BINGMap) -> None:
     server.on("GET", "/nominatim/search", json_answer([]))
     assert action({"location": "Atlantis"}, "get_coordinates") == ActionReturn(
         {"location": "Atlantis"},
@@ -214,7 +214,7 @@ def test_a_place_that_is_not_known_is_told(server: StandIn, action: BINGMap) -> 
     )
 
 
-def test_that_there_is_no_way_is_told_in_osrms_words(server: StandIn, action: BINGMap) -> None:
+def test_that_there_is_no_way_is_reported_in_osrms_words(server: StandIn, action: BINGMap) -> None:
     server.on("GET", f"/osrm{WAY}", error(400, NO_ROUTE))
     with pytest.raises(Refused, match=r"^OSRM .* answered 400: Impossible route between points$"):
         action.get_distance("Kettleby", "Kettleby")
@@ -241,7 +241,7 @@ CAFES = around(
 )
 
 
-def test_what_is_nearby_is_told_from_near_to_far_with_addresses(
+def test_nearby_places_are_listed_by_distance_with_addresses(
     server: StandIn, action: BINGMap
 ) -> None:
     server.on("POST", "/overpass/interpreter", json_answer(CAFES))
@@ -263,7 +263,7 @@ def test_what_is_nearby_is_told_from_near_to_far_with_addresses(
     }
 
 
-def test_at_most_five_places_are_told(server: StandIn, action: BINGMap) -> None:
+def test_at_most_five_places_are_reported(server: StandIn, action: BINGMap) -> None:
     many = around(
         *(
             node(number, 54.5 + number / 1000, 10.25, name=f"No {number}")
@@ -318,7 +318,7 @@ def test_where_to_search_has_to_be_said(server: StandIn, action: BINGMap, nowher
         ("search_nearby", {"search_term": "x", "latitude": 1, "radius": 0}, "radius"),
     ],
 )
-def test_what_cannot_be_meant_is_told_before_anybody_is_asked(
+def test_impossible_arguments_are_refused_before_a_request(
     server: StandIn, action: BINGMap, api: str, arguments: dict[str, Any], place_: str
 ) -> None:
     returned = action(arguments, api)
@@ -491,7 +491,7 @@ def test_a_search_that_was_cut_short_is_no_result(server: StandIn, action: BINGM
         action.search_nearby("cafe", "Kettleby")
 
 
-def test_progress_is_told_and_a_cancelled_call_asks_no_more(
+def test_progress_is_reported_and_a_cancelled_call_asks_no_more(
     server: StandIn, action: BINGMap
 ) -> None:
     caller = RecordingCaller(patience=2)

@@ -201,7 +201,7 @@ def test_a_template_is_that_of_where_the_tool_was_made(
     said(action, "create_file", theme="Corporate", abs_location=str(tmp_path / "bees.pptx"))
 
 
-def test_a_template_that_is_not_there_is_told_at_once(
+def test_a_template_that_is_not_there_is_reported_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -257,7 +257,7 @@ def test_a_hostile_template_is_refused_by_the_name_of_its_theme(
     assert f"the template {hostile} of the theme 'Odd' cannot be read" in told
 
 
-def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="folder: there is no folder"):
         PPT(folder=tmp_path / "none")
 

@@ -105,11 +105,11 @@ def test_the_answer_is_found_where_it_is_asked_for(
         ({}, "10 ** 10000", "Exceeds the limit (4300 digits) for integer string conversion"),
     ],
 )
-def test_a_failure_is_told(settings: dict[str, Any], code: str, told: str) -> None:
+def test_a_failure_is_reported(settings: dict[str, Any], code: str, told: str) -> None:
     assert told in failure(code, **settings)
 
 
-def test_a_traceback_shows_the_code_and_nothing_of_ours() -> None:
+def test_a_traceback_shows_the_code_and_nothing_of_toolwire() -> None:
     code = "def half(x):\n    return x / 0\n\ndef solution():\n    return half(1)"
 
     lines = failure(f"```python\n{code}\n```").splitlines()
@@ -129,11 +129,11 @@ def test_a_fence_within_code_does_not_shift_its_lines() -> None:
     assert '  File "<code>", line 6, in <module>\n    fail(text)\n' in told
 
 
-def test_an_error_in_the_syntax_is_told_with_its_line() -> None:
+def test_an_error_in_the_syntax_is_reported_with_its_line() -> None:
     assert failure("x = 1\ny = (2\nz").splitlines()[:2] == ['  File "<code>", line 2', "    y = (2"]
 
 
-def test_a_deep_recursion_is_told_in_a_few_lines() -> None:
+def test_a_deep_recursion_is_reported_in_a_few_lines() -> None:
     told = failure("def f():\n    f()\nf()")
     assert "RecursionError" in told
     assert len(told.splitlines()) < 20
@@ -275,7 +275,7 @@ def test_without_bubblewrap_each_result_says_so_and_the_log_once(
     ]
 
 
-def test_a_sandbox_that_is_not_permitted_is_none_and_its_own_words_are_the_reason(
+def test_a_sandbox_without_permission_is_unavailable_with_its_own_reason(
     programs: Path,
 ) -> None:
     for name in ("bwrap", "setpriv"):
@@ -300,7 +300,7 @@ def test_what_requires_a_sandbox_does_not_run_without(programs: Path, tmp_path: 
     assert not file.exists()
 
 
-def test_a_sandbox_that_is_switched_off_is_none() -> None:
+def test_a_sandbox_can_be_switched_off() -> None:
     (block,) = called("1", sandbox="off")["content"]
     assert block["_meta"]["toolwire/python"]["sandbox"] == "none"
 

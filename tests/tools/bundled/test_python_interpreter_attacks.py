@@ -596,7 +596,7 @@ def test_code_that_spoils_its_own_process_gets_its_answer_all_the_same(
         ("'\ud800'", "surrogates not allowed"),
     ],
 )
-def test_code_that_fails_in_odd_ways_is_told_how(code: str, told: str) -> None:
+def test_code_that_fails_in_odd_ways_is_reported(code: str, told: str) -> None:
     assert told in failure(code)
 
 

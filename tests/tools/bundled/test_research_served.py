@@ -157,7 +157,7 @@ def test_a_failure_of_a_service_is_an_answer_in_its_words(
     )
 
 
-def test_arguments_that_cannot_be_are_told_before_anybody_is_asked(
+def test_impossible_arguments_are_refused_before_a_request(
     process: Process, services: StandIn
 ) -> None:
     before = len(services.requests)

@@ -58,7 +58,7 @@ def scholar(server: StandIn, said: Any = serpapi.PAPERS) -> Any:
     return GoogleScholar(KEY, base_url=server.url)
 
 
-def test_the_first_three_papers_are_told(server: StandIn) -> None:
+def test_the_first_three_papers_are_reported(server: StandIn) -> None:
     assert scholar(server).search_google_scholar("kettles") == {
         "title": ["On kettles, part 1", "On kettles, part 2", "On kettles, part 3"],
         "cited_by": [10, 20, 30],
@@ -120,7 +120,7 @@ def test_a_search_that_finds_nothing_is_no_failure(server: StandIn) -> None:
     assert found == {"title": [], "cited_by": [], "organic_id": [], "pub_info": [], "snippets": []}
 
 
-def test_an_author_is_told_with_three_articles(server: StandIn) -> None:
+def test_an_author_is_reported_with_three_articles(server: StandIn) -> None:
     assert scholar(server, serpapi.AUTHOR).get_author_information(
         "AdaBrewerAAAAJ", sort="pubdate", num=5
     ) == {
@@ -144,7 +144,7 @@ def test_an_author_is_told_with_three_articles(server: StandIn) -> None:
         ("list_colleagues", serpapi.COLLEAGUES, "co_authors"),
     ],
 )
-def test_other_views_of_an_author_are_told_as_they_are(
+def test_other_views_of_an_author_are_reported_as_they_are(
     server: StandIn, view: str, said: dict[str, Any], member: str
 ) -> None:
     nobody = {"name": "", "affiliations": "", "website": "", "articles": []}
@@ -188,7 +188,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("api", CALLS)
-def test_what_does_not_exist_is_told_in_serpapis_words(server: StandIn, api: str) -> None:
+def test_what_does_not_exist_is_reported_in_serpapis_words(server: StandIn, api: str) -> None:
     returned = scholar(server, serpapi.NOTHING)(CALLS[api], api)
     assert returned == ActionReturn(
         CALLS[api],
@@ -302,7 +302,7 @@ def test_the_key_of_the_environment_is_used_and_a_given_one_wins(
     ]
 
 
-def test_a_refused_key_is_told_in_serpapis_words_and_not_shown(server: StandIn) -> None:
+def test_a_refused_key_is_reported_in_serpapis_words_and_not_shown(server: StandIn) -> None:
     server.on("GET", "/search", error(401, {"error": f"{serpapi.NO_KEY['error']} Yours: {KEY}"}))
     with pytest.raises(Refused, match="401: Invalid API key") as failure:
         GoogleScholar(KEY, base_url=server.url).search_google_scholar("x")
@@ -320,7 +320,7 @@ def test_a_limit_of_rate_is_waited_for(server: StandIn, hours: Hours) -> None:
     assert hours.slept >= 7
 
 
-def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -> None:
+def test_a_search_that_failed_over_there_is_reported_in_its_words(server: StandIn) -> None:
     with pytest.raises(WebError, match=r"^We couldn't get valid results for this search"):
         scholar(server, serpapi.FAILED).search_google_scholar("x")
 

@@ -118,7 +118,7 @@ def test_a_copy_of_the_process_removes_nothing(
     assert not os.path.exists(scratch.path)
 
 
-def test_folders_that_nobody_may_enter_are_removed(
+def test_folders_without_permissions_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

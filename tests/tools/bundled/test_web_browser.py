@@ -172,7 +172,7 @@ def test_searxngs_address_is_taken_with_and_without_its_path(
         ("GoogleSearch", text_answer("<html>busy</html>"), "is no JSON"),
     ],
 )
-def test_an_engine_that_refuses_is_told_in_its_words(
+def test_an_engine_that_refuses_is_reported_in_its_words(
     web: StandIn, name: str, answer: Answer, told: str
 ) -> None:
     method, path, _ = ENGINES[name]
@@ -224,7 +224,7 @@ def test_what_an_engine_needs_is_named_when_it_is_needed(name: str, variable: st
         WebBrowser(name).search("tea")
 
 
-def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
+def test_an_engine_that_does_not_exist_is_reported_with_the_closest_one() -> None:
     with pytest.raises(
         ValueError, match="no searcher_type 'BraveSerch', did you mean 'BraveSearch'"
     ):
@@ -279,7 +279,7 @@ def test_no_results_are_too_odd_to_be_read(value: Any) -> None:
 # --- search ---------------------------------------------------------------------------------------
 
 
-def test_what_several_queries_found_is_told_once(web: StandIn) -> None:
+def test_what_several_queries_found_is_reported_once(web: StandIn) -> None:
     assert browser(web).search(["x", "y", "x"]) == {
         0: {"url": f"{web.url}/x", "summ": "own of x", "title": "x"},
         1: {"url": f"{web.url}/all", "summ": "all of x\nall of y", "title": "all"},
@@ -333,7 +333,7 @@ def test_one_query_that_fails_does_not_spoil_the_others(web: StandIn) -> None:
     assert any("one of the queries failed" in (message or "") for _, _, message in caller.told)
 
 
-def test_results_that_nobody_wants_are_left_out(web: StandIn) -> None:
+def test_unwanted_results_are_left_out(web: StandIn) -> None:
     unwanted = [
         "https://www.youtube.com/watch",
         "https://bilibili.com./x",
@@ -383,7 +383,7 @@ def test_without_a_search_there_is_nothing_to_select(web: StandIn) -> None:
 
 
 @pytest.mark.process
-def test_a_page_that_cannot_be_had_is_told_beside_the_others(web: StandIn) -> None:
+def test_a_page_that_cannot_be_fetched_is_reported_with_the_others(web: StandIn) -> None:
     web.on("GET", "/all", error(404, "gone"))
     tool = browser(web)
     tool.search("x")
@@ -399,7 +399,7 @@ def test_a_page_that_cannot_be_had_is_told_beside_the_others(web: StandIn) -> No
 
 
 @pytest.mark.process
-def test_selected_pages_are_told_up_to_8192_letters_without_links(web: StandIn) -> None:
+def test_selected_pages_are_reported_up_to_8192_letters_without_links(web: StandIn) -> None:
     web.on("GET", "/x", text_answer("[tea](https://x.example/) " + "茶" * 10_000, "text/plain"))
     tool = browser(web)
     tool.search("x")

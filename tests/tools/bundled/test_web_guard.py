@@ -176,7 +176,7 @@ def test_no_spelling_of_this_machine_gets_through(host: str) -> None:
         ("https://page.example/" + "a" * 10_000, "characters long"),
     ],
 )
-def test_a_url_that_is_none_for_pages_is_refused_with_the_reason(url: str, problem: str) -> None:
+def test_an_invalid_url_for_pages_is_refused_with_the_reason(url: str, problem: str) -> None:
     with pytest.raises(NotOpened) as raised:
         open_with(url, PUBLIC)
     assert problem in str(raised.value)
@@ -221,12 +221,12 @@ def test_permission_for_what_is_neither_host_nor_network_is_refused(entry: str) 
         Guard((entry,))
 
 
-def test_permission_for_private_addresses_is_none_for_other_schemes() -> None:
+def test_private_addresses_stay_refused_for_other_schemes() -> None:
     with pytest.raises(NotOpened):
         open_with("file:///etc/passwd", "127.0.0.1", allowed=True)
 
 
-def test_a_host_that_does_not_exist_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_does_not_exist_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **options: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -201,7 +201,7 @@ def test_a_redirect_to_another_name_at_the_same_address_has_its_certificate_chec
     assert [request.path for request in server.requests] == ["/"]
 
 
-def test_redirects_come_to_an_end(server: StandIn) -> None:
+def test_the_number_of_redirects_is_limited(server: StandIn) -> None:
     server.on("GET", "/round", redirect("/round"))
     with pytest.raises(NotOpened, match="leads on and on: 10 redirects are the limit"):
         get(server, "/round")
@@ -287,7 +287,7 @@ def test_many_layers_of_compression_are_refused(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("coding", ["compress", "x-unheard-of", "gzip, aes128gcm"])
-def test_what_is_compressed_as_nobody_asked_is_refused(server: StandIn, coding: str) -> None:
+def test_an_unrequested_compression_is_refused(server: StandIn, coding: str) -> None:
     server.then(text_answer(b"\x8b\x01\x80tea", **{"content-encoding": coding}))
     with pytest.raises(Unusable, match="which was not requested"):
         get(server)
@@ -345,7 +345,7 @@ def test_a_look_up_that_hangs_is_left_alone(
         (lambda exchange: exchange.head(304, {}), "/tea answered 304"),
     ],
 )
-def test_an_error_is_told_in_the_words_of_the_page(
+def test_an_error_is_reported_in_the_words_of_the_page(
     server: StandIn, fault: Answer, told: str
 ) -> None:
     server.then(fault)
@@ -354,7 +354,7 @@ def test_an_error_is_told_in_the_words_of_the_page(
     assert str(raised.value).startswith(f"http://page.example:{server.port}{told}")
 
 
-def test_a_connection_that_breaks_is_told(server: StandIn) -> None:
+def test_a_connection_that_breaks_is_reported(server: StandIn) -> None:
     server.then(reset)
     with pytest.raises(Unreachable, match=r"the connection to http://page\.example"):
         get(server)

@@ -48,7 +48,7 @@ def extracted(body: str | bytes, content_type: str = HTML) -> list[Text]:
 
 
 @pytest.mark.process
-def test_an_article_is_told_in_markdown_with_its_links_and_without_what_is_around_it() -> None:
+def test_an_article_is_reported_in_markdown_with_its_links_and_without_what_is_around_it() -> None:
     found = read(page(ARTICLE), Call())
     assert found.title == "How to make tea"
     assert "[dried leaves](https://tea.example/leaves?kind=green) and of water" in found.text
@@ -59,7 +59,7 @@ def test_an_article_is_told_in_markdown_with_its_links_and_without_what_is_aroun
     assert "made of dried leaves and of water" in found.without_links
 
 
-def test_all_that_is_seen_is_told_before_the_article_is_looked_for() -> None:
+def test_all_that_is_seen_is_reported_before_the_article_is_looked_for() -> None:
     first, *_ = extracted(
         "<title>Tea</title><body><div>green<div>black</div></div><select>no</select><br>white<!--"
         " no -->"
@@ -76,7 +76,7 @@ def test_what_is_left_of_a_form_is_no_article() -> None:
     assert "[Cup 59](https://tea.example/59)" in extracted(body)[-1].text
 
 
-def test_a_page_of_links_is_told_with_all_of_them() -> None:
+def test_a_page_of_links_is_reported_with_all_of_them() -> None:
     links = "".join(
         f"<li><a href='/leaves/{number} (x)?a=1&amp;b=2'>Leaf {number}</a></li>"
         for number in range(60)
@@ -112,7 +112,7 @@ def test_a_page_of_links_is_told_with_all_of_them() -> None:
         ),
     ],
 )
-def test_other_text_is_told_as_it_is(body: str | bytes, content_type: str, told: str) -> None:
+def test_other_text_is_reported_as_it_is(body: str | bytes, content_type: str, told: str) -> None:
     assert extracted(body, content_type)[-1].text == told
 
 
@@ -124,7 +124,7 @@ def test_a_page_without_text_has_none(body: str) -> None:
 
 
 @pytest.mark.process
-def test_a_page_without_text_is_told_to_have_none() -> None:
+def test_a_page_without_text_is_reported_as_empty() -> None:
     with pytest.raises(
         Unusable, match="has no text; perhaps it is made by scripts, which do not run here"
     ):
@@ -159,7 +159,7 @@ def test_a_page_that_keeps_the_parser_busy_is_given_up_on() -> None:
 
 
 @pytest.mark.process
-def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
+def test_a_page_that_crashes_the_extractor_is_reported_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "trafilatura.py").write_text(
@@ -172,7 +172,7 @@ def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
 
 
 @pytest.mark.parametrize("body", HARMLESS.values(), ids=HARMLESS)
-def test_a_hostile_page_is_told_without_what_it_wanted(body: str) -> None:
+def test_a_hostile_page_is_reported_without_what_it_wanted(body: str) -> None:
     for found in extracted(body):
         assert "root:" not in found.text
         assert len(found.without_links) <= len(found.text) <= len(body)
@@ -253,7 +253,7 @@ def test_text_is_read_in_the_encoding_that_a_browser_would_take(
     assert decoded(body, content_type) == told
 
 
-def test_an_encoding_that_nobody_tells_is_guessed() -> None:
+def test_a_missing_encoding_is_guessed() -> None:
     body = "Чай делают из сухих листьев и горячей воды, и пьют его во всём мире.".encode("cp1251")
     assert decoded(body, "text/html").startswith("Чай делают")
 

@@ -132,7 +132,7 @@ def test_a_service_that_says_when_to_come_back_is_obeyed(
     assert 7 <= hours.slept < 8
 
 
-def test_a_service_that_wants_too_long_a_wait_is_told_and_left_alone(
+def test_a_service_that_wants_too_long_a_wait_is_reported_and_left_alone(
     server: StandIn, hours: Hours
 ) -> None:
     server.then(throttled(3000, "quota used up"))
@@ -150,7 +150,7 @@ def test_a_wait_that_the_call_has_no_time_for_is_not_begun(server: StandIn, hour
     assert hours.slept == 0
 
 
-def test_nobody_answers_where_nobody_listens(hours: Hours) -> None:
+def test_a_refused_connection_is_an_error(hours: Hours) -> None:
     with StandIn() as gone:
         pass
     with pytest.raises(Unreachable, match=rf"Stand-in \({gone.host}\) cannot be reached"):
@@ -208,7 +208,7 @@ def test_a_connection_is_ended_with_its_call(server: StandIn, beginning: bytes) 
     assert gone.wait(20)  # else it would last as long as the server likes
 
 
-def test_the_caller_hears_what_is_being_done(server: StandIn, hours: Hours) -> None:
+def test_the_caller_is_notified_of_what_is_being_done(server: StandIn, hours: Hours) -> None:
     caller = RecordingCaller()
     server.then(throttled(7, "slow down"))
     ask(server, hours, context=Context(caller))
@@ -237,13 +237,13 @@ def test_an_endless_answer_is_cut_off(server: StandIn, hours: Hours) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"<html>Welcome to the airport</html>", b"\xff\xfe", b"[" * 100_000]
 )
-def test_what_is_no_json_is_told(server: StandIn, hours: Hours, body: bytes) -> None:
+def test_a_response_that_is_no_json_is_an_error(server: StandIn, hours: Hours, body: bytes) -> None:
     server.on("GET", "/x", text_answer(body))
     with pytest.raises(Unusable, match="answered with text/html that is no JSON"):
         ask(server, hours)
 
 
-def test_what_says_to_be_compressed_and_is_not_is_told(server: StandIn, hours: Hours) -> None:
+def test_what_says_to_be_compressed_and_is_not_is_reported(server: StandIn, hours: Hours) -> None:
     server.on("GET", "/x", text_answer("plain", **{"content-encoding": "gzip"}))
     with pytest.raises(Unusable, match="sent what cannot be decompressed"):
         ask(server, hours)
@@ -288,7 +288,9 @@ def test_no_error_shows_a_secret(server: StandIn, hours: Hours, place: str) -> N
 
 
 @pytest.mark.parametrize("key", ["two\nlines of key", "key with …", "\x00"])
-def test_a_key_that_can_be_none_is_told_without_it(server: StandIn, hours: Hours, key: str) -> None:
+def test_an_invalid_key_is_reported_without_its_value(
+    server: StandIn, hours: Hours, key: str
+) -> None:
     service = Service("Stand-in", server.url)
     with pytest.raises(
         ToolError, match="the key for Stand-in has letters that no key can have"
@@ -319,7 +321,7 @@ def test_a_password_in_a_base_url_is_sent_and_not_shown(server: StandIn, hours: 
 @pytest.mark.parametrize(
     "url", ["", "host/path", "ftp://host", "http://", "http://host:port", "http://[::1"]
 )
-def test_a_base_url_that_is_none_is_told(url: str, hours: Hours) -> None:
+def test_an_invalid_base_url_is_reported(url: str, hours: Hours) -> None:
     with pytest.raises(ToolError, match=r"the base URL of Stand-in is no address"):
         Service("Stand-in", url).get("x", call=Call(watch=hours.watch))
 
@@ -375,14 +377,14 @@ def test_no_more_requests_than_agreed_run_at_once(hours: Hours) -> None:
         (b"", ""),
     ],
 )
-def test_an_error_is_told_in_its_own_words(body: bytes, text: str) -> None:
+def test_an_error_is_reported_in_its_own_words(body: bytes, text: str) -> None:
     assert refusals.said(body) == text
 
 
 @given(
     st.binary(max_size=300) | st.recursive(st.none() | st.text(), st.lists).map(msgspec.json.encode)
 )
-def test_no_error_is_too_odd_to_be_told(body: bytes) -> None:
+def test_no_error_is_too_odd_to_be_reported(body: bytes) -> None:
     assert refusals.said(body).isprintable()
 
 

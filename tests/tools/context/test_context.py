@@ -119,7 +119,7 @@ def test_the_arguments_of_a_call_are_not_changed_by_the_context() -> None:
     assert arguments == {"folder": "a"}
 
 
-def test_nobody_can_send_a_context() -> None:
+def test_a_caller_cannot_send_a_context() -> None:
     def look(context: Context, **others: int) -> str:
         return context.tool + str(others)
 

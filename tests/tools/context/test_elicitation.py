@@ -209,7 +209,7 @@ def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None
         (accept({"answer": "many"}), NotAnswered),
     ],
 )
-def test_an_answer_that_is_none_says_which_kind_of_none(
+def test_a_declined_and_a_cancelled_elicitation_are_distinguished(
     answer: Any, error: type[Exception]
 ) -> None:
     with pytest.raises(error) as raised:

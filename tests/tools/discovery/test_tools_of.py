@@ -203,7 +203,7 @@ def test_a_package_offers_what_it_gathers_from_its_own_modules(
     assert names("from sample.part import inner") == ["inner"]
 
 
-def test_an_object_of_a_toolkit_stands_for_its_class() -> None:
+def test_an_object_of_a_toolkit_represents_its_class() -> None:
     source = """
         from toolwire_tools import Tool, tool_api
         class Kit:

@@ -186,7 +186,7 @@ def test_a_call_returns_what_the_action_returns(name: str, parameters: Any, resu
     assert everything()(name=name, parameters=parameters) == result
 
 
-def test_an_action_that_does_not_exist_is_told_in_a_text() -> None:
+def test_an_action_that_does_not_exist_is_reported_in_a_text() -> None:
     assert everything()("Dubble", {"number": 1}) == (
         f"There is no action 'Dubble', did you mean 'Double'? Known: {', '.join(NAMES)}"
     )
@@ -213,7 +213,7 @@ def test_an_action_that_fails_raises(
     assert str(caught.value).startswith(words)
 
 
-def test_an_action_is_told_and_called_by_its_own_parser() -> None:
+def test_an_action_is_reported_and_called_by_its_own_parser() -> None:
     env = Env([Double(parser=TupleParser)])
     assert "tuple" in env.get_actions_info()[0]["parameter_description"]
     assert env("Double", "(2,)") == 4

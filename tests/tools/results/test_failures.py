@@ -52,7 +52,7 @@ class Mute(Exception):
         ),
     ],
 )
-def test_a_failure_is_told_in_plain_words(exception: BaseException, words: str) -> None:
+def test_a_failure_is_reported_in_plain_words(exception: BaseException, words: str) -> None:
     assert told(exception) == words
 
 
@@ -82,7 +82,7 @@ def test_a_masked_failure_tells_only_what_was_meant_for_the_caller(
     assert told(exception, mask=True) == words
 
 
-def test_an_exception_without_words_is_still_told() -> None:
+def test_an_exception_without_words_is_still_reported() -> None:
     assert told(Mute()).startswith("Mute: ")
 
 
@@ -118,5 +118,5 @@ def test_any_text_of_an_exception_survives(text: str, mask: bool) -> None:
         lambda inner: st.builds(ExceptionGroup, st.text(), st.lists(inner, min_size=1, max_size=3)),
     )
 )
-def test_any_group_of_exceptions_is_told(exception: Any) -> None:
+def test_any_group_of_exceptions_is_reported(exception: Any) -> None:
     assert told(exception).startswith(type(exception).__name__)

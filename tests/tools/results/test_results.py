@@ -597,7 +597,7 @@ def test_moments_durations_and_bytes_of_other_classes_are_written_as_pythons_own
     assert result_of(data["for"], dt.timedelta)["structuredContent"] == {"result": expected["for"]}
 
 
-def test_a_moment_that_is_none_is_refused() -> None:
+def test_an_invalid_moment_is_refused() -> None:
     with pytest.raises(OutputError, match=r"^result\.at: .* has no form in JSON$"):
         result_of({"at": NoTime(2026, 3, 1)})
 

@@ -1062,7 +1062,7 @@ def test_the_length_of_bytes_is_theirs_and_not_that_of_their_base64() -> None:
         (dict[str, Annotated[dt.time, msgspec.Meta(tz=False)]], {"a.b": "nine"}, "arguments.x"),
     ],
 )
-def test_what_only_msgspec_refuses_is_told_with_its_place(
+def test_what_only_msgspec_refuses_is_reported_with_its_place(
     hint: Any, value: Any, place: str
 ) -> None:
     [(told, sentence)] = faults(hint, value)
@@ -1092,7 +1092,7 @@ def test_what_is_no_multiple_is_refused() -> None:
     ]
 
 
-def test_a_duration_in_small_letters_is_none() -> None:
+def test_a_duration_in_lower_case_is_refused() -> None:
     assert load(dt.timedelta, "P1DT2H") == dt.timedelta(days=1, hours=2)
     assert faults(dt.timedelta, "P1DT2h") == [
         (
@@ -1127,7 +1127,7 @@ class Linked(TypedDict):
         (Linked, {"next": {"next": None}}),
     ],
 )
-def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(
+def test_null_is_accepted_in_unions_with_models_and_in_recursive_types(
     hint: Any, value: Any
 ) -> None:
     returns, accepts = (

@@ -91,7 +91,7 @@ def test_many_faults_are_counted_and_long_values_are_cut() -> None:
     assert len(sentence) < 200
 
 
-def test_any_number_of_unknown_names_of_any_length_is_told_in_a_few_lines(
+def test_any_number_of_unknown_names_of_any_length_is_reported_in_a_few_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared: list[str] = []

@@ -149,7 +149,7 @@ def test_numpy_may_tell_of_several_parameters_at_once() -> None:
     assert found == {name: DocEntry(name, "int", "Numbers.") for name in ("a", "b")}
 
 
-def test_results_are_told_one_by_one() -> None:
+def test_results_are_reported_one_by_one() -> None:
     text = """Do.
 
     Returns:
@@ -203,7 +203,7 @@ def test_a_wrapper_does_not_speak_for_what_says_nothing() -> None:
     assert of(silent) == Docstring()
 
 
-def test_arguments_may_be_told_in_several_sections() -> None:
+def test_arguments_may_be_reported_in_several_sections() -> None:
     said = read("""Search.
 
     Args:

@@ -142,7 +142,7 @@ def test_a_type_that_people_write_is_known(text: str, hint: Any) -> None:
         *("List[" * 5000, "list of " * 5000 + "int", "(" * 5000 + ")" * 5000),
     ],
 )
-def test_a_type_that_nobody_knows_is_none(text: str) -> None:
+def test_an_unknown_type_is_ignored(text: str) -> None:
     assert hint_of(text) is None
 
 

@@ -300,7 +300,7 @@ def test_a_reading_that_breaks_a_bound_is_refused_for_the_bound(sent: Any, fault
     assert sorted(caught.value.faults) == faults
 
 
-def test_what_only_the_reading_brings_is_told() -> None:
+def test_what_only_the_reading_brings_is_reported() -> None:
     def tool(**arguments: Any) -> None: ...
 
     items = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}

@@ -238,7 +238,7 @@ def test_a_wrapped_function_is_read_through_its_wrapper() -> None:
     assert read(wrapper).returns.wraps
 
 
-def test_asynchronous_functions_and_generators_are_told_apart() -> None:
+def test_asynchronous_functions_and_generators_are_distinguished() -> None:
     async def coroutine() -> int:
         return 1
 
@@ -408,7 +408,7 @@ def test_a_function_that_returns_the_generator_of_another_one_answers_as_that() 
     assert Tool(words).call({}, RecordingCaller())["content"] == [{"type": "text", "text": "12"}]
 
 
-def test_words_in_the_place_of_a_type_are_told_where_they_belong() -> None:
+def test_words_in_the_place_of_a_type_are_reported_where_they_belong() -> None:
     def count(limit: "how many") -> None: ...  # type: ignore[valid-type]  # noqa: F722
 
     with pytest.raises(

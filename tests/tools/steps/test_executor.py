@@ -80,7 +80,7 @@ def test_the_class_of_the_document_runs_as_it_is_written() -> None:
     assert Executor.lookup("tool", "XXX") is XXXTool
 
 
-def test_an_override_that_reports_by_itself_is_told_of_no_status_twice() -> None:
+def test_an_override_that_reports_by_itself_reports_no_status_twice() -> None:
     @Executor.register(executor_type="tool", executor_name="XXX")
     class ByItself(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def test_an_override_that_calls_the_one_it_overrides_is_still_one_step() -> None
     assert output == {"first": 1, "second": 2, **completed("finished", "Third")}
 
 
-def test_an_override_that_comes_from_beside_is_framed_as_well() -> None:
+def test_an_override_of_a_sibling_class_is_framed() -> None:
     class Plain:
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
             return None
@@ -188,7 +188,7 @@ def test_an_override_that_comes_from_beside_is_framed_as_well() -> None:
     assert Plain().execute("1", {}) is None
 
 
-def test_one_executor_may_do_another_step_meanwhile() -> None:
+def test_one_executor_may_run_two_steps_at_once() -> None:
     class Nested(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             return {"inner": self.execute("2", agent_state)} if step_id == "1" else {}
@@ -348,7 +348,7 @@ def test_a_second_class_of_a_name_takes_its_place_with_a_warning() -> None:
         Executor.register("tool", "twice")(second)
 
 
-def test_what_cannot_be_registered_is_told_at_once() -> None:
+def test_what_cannot_be_registered_is_reported_at_once() -> None:
     with pytest.raises(TypeError, match="Idle does not override execute"):
 
         @Executor.register("tool", "idle")

@@ -147,7 +147,7 @@ def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(
     assert "tool.yaml:1: " in str(caught.value)
 
 
-def test_an_executor_is_found_by_name_by_module_or_beside_the_file(folder: Path) -> None:
+def test_an_executor_is_found_by_name_by_module_or_next_to_the_file(folder: Path) -> None:
     named = tool(folder, "executor: things:ECHO")
     registered = tool(folder, "executor: echo")
     (folder / "tool.py").write_text(
@@ -256,7 +256,7 @@ def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
     assert [told(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2
 
 
-def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
+def test_a_file_hidden_by_another_module_is_reported(folder: Path) -> None:
     (folder / "json.py").touch()
 
     with pytest.raises(ImportError, match=r"json\.py is shadowed by"):

@@ -49,7 +49,7 @@ def test_no_order_of_updates_leads_anywhere_but_forward(statuses: list[str]) -> 
         ("init", "runing", "no status 'runing', did you mean 'running'?"),
     ],
 )
-def test_an_impossible_status_is_refused_and_the_way_told(
+def test_an_impossible_status_is_refused_with_the_remedy(
     status: str, following: str, told: str
 ) -> None:
     one = step(execution_state=status)

@@ -48,7 +48,7 @@ def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) 
 
 
 @pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
-def test_a_brace_that_belongs_to_no_place_is_told(text: str) -> None:
+def test_a_brace_that_belongs_to_no_place_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is in no placeholder; write"):
         parse(text)
 

@@ -112,7 +112,7 @@ def test_a_file_may_describe_several_tools(write: Any) -> None:
         load_tool_config(path)
 
 
-def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) -> None:
+def test_all_faults_of_all_files_are_reported_at_once(write: Any, tmp_path: Path) -> None:
     write(GUIDE.replace("description", "descripton"), "a.yaml")
     write(GUIDE + "timeout_seconds: soon\nread_only: yes\n", "b.yaml")
     write("use_guide: [", "c.yaml")
@@ -490,7 +490,7 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
     ],
 )
-def test_faults_of_the_yaml_are_told_with_their_line(write: Any, text: str, told: str) -> None:
+def test_faults_of_the_yaml_are_reported_with_their_line(write: Any, text: str, told: str) -> None:
     found = faults(write(text))
 
     assert any(told in fault for fault in found), found
@@ -504,7 +504,7 @@ def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) 
     ]
 
 
-def test_a_file_that_is_no_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_file_that_is_no_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "tool.yaml").write_bytes(b"# one\n# \xff\n")
 
     assert faults(str(tmp_path / "tool.yaml")) == [

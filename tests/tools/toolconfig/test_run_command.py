@@ -233,7 +233,7 @@ def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert cleaned.exists()
 
 
-def test_so_many_commands_run_at_once_and_the_others_wait(
+def test_the_number_of_commands_at_once_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocesses, "_AT_ONCE", 3)

@@ -387,7 +387,7 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_file_that_another_program_changed_meanwhile_is_left_to_it(tmp_path: Path) -> None:
+def test_a_file_that_another_program_changed_in_the_meantime_is_left_to_it(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text("{}")
 
@@ -619,7 +619,7 @@ def test_a_file_that_cannot_be_merged_is_left_as_it_is(
 
 
 @pytest.mark.process
-def test_a_server_that_fails_is_written_all_the_same_and_told(
+def test_a_failing_server_is_written_and_reported(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "tools.py").write_text("def (:\n")
@@ -645,7 +645,7 @@ def test_a_server_is_tried_with_what_the_host_will_give_it(
 
 
 @pytest.mark.process
-def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
+def test_for_emacs_the_lines_to_paste_are_printed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, printed, told = config(capsys, "emacs", "tools.py", "--write")

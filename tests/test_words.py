@@ -1,5 +1,5 @@
-"""Docs, messages, docstrings and comments use plain technical English: none of the words and
-phrases listed here.
+"""Docs, messages, docstrings, comments and the names of tests use plain technical English: none of
+the words and phrases listed here. Functions are verbs, and subjects of commits are short.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,3 +156,72 @@ def test_a_word_is_found_in_docstrings_comments_and_messages(source: str, line: 
 )
 def test_code_questions_and_longer_words_are_no_findings(text: str) -> None:
     assert [prose for _, prose in prose_of_page(text) if PATTERN.search(prose)] == []
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def names_of_tests(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line of each test function, and its name as words."""
+    for found in re.finditer(r"^\s*(?:async )?def test_(\w+)", text, re.MULTILINE):
+        yield text.count("\n", 0, found.start()) + 1, found[1].replace("_", " ")
+
+
+def test_no_name_of_a_test_has_a_word_of_the_list() -> None:
+    findings = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for line, name in names_of_tests(path.read_text("utf-8"))
+        if PATTERN.search(name)
+    ]
+    assert not findings, "\n".join(findings)
+
+
+# What a function does is a verb. These participles say what was done to something, and leave open
+# by whom and to what.
+PARTICIPLES = {"said", "offered", "written", "held", "given", "marked", "heard"}
+
+
+def functions_named_by_participles(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each function whose whole name is a participle of the list."""
+    if not any(word in text for word in PARTICIPLES):
+        return
+    for node in ast.walk(ast.parse(text)):
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_function and node.name.strip("_") in PARTICIPLES:
+            yield node.lineno, node.name
+
+
+def test_functions_are_named_by_verbs() -> None:
+    findings = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for folder in ("schemas", "tools", "server", "clients")
+        for path in (ROOT / folder).rglob("*.py")
+        if not path.is_relative_to(ROOT / "schemas" / "toolwire_dialects")
+        for line, name in functions_named_by_participles(path.read_text("utf-8"))
+    ]
+    assert not findings, "\n".join(findings)
+
+
+# --- commits --------------------------------------------------------------------------------------
+
+FIRST_COMMIT = "5014e52166209a2a1950a2bef062c25f0dc33c68"
+"""Subjects of commits before this one were longer."""
+
+MAX_SUBJECT_CHARS = 60
+
+
+def subjects_of_commits() -> list[str]:
+    """Return the subjects since `FIRST_COMMIT`; none where git or its history is missing."""
+    command = ["git", "log", "--format=%s", f"{FIRST_COMMIT}..HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    return done.stdout.splitlines()
+
+
+@pytest.mark.process
+def test_subjects_of_commits_are_short() -> None:
+    too_long = [subject for subject in subjects_of_commits() if len(subject) > MAX_SUBJECT_CHARS]
+    assert not too_long

@@ -113,13 +113,13 @@ class Server:
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
-        given = self._tools_of(tools)
-        catalog = self._catalog_of(given)
+        isolate_found = self._tools_of(tools)
+        catalog = self._catalog_of(isolate_found)
         with self._changing:
             for session in self._sessions:
-                self._enter(session, given)
-            unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
-            self._given, self._catalog = given, catalog
+                self._enter(session, isolate_found)
+            unused = {tool.gate for tool in self._given} - {tool.gate for tool in isolate_found}
+            self._given, self._catalog = isolate_found, catalog
             for session in self._sessions:
                 session.replace(catalog)
         for gate in unused:
@@ -160,9 +160,9 @@ class Server:
             for tool in tools_of(thing)
         ]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
-            from .workers.isolated_tool import given
+            from .workers.isolated_tool import isolate_found
 
-            return given(found, self._settings, self._lifespan)
+            return isolate_found(found, self._settings, self._lifespan)
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:

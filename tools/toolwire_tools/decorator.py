@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import msgspec
 
 from .errors import RegistrationError
-from .options import ATTRIBUTE, Options, marked
+from .options import ATTRIBUTE, Options, own_options
 from .schema.shape import refusal
 
 if TYPE_CHECKING:
@@ -129,11 +129,7 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
             arguments to be included or excluded.
     """
     said = checked(options)
-    return (
-        _marked(function, said)
-        if function is not None
-        else lambda function: _marked(function, said)
-    )
+    return _mark(function, said) if function is not None else lambda function: _mark(function, said)
 
 
 def resource(
@@ -180,7 +176,7 @@ def resource(
 
     own = {"uri": uri, "media_type": media_type, "annotations": annotations, "any_path": any_path}
     return partial(
-        _marked, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED))
+        _mark, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED))
     )
 
 
@@ -210,14 +206,10 @@ def prompt(function: Any = None, /, **options: Any) -> Any:
     said = checked(
         options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments")
     )
-    return (
-        _marked(function, said)
-        if function is not None
-        else lambda function: _marked(function, said)
-    )
+    return _mark(function, said) if function is not None else lambda function: _mark(function, said)
 
 
-def _marked(thing: Any, options: Options) -> Any:
+def _mark(thing: Any, options: Options) -> Any:
     target: Any = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
     name = getattr(target, "__name__", None) or type(target).__name__
     if isinstance(target, type) or not callable(target):
@@ -225,9 +217,9 @@ def _marked(thing: Any, options: Options) -> Any:
         remedy = "decorate a function, or the methods of the class that should be tools"
         raise RegistrationError(f"a {kind} cannot be decorated", tool=name, remedy=remedy)
     if isinstance(target, BuiltinFunctionType):  # which carries nothing
-        return _marked(partial(target), options)
+        return _mark(partial(target), options)
     _check_names(target, name, options)
-    before = marked(target)
+    before = own_options(target)
     if before is not None and before.made_by != options.made_by:
         remedy = "let a second function call it, and decorate that"
         raise RegistrationError(

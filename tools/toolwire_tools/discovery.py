@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .errors import MadeForFastMCP, NotOffered, RegistrationError, naming
-from .options import Options, held, marked, options_for
+from .options import Options, options_for, own_attributes, own_options
 from .signature import docstring as docstrings
 from .tool import Tool
 
@@ -166,7 +166,7 @@ def decorated(kind: type) -> dict[str, Options]:
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
             function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
-            options = marked(function)
+            options = own_options(function)
             if options is not None:
                 found[name] = options
             elif name in found and not callable(function):
@@ -328,16 +328,16 @@ def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
         raise RegistrationError(
             problem, tool=module.__name__, remedy="make it a list: __tools__ = [...]"
         )
-    held = vars(module)
+    own_attributes = vars(module)
     for name in listed:
-        if isinstance(name, str) and name not in held:
+        if isinstance(name, str) and name not in own_attributes:
             from toolwire_schemas.did_you_mean import unknown_name
 
-            known = [other for other in held if not other.startswith("_")]
+            known = [other for other in own_attributes if not other.startswith("_")]
             problem = f"__tools__ lists {unknown_name('name', name, known)}"
             raise RegistrationError(problem, tool=module.__name__, remedy="define it in the module")
     return {
-        f"__tools__[{n}]": held[item] if isinstance(item, str) else item
+        f"__tools__[{n}]": own_attributes[item] if isinstance(item, str) else item
         for n, item in enumerate(listed)
     }
 
@@ -359,7 +359,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
 
     Toolwire's classes are base classes, and every module that uses them imports them.
     """
-    if marked(value) is not None:
+    if own_options(value) is not None:
         return True
     kind = value if _is_class(value) else type(value)
     if name.startswith("_") or not (
@@ -376,7 +376,7 @@ _OURS = ("toolwire_tools.", "toolwire_compat.", "toolwire_bundled.")
 
 def _withheld(module: ModuleType, name: str, value: Any) -> str | None:
     """Why something decorated is not offered; None if it is."""
-    options = marked(value)
+    options = own_options(value)
     if name.startswith("_") and options is not None and options.name is None:
         return 'its name begins with an underscore; rename it, or use tool_api(name="...")'
     origin = value.__module__ if _is_class(value) or _is_function(value) else module.__name__
@@ -398,7 +398,11 @@ def _is_function(value: Any) -> bool:
     """True for functions, also where a decorator put an object in their place (functools.cache)."""
     if issubclass(type(value), FunctionType):
         return True
-    return "__wrapped__" in held(value) and "__module__" in held(value) and callable(value)
+    return (
+        "__wrapped__" in own_attributes(value)
+        and "__module__" in own_attributes(value)
+        and callable(value)
+    )
 
 
 def _is_class(value: Any) -> bool:

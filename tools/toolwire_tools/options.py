@@ -99,7 +99,7 @@ def name_of(function: Any) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def held(thing: object) -> Mapping[str, Any]:
+def own_attributes(thing: object) -> Mapping[str, Any]:
     """What *thing* holds in its own `__dict__`, found without asking it: proxies and mocks answer
     anything.
     """
@@ -110,9 +110,9 @@ def held(thing: object) -> Mapping[str, Any]:
     return found
 
 
-def marked(thing: object) -> Options | None:
+def own_options(thing: object) -> Options | None:
     """The options that were put on *thing* itself; None if it is not decorated."""
-    found = held(thing).get(ATTRIBUTE)
+    found = own_attributes(thing).get(ATTRIBUTE)
     return found if isinstance(found, Options) else None
 
 

@@ -131,7 +131,7 @@ def _sources(
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def offered(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, str]]:
+def index_names(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, str]]:
     """Return the index of the source, and the tool's name there, by the name under which the tool
     is offered.
 
@@ -209,7 +209,7 @@ class AsyncToolbox:
         await self._waiting.gather(
             [partial(ask, place, source) for place, source in enumerate(self._sources)]
         )
-        found = offered(
+        found = index_names(
             [(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)]
         )
         self.errors.clear()

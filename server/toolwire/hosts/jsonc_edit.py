@@ -132,7 +132,7 @@ def _changed(text: str, path: Sequence[str], value: Any) -> str:
                 is_first=not members,
             )
         start, end = members[name]
-    return text[:start] + _written(value, text, _indent_at(text, start)) + text[end:]
+    return text[:start] + _write(value, text, _indent_at(text, start)) + text[end:]
 
 
 def _members(plain: str, start: int) -> tuple[dict[str, tuple[int, int]], int]:
@@ -176,11 +176,11 @@ def _inserted(text: str, start: int, brace: int, name: str, value: Any, *, is_fi
     comma = "" if is_first else ","
     return (
         f"{text[: start + 1]}{newline(text)}{indent}{key}:"
-        f" {_written(value, text, indent)}{comma}{rest}"
+        f" {_write(value, text, indent)}{comma}{rest}"
     )
 
 
-def _written(value: Any, text: str, indent: str) -> str:
+def _write(value: Any, text: str, indent: str) -> str:
     """*value* as JSON in the layout of *text*, its further lines indented by *indent*."""
     lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
     return (newline(text) + indent).join(lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolwire_tools import tools_in, tools_of
 from toolwire_tools.discovery import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
-from toolwire_tools.options import marked
+from toolwire_tools.options import own_options
 
 from ..errors import LoadError
 
@@ -33,7 +33,11 @@ def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
     if not hasattr(module, head):
         return _published(module, place, name)
     thing = getattr(module, head)
-    if isinstance(thing, FunctionType) and marked(thing) is None and is_made_for_fastmcp(module):
+    if (
+        isinstance(thing, FunctionType)
+        and own_options(thing) is None
+        and is_made_for_fastmcp(module)
+    ):
         raise MadeForFastMCP(head)
     tools = tools_of(thing)
     if not dot:

@@ -95,7 +95,7 @@ def load(
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at
             all.
     """
-    offered: dict[tuple[str, str], tuple[Tool, Target]] = {}
+    by_name: dict[tuple[str, str], tuple[Tool, Target]] = {}
     faults: list[str] = []
     settings = _settings(tool_settings, targets)
     parts = list(_files_and_modules(targets, keep_going))
@@ -107,18 +107,18 @@ def load(
             for tool in imports.explained(
                 str(target), partial(_tools, target, settings.get(target.place, ()))
             ):
-                first, there = offered.setdefault((tool.kind, tool.name_with(".")), (tool, target))
+                first, there = by_name.setdefault((tool.kind, tool.name_with(".")), (tool, target))
                 if first.function != tool.function:
                     from .refusals import defined_twice
 
                     raise LoadError(defined_twice(tool, str(target), str(there)))
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
-    chosen = [tool for tool, _ in offered.values() if is_chosen(tool, include, exclude)]
+    chosen = [tool for tool, _ in by_name.values() if is_chosen(tool, include, exclude)]
     if not (chosen or may_be_empty):
         from .refusals import nothing_left
 
-        raise LoadError(nothing_left([tool for tool, _ in offered.values()], targets, _TAG))
+        raise LoadError(nothing_left([tool for tool, _ in by_name.values()], targets, _TAG))
     return chosen
 
 
@@ -225,13 +225,13 @@ def _tools_of_file(target: Target) -> list[Tool]:
 
         return tools(path, target.name)
     module = imports.file(path)
-    offered = _tools_of_module(module, target)
+    found = _tools_of_module(module, target)
     for ending in imports.YAML:
         if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
             from .yaml_targets import described
 
-            return _with_lifespan(described(offered, description), module)
-    return offered
+            return _with_lifespan(described(found, description), module)
+    return found
 
 
 def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
@@ -247,9 +247,9 @@ def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
 
 def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
     if "toolwire_compat.fastmcp" in sys.modules:
-        from toolwire_compat.fastmcp.choosing import offered
+        from toolwire_compat.fastmcp.choosing import choose_tools
 
-        if (found := offered(module, target.name)) is not None:
+        if (found := choose_tools(module, target.name)) is not None:
             return found
     if target.name is None:
         offer = tools_in(module)

@@ -64,7 +64,9 @@ def loaded(
     return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], spec, settings)
 
 
-def given(found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None) -> list[Tool]:
+def isolate_found(
+    found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None
+) -> list[Tool]:
     """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was
     made of.
 

@@ -19,7 +19,7 @@ from support.client_backends import FACES, WAIT, nothing_leaks
 from toolwire import AsyncContext, Context, Server, tool_api
 from toolwire_agent import AsyncToolbox, Toolbox, ToolOrigin
 from toolwire_agent.toolbox.threaded_client import ThreadedClient
-from toolwire_agent.toolbox.toolbox import offered
+from toolwire_agent.toolbox.toolbox import index_names
 from toolwire_client import (
     CallCancelled,
     CallResult,
@@ -640,11 +640,11 @@ def test_tools_appear_and_vanish_with_their_server() -> None:
 def test_every_tool_has_one_name_and_every_name_one_tool(
     lists: list[tuple[str, list[str]]],
 ) -> None:
-    found = offered(lists)
+    found = index_names(lists)
     everything = [
         (place, name) for place, (_, names) in enumerate(lists) for name in dict.fromkeys(names)
     ]
     assert list(found.values()) == everything
     times = [name for _, name in everything]
     assert all(found[name] == (place, name) for place, name in everything if times.count(name) == 1)
-    assert offered(lists) == found
+    assert index_names(lists) == found

@@ -378,14 +378,14 @@ def test_no_more_requests_than_agreed_run_at_once(hours: Hours) -> None:
     ],
 )
 def test_an_error_is_reported_in_its_own_words(body: bytes, text: str) -> None:
-    assert refusals.said(body) == text
+    assert refusals.error_text(body) == text
 
 
 @given(
     st.binary(max_size=300) | st.recursive(st.none() | st.text(), st.lists).map(msgspec.json.encode)
 )
 def test_no_error_is_too_odd_to_be_reported(body: bytes) -> None:
-    assert refusals.said(body).isprintable()
+    assert refusals.error_text(body).isprintable()
 
 
 @given(st.integers(1, 50), st.none() | st.floats(0, 1e9), st.floats(0, 1, exclude_max=True))

@@ -92,10 +92,10 @@ scientific articles on arxiv.org.
             raise ArgumentsError([("arguments.query", say("there is nothing in it to search for"))])
         asked = feed.question(wanted, self.top_k_results)
         answer = self._service.get("query", params=asked, call=Call(context))
-        told = [self._told(article) for article in feed.articles(answer.body)]
+        told = [self._describe(article) for article in feed.articles(answer.body)]
         return {"content": "\n\n".join(told) or "No good Arxiv Result was found"}
 
-    def _told(self, article: feed.Article) -> str:
+    def _describe(self, article: feed.Article) -> str:
         return (
             f"Published: {article.published}\nTitle: {article.title}\nAuthors: {', '.join(article.authors)}\n"  # noqa: E501
             f"Summary: {article.summary[: self.doc_content_chars_max]}"

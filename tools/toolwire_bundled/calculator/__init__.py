@@ -72,4 +72,4 @@ class Calculator(BaseAction):
         try:
             return shown(run(parse(expression)))
         except Fault as fault:
-            raise ToolError(fault.told(expression)) from None
+            raise ToolError(fault.explain(expression)) from None

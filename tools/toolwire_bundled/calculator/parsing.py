@@ -36,7 +36,7 @@ class Fault(Exception):
         self.problem = problem
         self.place = place
 
-    def told(self, expression: str) -> str:
+    def explain(self, expression: str) -> str:
         """The problem, with the part of the expression that it is about between `>>>` and `<<<`."""
         start, end = self.place.start, self.place.end
         before, part, after = expression[:start], expression[start:end], expression[end:]

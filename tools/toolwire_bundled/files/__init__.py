@@ -163,11 +163,11 @@ class Files(BaseAction):
             if_exists: what to do if there is such a file: fail, replace it or append to it
             encoding: base64 if the content is data in Base64
         """
-        from .writing import decoded, written
+        from .writing import decoded, write_file
 
         data = decoded(content, encoding)
         with self._lock:
-            return written(self._places, path, data, if_exists, self._max_bytes)
+            return write_file(self._places, path, data, if_exists, self._max_bytes)
 
     @tool_api(read_only=False, destructive=True, idempotent=False, open_world=False)
     def edit(self, path: str, old: str, new: str, count: int = 1) -> Changed:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from .limits import MAX_DEPTH, MAX_ENTRIES, MAX_LISTED
-from .roots import told
+from .roots import errors_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Walk:
             yield from self._in(self._path, "", self._depth)
 
     def _root(self, name: str) -> Iterator[Thing]:
-        with self._places.located(name) as there, told(name):
+        with self._places.located(name) as there, errors_named(name):
             yield Thing(there.folder, ".", name, name, there.folder.look("."))
         if self._depth > 1:
             yield from self._in(name, f"{name}/", self._depth - 1)
@@ -75,7 +75,7 @@ class Walk:
                     there.folder, "" if there.path == "." else f"{there.path}/", inner, depth
                 )
                 return
-            with told(path):
+            with errors_named(path):
                 thing = Thing(
                     there.folder,
                     there.name,

@@ -10,7 +10,7 @@ from toolwire_tools.content import Audio, File, Image, Text, media_type_of, medi
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT
-from .roots import told
+from .roots import errors_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ def read(places: Places, path: str, max_bytes: int) -> tuple[str, bytes]:
     Raises:
         ToolError: if it is no file, or too large.
     """
-    with places.located(path) as there, told(path):
+    with places.located(path) as there, errors_named(path):
         if not there.name:
             raise ToolError(f"{there.path} is a folder; list it")
         return there.path, bytes_of(there.folder, there.name, there.path, max_bytes)

@@ -89,7 +89,7 @@ class Places:
         name, parts = self._parts(path)
         way = _Way(self._roots[name], make_folders=make_folders)
         try:
-            with told(path):
+            with errors_named(path):
                 last = way.follow(parts)
             shown = "/".join(
                 [*([name] if len(self._roots) > 1 else ()), *way.names, *([last] if last else ())]
@@ -129,7 +129,7 @@ class Places:
 
 
 @contextmanager
-def told(path: str) -> Iterator[None]:
+def errors_named(path: str) -> Iterator[None]:
     """Tell what the system says of *path* in a sentence that names nothing but that."""
     try:
         yield
@@ -157,7 +157,7 @@ class _Way:
     """The folders from a root to where a path has led so far, all open."""
 
     def __init__(self, root: str, *, make_folders: bool) -> None:
-        with told("the open folder"):
+        with errors_named("the open folder"):
             self._open: list[Folder] = [open_root(root)]
         self._root = root
         self._makes = make_folders

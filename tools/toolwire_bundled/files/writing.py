@@ -19,7 +19,7 @@ from toolwire_tools.errors import ToolError
 
 from .limits import MAX_EDITS_SHOWN
 from .reading import bytes_of, check_kind, is_binary
-from .roots import told
+from .roots import errors_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +50,9 @@ def decoded(content: str, encoding: str) -> bytes:
         raise ToolError(f"the content is not Base64: {str(error).lower()}") from None
 
 
-def written(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
+def write_file(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
     """Write *data* to the file at *path*; *if_exists*: fail, replace it or append to it."""
-    with places.located(path, make_folders=True) as there, told(path):
+    with places.located(path, make_folders=True) as there, errors_named(path):
         if not there.name or path.rpartition("/")[2] in ("", "."):
             raise ToolError(f"{there.path} is a folder; name the file")
         before = status(there)
@@ -74,7 +74,7 @@ def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes:
     """Replace *old* by *new*, *count* times, in the file at *path*."""
     if not old:
         raise ToolError("say which text to replace: old is empty; write replaces or appends")
-    with places.located(path) as there, told(path):
+    with places.located(path) as there, errors_named(path):
         if not there.name:
             raise ToolError(f"{there.path} is a folder; name the file")
         before = there.folder.look(there.name)
@@ -157,14 +157,14 @@ def _appended(there: Located, data: bytes, max_bytes: int) -> Changed:
         check_kind(found, there.path)
         _check_mode(there.path, found)
         _check_size(there.path, found.st_size + len(data), max_bytes)
-        written = 0
+        write_file = 0
         try:
-            while written < len(data):
-                written += file.write(data[written:]) or 0
+            while write_file < len(data):
+                write_file += file.write(data[write_file:]) or 0
             os.fsync(file.fileno())
         except OSError:
             # All or nothing, unless another process has appended to it since.
-            if written and os.fstat(file.fileno()).st_size == found.st_size + written:
+            if write_file and os.fstat(file.fileno()).st_size == found.st_size + write_file:
                 file.truncate(found.st_size)
             raise
         return {"path": there.path, "bytes": os.fstat(file.fileno()).st_size, "lines": []}

@@ -10,7 +10,7 @@ PLACES = {"search": "organic", "news": "news", "places": "places", "images": "im
 NOTHING = "No good Google Search Result was found"
 
 
-def told(found: dict[str, Any], kind: str, most: int) -> list[str]:
+def snippets_in(found: dict[str, Any], kind: str, most: int) -> list[str]:
     """The answer itself if Google has one; else what it knows of the subject, and a snippet of each
     result.
     """

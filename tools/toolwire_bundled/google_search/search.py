@@ -15,7 +15,7 @@ from toolwire_tools.errors import ArgumentsError
 from ..settings import positive
 from ..web.deadline import Call
 from ..web.errors import WebError, failed
-from .format import PLACES, told
+from .format import PLACES, snippets_in
 from .serper import SERPER, Serper
 
 if TYPE_CHECKING:
@@ -83,5 +83,5 @@ class GoogleSearch(BaseAction):
             )
         except WebError as error:
             return failed(error)
-        text = str(told(found, self.search_type, k))
+        text = str(snippets_in(found, self.search_type, k))
         return ActionReturn(result=[{"type": "text", "content": text}])

@@ -165,13 +165,13 @@ class IPythonInterpreter(BaseAction):
 
         parts = 0
 
-        def told(text: str) -> None:
+        def report(text: str) -> None:
             nonlocal parts
             parts += 1
             context.progress(parts, message=text[-1000:])
 
         try:
-            return kernel.run(code, cell, seconds, context.check, told)
+            return kernel.run(code, cell, seconds, context.check, report)
         except Died as death:
             self._end("")
             told_so = (

@@ -222,7 +222,7 @@ class BINGMap(BaseAction):
             )
         found = self._nearest(search_term, around, radius, call)
         addresses = self._addresses(found, call)
-        return {"places": [_told(one, addresses) for one in found], "attribution": _ATTRIBUTION}
+        return {"places": [_describe(one, addresses) for one in found], "attribution": _ATTRIBUTION}
 
     def _route(self, start: str, end: str, call: Call, *, steps: bool) -> osrm.Route:
         path = osrm.path(self._point("start", start, call), self._point("end", end, call))
@@ -290,6 +290,6 @@ def _filled(parameter: str, text: str) -> str:
     return " ".join(words)
 
 
-def _told(found: overpass.Found, addresses: dict[str, str]) -> PlaceNearby:
+def _describe(found: overpass.Found, addresses: dict[str, str]) -> PlaceNearby:
     address = addresses.get(found.object) or found.address
     return {"name": found.name, "address": address, "distance": round(found.metres / 1000, 3)}

@@ -17,7 +17,7 @@ from toolwire_tools.errors import ArgumentsError, ToolError
 
 from ..files.folders import open_root
 from ..files.reading import bytes_of
-from ..files.roots import Located, told
+from ..files.roots import Located, errors_named
 from ..files.writing import put, status
 from ..requirements import extra
 from .themes import THEMES, Theme, theme_of
@@ -215,7 +215,7 @@ class PPT(BaseAction):
         """
         above, name = os.path.split(path)
         inside = "." if self._folder is None else os.path.relpath(above, self._folder)
-        with told(path), ExitStack() as stack:
+        with errors_named(path), ExitStack() as stack:
             folder = open_root(above if self._folder is None else self._folder)
             stack.callback(folder.close)
             for part in inside.split(os.sep) if inside != "." else ():

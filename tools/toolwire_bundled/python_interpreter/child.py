@@ -123,7 +123,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
         if isinstance(error, MemoryError):
             space.clear()
         try:
-            return "error", _told(error, text)
+            return "error", _report(error, text)
         except BaseException:  # it takes some modules
             return "error", type(error).__name__
 
@@ -197,7 +197,7 @@ def _new_main() -> dict[str, Any]:
 # The report of a failure
 
 
-def _told(error: BaseException, text: str) -> str:
+def _report(error: BaseException, text: str) -> str:
     import linecache
     import traceback
 

@@ -48,7 +48,7 @@ def refusal(
     """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a
     text.
     """
-    message = clean(said(body))[:_MAX_TOLD]
+    message = clean(error_text(body))[:_MAX_TOLD]
     seconds = asked_wait(headers, now)
     advice = clean(_advice(status, headers)) or (
         f"it asks to wait {seconds:.0f} seconds" if seconds else ""
@@ -74,18 +74,18 @@ def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
     """
     from email.utils import parsedate_to_datetime
 
-    said = headers.get("retry-after", "")
+    error_text = headers.get("retry-after", "")
     try:
-        seconds = float(said)
+        seconds = float(error_text)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(said).timestamp() - now
+            seconds = parsedate_to_datetime(error_text).timestamp() - now
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
     return None if math.isnan(seconds) else max(0.0, seconds)
 
 
-def said(body: bytes) -> str:
+def error_text(body: bytes) -> str:
     """The text of an error, out of JSON of any of the usual shapes, or of a page for people. One
     line.
     """

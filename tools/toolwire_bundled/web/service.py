@@ -275,11 +275,11 @@ def _query(params: Mapping[str, object]) -> str:
         for each in (value if isinstance(value, list) else [value])
     ]
     return urlencode(
-        [(name, _written(value)) for name, value in named if value is not None], errors="replace"
+        [(name, _write(value)) for name, value in named if value is not None], errors="replace"
     )
 
 
-def _written(value: object) -> str:
+def _write(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -189,7 +189,7 @@ class WebBrowser(BaseAction):
         if all(isinstance(outcome, ToolError) for outcome in outcomes.values()):
             raise ToolError("\n".join(f"{each}: {outcome}" for each, outcome in outcomes.items()))
         return {
-            each: self._results.told(
+            each: self._results.describe(
                 each,
                 **({"error": str(found)} if isinstance(found, ToolError) else {"content": found}),
             )

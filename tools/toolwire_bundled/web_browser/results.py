@@ -57,7 +57,7 @@ class Results:
             )
         return kept[number]["url"]
 
-    def told(self, number: int, **more: str) -> Told:
+    def describe(self, number: int, **more: str) -> Told:
         """What `select` tells of the result with this id: its address, its title and *more*."""
         known = self.kept.get(number, {})
         return {**{name: known[name] for name in ("url", "title") if name in known}, **more}

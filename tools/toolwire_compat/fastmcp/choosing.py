@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools.errors import RegistrationError
-from toolwire_tools.options import marked
+from toolwire_tools.options import own_options
 from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluate, names_of
 
 from .server import FastMCP
@@ -21,7 +21,7 @@ _USUAL = ("mcp", "server", "app")
 """The names of servers that the command `fastmcp` looks for, too."""
 
 
-def offered(module: ModuleType, name: str | None) -> list[Tool] | None:
+def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
     """Return the tools of the server in *module*; with a *name*, of that server, or the tool of
     that name.
 
@@ -53,7 +53,7 @@ def offered(module: ModuleType, name: str | None) -> list[Tool] | None:
         raise RegistrationError(
             f"it has {problem}", tool=module.__name__, remedy="name one that it has"
         )
-    if any(marked(value) is not None for value in held.values()):
+    if any(own_options(value) is not None for value in held.values()):
         return None
     if servers:
         usual = [key for key in _USUAL if key in servers.values()] or sorted(servers.values())

@@ -213,7 +213,7 @@ class FastMCP(metaclass=_Refusing):
 
     def add_tool(self, function: Any, name: str | None = None, **options: Any) -> Any:
         """Register a function, or what `Tool.from_function` returned, and return it."""
-        given, options = _given(function, {**({"name": name} if name else {}), **options})
+        given, options = _give(function, {**({"name": name} if name else {}), **options})
         structured = options.pop("structured_output", None)
         if "output_schema" in options and options["output_schema"] is None and structured is None:
             structured = False
@@ -226,7 +226,7 @@ class FastMCP(metaclass=_Refusing):
 
     def add_resource(self, function: Any, **options: Any) -> Any:
         """Register what `FunctionResource` or `TextResource` returned, and return it."""
-        given, options = _given(function, options)
+        given, options = _give(function, options)
         if options.pop("enabled", None) is not False:
             made = _options("resource", ResourceOptions(uri=str(options.pop("uri"))), options)
             self._register("resource", made.uri, AdoptedResource, given, self, made)
@@ -236,7 +236,7 @@ class FastMCP(metaclass=_Refusing):
 
     def add_prompt(self, function: Any, **options: Any) -> Any:
         """Register a function, or what `Prompt.from_function` returned, and return it."""
-        given, options = _given(function, options)
+        given, options = _give(function, options)
         if options.pop("enabled", None) is not False:
             made = _options("prompt", PromptOptions(), options)
             self._register("prompt", made.name or name_of(given), AdoptedPrompt, given, self, made)
@@ -355,7 +355,7 @@ class TextResource(Component):
         super().__init__(lambda: text, **{"name": str(options.get("uri")), **options})
 
 
-def _given(function: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _give(function: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
     return (
         (function.fn, {**function.options, **options})
         if isinstance(function, Component)

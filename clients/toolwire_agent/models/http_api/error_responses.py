@@ -166,13 +166,13 @@ def _message_and_code(value: Any) -> tuple[str, str]:
             | {"message": {"detail": detail}}
             | {"message": (list() | str()) as detail}
         ):
-            return _written(detail), _code(value)
+            return _write(detail), _code(value)
         case dict():
-            return _written(value), _code(value)
-    return ("" if value is None else _written(value)), ""
+            return _write(value), _code(value)
+    return ("" if value is None else _write(value)), ""
 
 
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:

@@ -160,7 +160,7 @@ def run(words: Words) -> int:
     report = _checked(command, cases, gaps, options)
     if "replay" not in options:
         _write_files(options, report, known)
-    if _written(report, words):
+    if _write(report, words):
         pass
     elif "events" in options:
         from toolwire_check.pages.check_page import check_html
@@ -353,7 +353,7 @@ def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) 
         Path(options["write_baseline"]).write_text(write(report.verdicts, known), "utf-8")
 
 
-def _written(report: Report, words: Words) -> bool:
+def _write(report: Report, words: Words) -> bool:
     """Write the report as `--html`, `--markdown` and `--badge` ask; return whether that was to
     standard output.
     """

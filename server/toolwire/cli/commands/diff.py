@@ -97,7 +97,7 @@ def run(words: Words) -> int:
         for name, kind, tools in zip(names, kinds, lists, strict=True)
     )
     report = DiffReport(verdict(changes), old, new, changes)
-    if _written(report, words.options):
+    if _write(report, words.options):
         pass
     elif words.options.get("json"):
         say(as_json(report))
@@ -176,7 +176,7 @@ def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
     return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) else 0
 
 
-def _written(report: DiffReport, options: dict[str, Any]) -> bool:
+def _write(report: DiffReport, options: dict[str, Any]) -> bool:
     """Write the report as `--html` and `--markdown` ask; return whether that was to standard
     output.
     """

@@ -80,7 +80,7 @@ def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
 
     Descriptor 0 becomes the null device and descriptor 1 stderr, and SIGTERM, SIGINT or SIGHUP end
     the process at once, with status 0. On Linux, this process leads a session from then on, unless
-    it has a terminal or *keep_children*.
+    it has a terminal, leads a process group already, or is to *keep_children*.
 
     Raises:
         AlreadyClaimed: if they are reserved already.
@@ -143,11 +143,12 @@ def _lead_children() -> bool:
     A child is in both, whatever its environment is and whether its own parent has ended, until it
     leaves them.
     """
-    # With a terminal, a session of its own would not get Ctrl-C.
-    if sys.platform != "linux" or os.isatty(0):
+    if sys.platform != "linux":
         return False
-    with suppress(PermissionError):  # it leads a process group already
-        os.setsid()
+    if not os.isatty(0):  # with a terminal, a session of its own would not get Ctrl-C
+        with suppress(PermissionError):  # it leads a process group already
+            os.setsid()
+    # A shell with job control starts each pipeline in a group, led by its first process.
     return os.getpgrp() == os.getpid()
 
 

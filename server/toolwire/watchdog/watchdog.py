@@ -147,7 +147,7 @@ class Watchdog:
         level, as_json = log.configured()
         style = "" if level in ("error", "off") else "json" if as_json else "text"
         seconds = min(self._grace_seconds, threading.TIMEOUT_MAX) + _BEYOND_GRACE_SECONDS
-        children = "end" if self._ends_children else "keep"
+        children = _describe_ending() if self._ends_children else "keep"
         options = [
             str(os.getpid()),
             str(seconds),
@@ -189,6 +189,17 @@ class Watchdog:
             for descriptor in (theirs, ours, passed.get(6, -1)):
                 if descriptor >= 0:
                     os.close(descriptor)
+
+
+def _describe_ending() -> str:
+    """Return the argument that makes the watchdog process end children, but no stranger in the
+    group.
+
+    This process looks for strangers: once it has ended, its children have another parent too.
+    """
+    from .watchdog_process import find_strangers
+
+    return ",".join(["end", *map(str, sorted(find_strangers(os.getpid())))])
 
 
 def _has_children_besides(watchdog: int) -> bool:

@@ -17,9 +17,11 @@ fixed descriptors:
 
 Descriptor 2 is the server's stderr. The arguments are the server's number, the seconds for the
 exit, the seconds without a heartbeat before a report, the format of reports ("text", "json" or ""),
-the layout of the board, and `end` or `keep` for what the server's tools have started. That is every
-process in the session, or the process group, that the server leads. Its number is not given to
-other processes as long as this one is in it.
+the layout of the board, and what to do with what the server's tools have started: `keep`, or `end`
+and, after commas, the numbers of processes to leave alone. The tools have started every
+process in the session that the server leads, or in its process group: a server that is typed at a
+terminal leads only a group, and the rest of its pipeline is in that too. The number of the group is
+not given to other processes as long as this one is in it.
 """
 
 import posix
@@ -225,7 +227,25 @@ class Guard:
 _ADVICE = "Run such a tool in a process: `toolwire serve --isolate` or runs_in='process'"
 
 
-def find_children(leader: int) -> list[int]:
+def find_children(leader: int, strangers: frozenset[int] = frozenset()) -> list[int]:
+    """Return the living processes in the session or the process group of *leader*, without it, this
+    process, and *strangers* with what they have started.
+    """
+    return [process for process in _find_members(leader) if not _has_ancestor(process, strangers)]
+
+
+def find_strangers(leader: int) -> frozenset[int]:
+    """Return the processes in the group of *leader*, which runs, that it has not started: the rest
+    of a shell's pipeline.
+    """
+    if posix.getsid(leader) == leader:  # others cannot enter a session
+        return frozenset()
+    return frozenset(
+        process for process in _find_members(leader) if not _has_ancestor(process, {leader})
+    )
+
+
+def _find_members(leader: int) -> list[int]:
     """Return the living processes in the session or the process group of *leader*, without it and
     this process.
     """
@@ -235,30 +255,42 @@ def find_children(leader: int) -> list[int]:
             continue
         try:
             is_led = leader in (posix.getsid(int(name)), posix.getpgid(int(name)))
-            if is_led and _is_alive(name):
+            if is_led and _read_stat(int(name))[0] not in (b"Z", b"X"):
                 found.append(int(name))
         except OSError:  # it has ended
             continue
     return found
 
 
-def _is_alive(process: str) -> bool:
+def _has_ancestor(process: int, ancestors: frozenset[int] | set[int]) -> bool:
+    """Whether *process* or one of its ancestors is among *ancestors*."""
+    while process > 1 and process not in ancestors:
+        try:
+            process = int(_read_stat(process)[1])
+        except OSError:  # it has ended
+            return False
+    return process in ancestors
+
+
+def _read_stat(process: int) -> list[bytes]:
+    """Return the state of *process*, the number of its parent, and the fields that follow
+    (proc_pid_stat(5)).
+    """
     descriptor = posix.open(f"/proc/{process}/stat", posix.O_RDONLY)
     try:
-        state = posix.read(descriptor, 1000).rpartition(b") ")[2][:1]
+        return posix.read(descriptor, 1000).rpartition(b") ")[2].split()
     finally:
         posix.close(descriptor)
-    return state not in (b"Z", b"X")
 
 
-def end_children(leader: int) -> None:
+def end_children(leader: int, strangers: frozenset[int]) -> None:
     """End the processes that `find_children` finds: by SIGTERM, and after a second by SIGKILL."""
-    _signal_all(find_children(leader), 15)
+    _signal_all(find_children(leader, strangers), 15)
     latest = time.monotonic() + _TERMINATION_SECONDS
-    while find_children(leader) and time.monotonic() < latest:
+    while find_children(leader, strangers) and time.monotonic() < latest:
         time.sleep(_POLL_SECONDS)
     for _ in range(_KILL_ATTEMPTS):  # they may start others at the same time
-        children = find_children(leader)
+        children = find_children(leader, strangers)
         if not children:
             return
         _signal_all(children, 9)
@@ -301,6 +333,6 @@ if __name__ == "__main__":
         int(server), float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes)
     )
     guard.watch()
-    if children == "end":
+    if children != "keep":
         guard.wait_for_end()
-        end_children(guard.server)
+        end_children(guard.server, frozenset(map(int, children.split(",")[1:])))

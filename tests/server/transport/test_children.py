@@ -4,14 +4,18 @@ themselves.
 
 from __future__ import annotations
 
+import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.server_process import Process, call, served, wait_until
+from support.server_process import PATIENCE_SECONDS, Process, call, served, wait_until
 
 pytestmark = [
     pytest.mark.process,
@@ -88,6 +92,61 @@ def end(server: Process, how: str) -> None:
         os.kill(server.popen.pid, getattr(signal, how))
 
 
+PIPELINE = """
+import subprocess, sys
+with subprocess.Popen([sys.executable, "-c", "input()"]) as inner:
+    print(inner.pid, flush=True)
+"""
+
+
+@contextmanager
+def at_terminal(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Serve `SOURCE` as a shell with job control does; yield the process and the terminal."""
+    tools = folder / "tools.py"
+    tools.write_text(SOURCE)
+    terminal, stdin = pty.openpty()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "toolwire", "serve", str(tools)],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            process_group=0,
+        ) as server:
+            try:
+                yield server, terminal
+            finally:
+                server.kill()
+    finally:
+        os.close(stdin)
+        os.close(terminal)
+
+
+@contextmanager
+def rest_of_pipeline(
+    server: subprocess.Popen[bytes],
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Run another process in the group of *server*; yield it and the number of its child."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PIPELINE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        process_group=server.pid,
+    ) as rest:
+        assert rest.stdout is not None
+        try:
+            yield rest, int(rest.stdout.readline())
+        finally:
+            rest.kill()
+
+
+def started_at(server: subprocess.Popen[bytes], terminal: int, kind: str) -> int:
+    """Return the number of the process that the tool has started."""
+    os.write(terminal, json.dumps(call("start", {"kind": kind})).encode() + b"\n")
+    assert server.stdout is not None
+    answer = json.loads(server.stdout.readline())
+    return int(answer["result"]["structuredContent"]["result"])
+
+
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
 def test_what_tools_have_started_ends_with_the_server(tmp_path: Path, how: str) -> None:
     with served(tmp_path, SOURCE) as server:
@@ -131,6 +190,33 @@ def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_se
         os.kill(server.popen.pid, signal.SIGKILL)
 
         wait_until(lambda: not is_alive(child))
+
+
+@pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
+def test_children_end_with_a_server_that_is_typed_at_a_terminal(tmp_path: Path, how: str) -> None:
+    with at_terminal(tmp_path) as (server, terminal):
+        child = started_at(server, terminal, "child")
+
+        if how == "end of input":
+            os.write(terminal, b"\x04")  # Ctrl-D
+        else:
+            server.send_signal(getattr(signal, how))
+
+        wait_until(lambda: not is_alive(child))
+        server.wait(PATIENCE_SECONDS)
+
+
+def test_the_rest_of_a_pipeline_lives_on_after_a_server_that_is_typed_at_a_terminal(
+    tmp_path: Path,
+) -> None:
+    with at_terminal(tmp_path) as (server, terminal), rest_of_pipeline(server) as (rest, inner):
+        child = started_at(server, terminal, "child")
+
+        server.kill()
+
+        wait_until(lambda: not is_alive(child))
+        assert is_alive(inner)
+        assert rest.poll() is None
 
 
 def test_processes_that_are_not_of_the_server_are_left_alone(tmp_path: Path) -> None:

@@ -29,9 +29,15 @@ BY_INTENT = {
 
 
 DOCUMENTS = """
+import subprocess, sys
 from typing import Literal
 
-from toolwire import prompt, resource
+from toolwire import prompt, resource, tool_api
+
+@tool_api(read_only=True)
+def start_process() -> int:
+    "Start a process that ends with the server."
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).pid
 
 @resource("notes://all")
 def notes() -> list[str]:

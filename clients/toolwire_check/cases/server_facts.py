@@ -47,10 +47,13 @@ _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
 _SLOW_SECONDS = 0.25  # the shortest duration of a call during which a case can act
 
+_KINDS_OF_CALLS = {"call", "slow", "progress", "child"}
+
 _LACKS = {
     "call": "no call that was tried succeeds; name arguments that do with --call",
     "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
     "progress": "no call that was tried reports progress",
+    "child": "no call that was tried leaves a process running; name one that does with --call",
     "wrong": "no tool that may be called has parameters with types",
     "missing": "no tool that may be called has required parameters",
     "extra": "no tool that may be called refuses unknown arguments (additionalProperties)",
@@ -280,50 +283,78 @@ def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
     return found
 
 
-def _probe_seconds(server: ServerUnderTest, revision: str, identity: str) -> float:
-    """How long the server takes to answer the cheapest request."""
-    began = time.monotonic()
-    server.request(probe(identity, revision), _TRY_SECONDS)
-    return time.monotonic() - began
-
-
 def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[str, dict[str, Any]]:
-    """Call each tool once, a slow one twice, and note success, duration and progress
-    notifications.
-    """
-    found: dict[str, dict[str, Any]] = {}
+    """Try each tool; return the first call of each kind that cases need."""
+    trials = _Trials(server, revision)
+    for name, _, given in tools[:_MAX_TRIED]:
+        trials.add({"name": name, "arguments": given})
+        if server.conversation.ended or set(trials.found) >= _KINDS_OF_CALLS:
+            break
+    return trials.found
 
-    def tried(call: dict[str, Any], token: str) -> tuple[Any, float]:
-        request = {
-            "id": token,
-            "method": "tools/call",
-            "params": {**call, "_meta": {"progressToken": token}},
-        }
+
+class _Trials:
+    """Makes calls and notes their success, duration, progress notifications and child processes."""
+
+    def __init__(self, server: ServerUnderTest, revision: str) -> None:
+        self._server = server
+        self._revision = revision
+        self._count = 0
+        self.found: dict[str, dict[str, Any]] = {}
+        """The first call of each kind."""
+
+    def add(self, call: dict[str, Any]) -> None:
+        """Make *call*, and repeat it where one result proves too little."""
+        processes = self._server.descendants()
+        is_first = self._count == 0
+        result, seconds, token = self._make(call)
+        if not isinstance(result, dict):
+            return
+        # The first call may have loaded what further ones need, or the machine was busy just then.
+        is_slow = "slow" not in self.found and seconds >= _SLOW_SECONDS
+        if is_slow and self._make(call)[1] >= _SLOW_SECONDS:
+            self.found["slow"] = call
+        if not result.get("isError"):
+            self.found.setdefault("call", call)
+        if self._has_reported(token):
+            self.found.setdefault("progress", call)
+        if "child" not in self.found and self._leaves_child(call, processes, is_first=is_first):
+            self.found["child"] = call
+
+    def _make(self, call: dict[str, Any]) -> tuple[Any, float, str]:
+        """Return the result of *call*, its duration, and its progress token."""
+        token = f"facts-try-{self._count}"
+        self._count += 1
+        params = {**call, "_meta": {"progressToken": token}}
+        request = {"id": token, "method": "tools/call", "params": params}
         began = time.monotonic()
-        answer = server.request(completed(request, revision), _TRY_SECONDS)
+        answer = self._server.request(completed(request, self._revision), _TRY_SECONDS)
         seconds = time.monotonic() - began
         if seconds >= _SLOW_SECONDS:  # on a busy machine a probe takes long too
-            seconds -= _probe_seconds(server, revision, f"{token}-probe")
-        return (answer or {}).get("result"), seconds
+            seconds -= self._probe()
+        return (answer or {}).get("result"), seconds, token
 
-    for number, (name, _, given) in enumerate(tools[:_MAX_TRIED]):
-        call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
-        result, seconds = tried(call, token)
-        if isinstance(result, dict):
-            # The first call may have loaded what further ones need, or the machine was busy just
-            # then.
-            is_slow = "slow" not in found and seconds >= _SLOW_SECONDS
-            if is_slow and tried(call, f"{token}-again")[1] >= _SLOW_SECONDS:
-                found["slow"] = call
-            if not result.get("isError"):
-                found.setdefault("call", call)
-            params = [
-                message.get("params")
-                for message in messages(server.conversation.events)
-                if "method" in message
-            ]
-            if any(isinstance(one, dict) and one.get("progressToken") == token for one in params):
-                found.setdefault("progress", call)
-        if server.conversation.ended or {"slow", "call", "progress"} <= set(found):
-            break
-    return found
+    def _probe(self) -> float:
+        """Return how long the server takes to answer the cheapest request."""
+        identity = f"facts-probe-{self._count}"
+        self._count += 1
+        began = time.monotonic()
+        self._server.request(probe(identity, self._revision), _TRY_SECONDS)
+        return time.monotonic() - began
+
+    def _has_reported(self, token: str) -> bool:
+        for message in messages(self._server.conversation.events):
+            params = message.get("params")
+            if isinstance(params, dict) and params.get("progressToken") == token:
+                return True
+        return False
+
+    def _leaves_child(self, call: dict[str, Any], before: set[int], *, is_first: bool) -> bool:
+        """Whether a process that *call* started still runs, after a call with *before* running."""
+        if self._server.descendants() <= before:
+            return False
+        if is_first:  # a server may start helpers of its own for its first call
+            before = self._server.descendants()
+            self._make(call)
+        self._probe()  # a process that ends with its call has this time to do so
+        return not self._server.descendants() <= before

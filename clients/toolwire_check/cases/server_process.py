@@ -133,6 +133,12 @@ class ServerUnderTest:
         }
         return [f"{command.strip()[:200]} ({pid})" for pid, command in commands.items()]
 
+    def descendants(self) -> set[int]:
+        """Return the running processes that the server has started; none where they cannot be
+        found.
+        """
+        return set(self._descendants())
+
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
         words = self._process.stderr_tail()

@@ -1895,7 +1895,7 @@ export interface SignalStep {
   /**
    * The signal.
    */
-  signal: 'SIGTERM'
+  signal: 'SIGTERM' | 'SIGKILL'
 }
 /**
  * A response to this request that fits one of the described alternatives, or any response if the step describes none. The id must be the same value of the same JSON type.

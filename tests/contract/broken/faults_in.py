@@ -601,9 +601,24 @@ class IgnoresSigterm(Fault):
 @fails("ending/no-orphans", "ending/no-orphans-after-sigterm")
 class LeavesAProcessBehind(Fault):
     def run(self) -> None:
-        code = "import time; time.sleep(60)"
-        nothing = subprocess.DEVNULL
-        subprocess.Popen(
-            [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing
-        )
+        start_sleeper()
         super().run()
+
+
+@fails(
+    "ending/no-orphans-of-a-call",
+    "ending/no-orphans-of-a-call-after-sigterm",
+    "ending/no-orphans-of-a-call-after-sigkill",
+)
+class LeavesAProcessOfACall(Fault):
+    def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        if message.get("method") == "tools/call" and message["params"]["name"] == "start_process":
+            start_sleeper()
+        return message
+
+
+def start_sleeper() -> None:
+    """Start a process that outlives this one."""
+    code = "import time; time.sleep(60)"
+    nothing = subprocess.DEVNULL
+    subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)

@@ -1,5 +1,7 @@
 """Tools of the kinds that contract cases need."""
 
+import subprocess
+import sys
 import time
 
 from toolwire import Context, prompt, resource, tool_api
@@ -19,6 +21,13 @@ def wait(context: Context) -> str:
         context.check()
         time.sleep(0.1)
     return "waited"
+
+
+@tool_api(read_only=True)
+def start_process() -> str:
+    """Start a process that ends with the server."""
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    return "started"
 
 
 @tool_api(read_only=True)

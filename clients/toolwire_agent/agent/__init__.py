@@ -7,9 +7,9 @@ from __future__ import annotations
 from .agent import Agent
 from .agent_session import AgentSession, Clock
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
+from .budgets import Budgets
 from .events import Live, OnLive, Outcome, Recorded, Status, TextArrived, ToolProgress
 from .replay import ReplayMissed
-from .run_state import Budgets
 from .transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last
 from .user import OnUser

@@ -15,10 +15,11 @@ from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
 from .agent_session import AgentSession, Clock
 from .approvals import Approvals
+from .budgets import Budgets
 from .effects import Effects
 from .events import ForkOf, Started
-from .replay import replayed
-from .run_state import Budgets, RunState
+from .replay import replay_session
+from .run_state import RunState
 from .transcript import Transcript, copy_for_fork, load, loaded
 from .user import User
 
@@ -280,7 +281,7 @@ class Agent:
             OSError: if it cannot be read.
         """
         record = load(transcript) if isinstance(transcript, str | os.PathLike) else transcript
-        for event in replayed(self._new_state(), record, trims=self._trim is not None):
+        for event in replay_session(self._new_state(), record, trims=self._trim is not None):
             yield event
 
     # --- agents for agents ---

@@ -16,7 +16,6 @@ from ..models.model import keep_open
 from .events import (
     CallFinished,
     Ended,
-    Event,
     Outcome,
     QuestionAsked,
     Recorded,
@@ -27,7 +26,7 @@ from .events import (
     outcome_of,
 )
 from .result_type import ResultType
-from .run_state import AskApproval, AskModel, AskUser, CallTools, RecordEvent
+from .steps import AskApproval, AskModel, AskUser, CallTools, RecordEvent
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
 
     from .effects import Effects
     from .events import T
-    from .run_state import CallTool, RunState, Step
+    from .run_state import RunState
+    from .steps import CallTool, Step
 
 
 class Clock:
@@ -87,23 +87,14 @@ class AgentSession:
         self._result: ResultType | None = None
         for place, event in enumerate(events):
             try:
-                state.apply(event)
-                if isinstance(event, QuestionAsked):
-                    self._result = ResultType(event.result_schema) if event.result_schema else None
+                self._repeat(event)
             except Exception as error:  # a file may say anything
                 where = names[place] if names else f"event {place + 1}"
-                was = events[0].protocol if isinstance(events[0], Started) else ""
-                other = (
-                    f" (it was written with {was}, and this is {begin.protocol})"
-                    if was != begin.protocol
-                    else ""
-                )
+                other = _describe_other_protocol(events[0], begin)
                 raise BrokenTranscript(
                     f"{where}, does not fit what is before it: {error}{other}"
                 ) from error
-            if isinstance(event, ToolsListed):
-                self._tools = event
-        state.forget_start()
+        state.spending.forget_session_start()
         self._copied: list[Recorded] = []
         if begin.fork_of is not None:
             self.events[0] = msgspec.structs.replace(begin, at=self.events[0].at)
@@ -188,6 +179,14 @@ class AgentSession:
 
     # --- how ---
 
+    def _repeat(self, event: Recorded) -> None:
+        """Apply an event of an earlier run."""
+        self._state.apply(event)
+        if isinstance(event, QuestionAsked):
+            self._result = ResultType(event.result_schema) if event.result_schema else None
+        elif isinstance(event, ToolsListed):
+            self._tools = event
+
     async def _events(
         self, opening: QuestionAsked | Resumed, result: ResultType | None
     ) -> AsyncGenerator[Recorded, None]:
@@ -195,119 +194,127 @@ class AgentSession:
             raise RuntimeError(
                 "this session is answering a question; a second one needs a session of its own"
             )
-        self._is_running, self._cancelled, self._result = True, None, result
+        self._is_running = True
+        self._cancelled = None
+        self._result = result
         # Computed for each run: monotonic seconds may stop while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
             if not self._state.has_ended:  # the previous process ended without notice
-                self._note(
-                    self._state.ending("cancelled", reason="interrupted"), at=self._state.now
-                )
-            if isinstance(opening, Resumed):
-                yield self._note(opening)
-            elif not self.events:
-                yield self._note(
-                    await self._effects.complete_start(
-                        self._begin, self._state.conversation.protocol
-                    )
-                )
-            if listed := await self._listed():
-                yield self._note(listed)
+                end = self._make_cancelled("interrupted")
+                self._record_event(end, at=self._state.spending.now)
+            start = await self._make_start(opening)
+            if start is not None:
+                yield self._record_event(start)
+            tools = await self._list_changed_tools()
+            if tools is not None:
+                yield self._record_event(tools)
             if isinstance(opening, QuestionAsked):
-                yield self._note(opening)
+                yield self._record_event(opening)
             async with keep_open(self._effects.model):
-                while (step := self._next()) is not None:
-                    is_for_model = isinstance(step, AskModel)
-                    messages = (
-                        await self._effects.trim_messages(self._state.conversation.messages)
-                        if is_for_model
-                        else []
-                    )
-                    if announced := self._state.announcement(step, messages):
-                        yield self._note(announced)
+                while (step := self._next_step()) is not None:
+                    announced = await self._announce(step)
+                    if announced is not None:
+                        yield self._record_event(announced)
                     yielded = len(self.events)
-                    if isinstance(event := await self._performed(step), Event):
-                        self._note(event)
+                    event = await self._perform(step)
+                    if event is not None:
+                        self._record_event(event)
                     for event in self.events[yielded:]:  # with the events during the step
                         yield event
-        except (
-            BaseException
-        ) as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
+        # A cancelled task, a closed generator, Ctrl-C, an error of a callback.
+        except BaseException as error:
             if not self._state.has_ended:
-                self._note(self._state.ending("cancelled", reason=type(error).__name__))
+                self._record_event(self._make_cancelled(type(error).__name__))
             raise
         finally:
             self._is_running = False
 
-    def _next(self) -> Step | None:
+    async def _make_start(self, opening: QuestionAsked | Resumed) -> Started | Resumed | None:
+        """Return the event that starts the run; `None` for a further question of the session."""
+        if isinstance(opening, Resumed):
+            return opening
+        if self.events:
+            return None
+        return await self._effects.complete_start(self._begin, self._state.conversation.protocol)
+
+    def _next_step(self) -> Step | None:
         if self._state.has_ended:
             return None
         if self._cancelled is not None:
-            return RecordEvent(self._state.ending("cancelled", reason=self._cancelled))
-        return self._state.next()
+            return RecordEvent(self._make_cancelled(self._cancelled))
+        return self._state.next_step()
 
-    async def _performed(self, step: Step) -> Recorded | None:
+    async def _announce(self, step: Step) -> Recorded | None:
+        """Return the event that precedes *step*, if any."""
+        messages: list[dict[str, Any]] = []
+        if isinstance(step, AskModel):
+            messages = await self._effects.trim_messages(self._state.conversation.messages)
+        return self._state.announce(step, messages)
+
+    async def _perform(self, step: Step) -> Recorded | None:
         """Perform *step* and return its event; `None` if its events are recorded."""
         if isinstance(step, RecordEvent):
-            return self._checked(step.event)
+            return self._check_answer(step.event)
         with anyio.CancelScope() as self._scope:
             if self._cancelled is not None:
                 self._scope.cancel()
             if isinstance(step, CallTools):
-                await self._called(step)
+                await self._call_tools(step)
                 return None
             event = await self._effects.ask(self._state, step)
-            return event or self._state.ending("needs_input", reason=_WAITS[type(step)])
-        return self._state.ending("cancelled", reason=self._cancelled or "")
+            return event or self._state.make_end("needs_input", reason=_WAITS[type(step)])
+        return self._make_cancelled(self._cancelled or "")
 
-    def _checked(self, event: Recorded) -> Recorded:
+    def _make_cancelled(self, reason: str) -> Ended:
+        return self._state.make_end("cancelled", reason=reason)
+
+    def _check_answer(self, event: Recorded) -> Recorded:
         """Return *event*, or a refusal if it is an answer without the requested type."""
         if self._result is None or not isinstance(event, Ended) or event.status != "answered":
             return event
         fault = self._result.fault(event.result or "")
         return ReplyRefused(reason=fault) if fault else event
 
-    async def _called(self, step: CallTools) -> None:
+    async def _call_tools(self, step: CallTools) -> None:
         """Call the tools, and record their results in the order of the calls, each as soon as those
         before it.
         """
-        waiting, ended = dict(step.calls), dict[int, Recorded]()
+        calls = _CallsInOrder(step, self._record_event)
 
-        async def call(number: int, one: CallTool) -> None:
-            def aside(event: Recorded) -> None:
-                if number in waiting:  # an abandoned thread may still report
-                    self._note(msgspec.structs.replace(event, call=number))
-
-            ended[number] = await self._effects.call(self._state, one, aside)
-            while (first := next(iter(waiting), None)) in ended:
-                del waiting[first]
-                self._note(msgspec.structs.replace(ended[first], call=first))
+        async def call(number: int, tool_call: CallTool) -> None:
+            result = await self._effects.call(
+                self._state, tool_call, partial(calls.record_during, number)
+            )
+            calls.finish(number, result)
 
         try:
             with anyio.CancelScope() as self._call:
                 await gather([partial(call, *each) for each in step.calls.items()])
         finally:
             self._call = None
-            left, waiting = waiting, {}
+            left = calls.close()
         for number in left:
-            cancelled = CallFinished(success=False, result=self._state.words("cancelled"))
-            self._note(msgspec.structs.replace(ended.get(number, cancelled), call=number))
+            cancelled = CallFinished(success=False, result=self._state.say("cancelled"))
+            result = calls.results.get(number, cancelled)
+            self._record_event(msgspec.structs.replace(result, call=number))
 
-    async def _listed(self) -> ToolsListed | None:
+    async def _list_changed_tools(self) -> ToolsListed | None:
         """Return the tools if they have changed; nothing if the run is cancelled before all of them
         are known.
         """
         with anyio.CancelScope() as self._scope:
-            tools = await self._effects.tools(self._state.budgets.seconds)
+            tools = await self._effects.list_tools(self._state.spending.budgets.seconds)
             if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
                 self._tools = tools
                 return tools
         return None
 
-    def _note(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
+    def _record_event(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
         """Record *event*, then apply it; only then is it yielded."""
         now = self._start + timedelta(seconds=self._clock.seconds())
-        event = msgspec.structs.replace(event, at=at or max(self._state.now, now))
+        # A clock that was set back must not turn the order of the events.
+        event = msgspec.structs.replace(event, at=at or max(self._state.spending.now, now))
         if self._record is not None:
             while self._copied:  # of a fork, whose own transcript has none yet
                 self._record(self._copied.pop(0))
@@ -315,6 +322,39 @@ class AgentSession:
         self.events.append(event)
         self._state.apply(event)
         return event
+
+
+class _CallsInOrder:
+    """Records the results of calls that run side by side in the order of the calls."""
+
+    def __init__(self, step: CallTools, record: Callable[[Recorded], object]) -> None:
+        self.results: dict[int, Recorded] = {}
+        self._waiting = list(step.calls)
+        self._record = record
+
+    def record_during(self, number: int, event: Recorded) -> None:
+        """Record *event* of a call that runs; an abandoned thread may still report one later."""
+        if number in self._waiting:
+            self._record(msgspec.structs.replace(event, call=number))
+
+    def finish(self, number: int, result: Recorded) -> None:
+        """Record *result* as soon as the calls before it have theirs."""
+        self.results[number] = result
+        while self._waiting and self._waiting[0] in self.results:
+            first = self._waiting.pop(0)
+            self._record(msgspec.structs.replace(self.results[first], call=first))
+
+    def close(self) -> list[int]:
+        """Record nothing more, and return the calls whose results are not recorded."""
+        left, self._waiting = self._waiting, []
+        return left
+
+
+def _describe_other_protocol(first: Recorded, begin: Started) -> str:
+    was = first.protocol if isinstance(first, Started) else ""
+    if was == begin.protocol:
+        return ""
+    return f" (it was written with {was}, and this is {begin.protocol})"
 
 
 _WAITS: dict[type[Step], str] = {

@@ -24,7 +24,7 @@ from ..react.result_text import limit_result
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .prompt_size import many_tools_warning
-from .run_state import AskApproval, AskModel, AskUser
+from .steps import AskApproval, AskModel, AskUser
 from .trimming import trim_messages
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded
-    from .run_state import CallTool, RunState
+    from .run_state import RunState
+    from .steps import CallTool
     from .trimming import Trim
     from .user import User
 
@@ -67,7 +68,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         """Return the events *recorded* of a run, watched as they pass."""
         return recorded
 
-    async def tools(self, seconds: float | None) -> events.ToolsListed:
+    async def list_tools(self, seconds: float | None) -> events.ToolsListed:
         """List the tools, within *seconds*."""
         limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
@@ -158,7 +159,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             if self.approvals.no_user == "pause":
                 return None
             return events.Refused(
-                reason=state.undone("no_approver", tool=action.tool), by_user=False
+                reason=state.explain_undone("no_approver", tool=action.tool), by_user=False
             )
         misfit = ""
         for _ in range(_MOST_MISFITS):
@@ -185,7 +186,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                     raise TypeError(
                         f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}"
                     )
-        return events.Refused(reason=state.undone("misfit", faults=misfit), by_user=False)
+        return events.Refused(reason=state.explain_undone("misfit", faults=misfit), by_user=False)
 
     async def call(
         self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
@@ -208,9 +209,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:
-            failure = state.words("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
+            failure = state.say("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
         except ServerGone as error:
-            failure = state.words(
+            failure = state.say(
                 "gone", reason=error.reason
             )  # without the server's stderr, which is for people
         except ClientError as error:
@@ -286,6 +287,6 @@ def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     # One character less than the conversation's own limit, so that it does not cut again.
     value, remarks = limit_result(value, state.conversation.limits.max_result_chars - 1)
     others = sorted({str(block.get("type")) for block in result.content} - {"text"})
-    more = state.words("other_content", kinds=", ".join(others)) if others else ""
+    more = state.say("other_content", kinds=", ".join(others)) if others else ""
     language = state.conversation.protocol.language
     return value, language.join(language.format_remarks(*remarks), more)

@@ -10,7 +10,7 @@ import msgspec
 from toolwire_client.redaction.redactor import Redactor
 
 from . import events
-from .run_state import RecordEvent
+from .steps import RecordEvent
 from .transcript import may_follow
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from .run_state import RunState
 
-_FROM_OUTSIDE = (events.Started, events.ToolsListed, events.QuestionAsked, events.Resumed)
 _WAITS = (events.ModelAsked, events.UserAsked, events.ApprovalAsked)
 
 
@@ -26,7 +25,7 @@ class ReplayMissed(Exception):
     """A repeated run differs from its record. The text says where and how."""
 
 
-def replayed(
+def replay_session(
     state: RunState, record: Sequence[events.Recorded], *, trims: bool
 ) -> Iterator[events.Recorded]:
     """Repeat *record* from a new *state* and yield its events, secrets hidden.
@@ -36,59 +35,60 @@ def replayed(
     Raises:
         ReplayMissed: if the state leads to another event than the recorded one.
     """
-    hidden = Redactor().event
+    hide = Redactor().event
     before: events.Recorded | None = None
-    origin = record[0].fork_of if record and isinstance(record[0], events.Started) else None
-    for number, event in enumerate(map(hidden, record), start=1):
-        if origin is not None and number <= origin.events:  # another agent led to it
-            state.apply(event)
-            yield event
-            before = event
-            continue
-        now = _expected(state, before, event, trims=trims) if may_follow(before, event) else None
-        if now is None or hidden(msgspec.structs.replace(now, at=event.at)) != event:
-            raise ReplayMissed(
-                f"event {number} of the record is\n  {event!r}\nand now it is\n  {now!r}"
-            )
+    fork = record[0].fork_of if record and isinstance(record[0], events.Started) else None
+    copied = 0 if fork is None else fork.events  # another agent led to these
+    for number, event in enumerate(map(hide, record), start=1):
+        if number > copied:
+            made = None
+            if may_follow(before, event):
+                made = _make_event(state, before, event, trims=trims)
+            if made is None or hide(msgspec.structs.replace(made, at=event.at)) != event:
+                raise ReplayMissed(
+                    f"event {number} of the record is\n  {event!r}\nand now it is\n  {made!r}"
+                )
         state.apply(event)
         yield event
         before = event
 
 
-def _expected(
+def _make_event(
     state: RunState, before: events.Recorded | None, event: events.Recorded, *, trims: bool
 ) -> events.Recorded | None:
     """Return what *state* leads to in place of *event*: an event from outside itself, `None` if
     nothing follows.
     """
     is_awaited = isinstance(before, _WAITS)
-    match event:
-        case events.Ended(status="cancelled", reason=reason):
-            return state.ending("cancelled", reason=reason)
-        case events.Ended(status="needs_input", reason=reason) if is_awaited:
-            return state.ending("needs_input", reason=reason)
-        case events.Ended():
-            pass
-        case events.ReplyRefused() if isinstance(due := state.next(), RecordEvent) and isinstance(
-            due.event, events.Ended
-        ):
-            return event  # the requested type refused the answer
-        case (
-            events.ToolAsked(call=call)
-            | events.FormAnswered(call=call)
-            | events.CallFinished(call=call)
-        ) if call in state.open:
-            return event
-        case _ if is_awaited or isinstance(event, _FROM_OUTSIDE):
-            return event
-    step = state.next()
+    if isinstance(event, events.Ended):
+        if event.status == "cancelled":
+            return state.make_end("cancelled", reason=event.reason)
+        if event.status == "needs_input" and is_awaited:
+            return state.make_end("needs_input", reason=event.reason)
+    elif is_awaited or _is_from_outside(state, event):
+        return event
+    step = state.next_step()
     if step is None:
         return None
     if isinstance(step, RecordEvent):
         return step.event
-    expected = state.announcement(step, state.conversation.messages)
-    return (
-        event
-        if trims and isinstance(event, events.ModelAsked) and type(expected) is type(event)
-        else expected
-    )
+    expected = state.announce(step, state.conversation.messages)
+    if trims and isinstance(event, events.ModelAsked) and isinstance(expected, events.ModelAsked):
+        return event
+    return expected
+
+
+def _is_from_outside(state: RunState, event: events.Recorded) -> bool:
+    """Whether no decision of *state* leads to *event*."""
+    match event:
+        case events.Started() | events.ToolsListed() | events.QuestionAsked() | events.Resumed():
+            return True
+        case events.ToolAsked(call=call) | events.FormAnswered(call=call):
+            return call in state.open
+        case events.CallFinished(call=call):
+            return call in state.open
+        case events.ReplyRefused():
+            # The requested type refused the answer with which the run would have ended.
+            step = state.next_step()
+            return isinstance(step, RecordEvent) and isinstance(step.event, events.Ended)
+    return False

@@ -1,7 +1,15 @@
 """The state of a run and its next step. No I/O, and no clock but the time of the last event.
 
-Strategy. Only `apply` changes the state, and `next` only reads it. Runs, resumed runs and repeated
-runs apply the same events, and so reach the same state.
+Strategy. Only `apply` changes the state, and `next_step` only reads it. Runs, resumed runs and
+repeated runs apply the same events, and so reach the same state.
+
+An event has at most one direct consequence: the call that a reply requests, the refusal
+of a reply, the end. It is kept as `_due`, the next step records it, and applying it clears it; so
+a run that was interrupted between the two goes on with the same event.
+
+Calls of one reply have numbers, from 0. Those that only read are announced and started at once
+(`_ahead`, then `open`), and their results wait (`_finished`) until those of the calls before them
+have been reported to the model: the history is the same as if they had run one after another.
 """
 
 from __future__ import annotations
@@ -10,89 +18,22 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from toolwire_client.redaction.hidden import HIDDEN, stands_for
 
 from ..react import Conversation, FinalAnswer, Retry, Stop
-from ..react.messages import Action, Ask, Error, Usage
+from ..react.messages import Action, Ask, Error
 from . import events
 from .approvals import Allow, Refuse
+from .budgets import Spending
+from .steps import AskApproval, AskModel, AskUser, CallTool, CallTools, RecordEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Mapping
 
     from ..react import Decision, Limits, Protocol
     from .approvals import Approvals, Trust
-
-
-class RecordEvent(msgspec.Struct, frozen=True):
-    """Record this event; there is nothing to wait for."""
-
-    event: events.Recorded
-
-
-class AskModel(msgspec.Struct, frozen=True):
-    """Ask the model for a reply of *max_tokens*, within *seconds*."""
-
-    seconds: float | None
-    max_tokens: int | None
-
-
-class AskUser(msgspec.Struct, frozen=True):
-    """Ask the user."""
-
-    ask: Ask
-
-
-class AskApproval(msgspec.Struct, frozen=True):
-    """Ask whether the action is allowed."""
-
-    action: Action
-    asked: events.ApprovalAsked
-
-
-class CallTool(msgspec.Struct, frozen=True):
-    """Call the tool, for at most *seconds*."""
-
-    action: Action
-    seconds: float | None
-
-
-class CallTools(msgspec.Struct, frozen=True):
-    """Call the tools side by side; the keys are the numbers of the calls in their reply."""
-
-    calls: dict[int, CallTool]
-
-
-Step = RecordEvent | AskModel | AskUser | AskApproval | CallTools
-
-
-class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one question; `None` sets no limit. At a limit the model has one more turn, for
-    its final answer.
-
-    `turns` counts replies of the model, `tokens` its input and output (estimated at four characters
-    each where the model does not report them). `seconds` is the time since the question, without
-    waits for the user; the first question of a session includes the listing of the tools. The run
-    ends after `final_seconds` more, which are kept for the last turn; the first reply may use them
-    too. A reply has at most `reply_tokens`, or what is left of `tokens`. Messages name
-    `user_seconds` as the limit, if it is given: the one that the user knows; `seconds` is a part of
-    it.
-    """
-
-    turns: int | None = 20
-    tokens: int | None = None
-    seconds: float | None = None
-    final_seconds: float = 60.0
-    user_seconds: float | None = None
-    reply_tokens: int | None = 8192
-
-    def __post_init__(self) -> None:
-        for name in ("turns", "tokens", "seconds", "final_seconds", "user_seconds", "reply_tokens"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be more than 0, not {value!r}")
+    from .budgets import Budget, Budgets
+    from .steps import Step
 
 
 class RunState:
@@ -108,327 +49,375 @@ class RunState:
         roles: Mapping[str, str] | None,
     ) -> None:
         self.conversation = Conversation((), protocol, limits=limits, roles=roles)
+        self.spending = Spending(budgets)
         self.sent: list[dict[str, Any]] = []
         """The messages of the last request."""
         self.has_ended = True
-        self.now = events.NEVER
-        """The time of the last event."""
-        self.budgets = budgets
-        self._max_chars: int | None = None
+        self.open: dict[int, Action] = {}
+        """The calls that run, by their numbers."""
         self._limits = limits
         self._approvals = approvals
         self._roles = roles
-        self._turns = self._tokens = 0  # since the question
-        self._usage = Usage()
-        self._since = (
-            events.NEVER
-        )  # the start of the question, moved forward by each wait for the user
-        self._started_at: datetime | None = None
-        self._due: events.Recorded | None = None
-        self._forced: events.FinalForced | None = None
+        self._max_chars: int | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._trust: dict[str, Trust] = {}
-        self._number = 0  # of the pending call in its reply
-        self._is_allowed = False
-        self._ahead: dict[
-            int, Action
-        ] = {}  # calls of the reply to be made before the others, by their numbers
-        self._chosen = 0  # the last call that was announced
-        self.open: dict[int, Action] = {}
-        """The calls that run."""
-        self._done: dict[int, events.CallFinished] = {}  # whose turn has not come
-        self._interrupted: list[Action] = []  # calls without a recorded end
-        self._is_again = False
-        self._has_result = False  # since the question
+        self._due: events.Recorded | None = None
+        self._forced: events.FinalForced | None = None
         self._last_text = ""
-        self._asked_at = events.NEVER  # a person
-        self._forms: Counter[int] = Counter()  # open ones, by the numbers of the calls
+        self._has_result = False  # since the question
         self._is_resumed = False
+        self._interrupted: list[Action] = []  # calls without a recorded end
+        # The pending call.
+        self._number = 0
+        self._is_allowed = False
+        self._is_repeated = False  # of one that was interrupted
+        # The other calls of its reply.
+        self._ahead: dict[int, Action] = {}
+        self._last_announced = 0
+        self._finished: dict[int, events.CallFinished] = {}
+        self._open_forms: Counter[int] = Counter()
 
     @property
     def can_go_on(self) -> bool:
         """Whether the last question has an open step."""
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
 
-    def forget_start(self) -> None:
-        """Do not count the time before now for the next question: another process started the
-        session.
-        """
-        self._started_at = None
-
-    def words(self, kind: str, **details: str | int) -> str:
+    def say(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model in its language."""
         return self.conversation.protocol.language.say(kind, **details)
 
-    def undone(self, kind: str, **details: str | int) -> str:
+    def explain_undone(self, kind: str, **details: str | int) -> str:
         """Return, for the model, why the pending call is not made, and whether it may have taken
         effect before.
         """
         frame = "interrupted" if self._may_be_done(self.conversation.pending) else "undone"
-        return self.words(frame, why=self.words(kind, **details))
+        return self.say(frame, why=self.say(kind, **details))
 
-    def ending(
+    def make_end(
         self, status: events.Status, result: str | None = None, reason: str = "", thought: str = ""
     ) -> events.Ended:
         """Return the event that ends the run now."""
-        turns, usage = self._turns, self._usage
         return events.Ended(
-            status=status, result=result, reason=reason, thought=thought, turns=turns, usage=usage
+            status=status,
+            result=result,
+            reason=reason,
+            thought=thought,
+            turns=self.spending.turns,
+            usage=self.spending.usage,
         )
 
     # --- what has happened ---
 
     def apply(self, event: events.Recorded) -> None:
         """Update the state for *event*."""
-        before, self.now = self.now, event.at
-        due = self._due
+        self.spending.move_to(event.at, counts=not isinstance(event, events.Resumed))
         if _is_due(self._due, event):
             self._due = None
-        match event:
-            case events.Started(context_tokens=tokens):
-                self._started_at = self.now
-                self._max_chars = None if tokens is None else self._chars_within(tokens)
-            case events.ToolsListed(tools=tools, trust=trust):
-                self._list(tools)
-                self._trust = trust
-            case events.QuestionAsked(content=content, result_schema=result_schema):
-                self._question(content, result_schema)
-            case events.ModelAsked(kept=kept, messages=messages):
-                self.sent = [*self.sent[:kept], *messages]
-            case events.ModelReplied(reply=reply):
-                self._last_text = reply.text
-                self._reply(event, self.conversation.take_reply(reply))
-            case events.ReplyRefused(reason=reason) if isinstance(due, events.Ended):
-                decision = self.conversation.refuse_answer(reason)
-                self._due = (
-                    None
-                    if isinstance(decision, Retry)
-                    else self._consequence(decision, misfit=reason)
-                )
-            case events.ModelFailed() as failed:
-                self._due = self._after_failure(failed)
-            case events.ApprovalAsked() | events.UserAsked():
-                self._asked_at = self.now
-            case events.ToolAsked(call=call):
-                if any(self._forms.values()):  # tools that run side by side may ask at once
-                    self._waited()
-                self._asked_at = self.now
-                self._forms[call] += 1
-            case events.FormAnswered(call=call):
-                self._waited()
-                self._forms[call] -= 1
-            case events.Approved(params=params):
-                self._waited()
-                self._is_allowed = True
-                self._is_again = self._may_be_done(self.conversation.pending)
-                if params is not None:
-                    self.conversation.edit_action(params)
-            case events.Refused(reason=reason, by_user=by_user):
-                self._waited()
-                if by_user:
-                    reason = (
-                        self.undone("refused_because", reason=reason)
-                        if reason
-                        else self.undone("refused")
-                    )
-                self.conversation.add_result(reason, success=False)
-                self._due = self._queued()
-            case events.ReplyRefused():
-                self._due = self._queued()
-            case events.ActionChosen(call=call):
-                self._chosen = call
-            case events.CallStarted(call=call) if isinstance(
-                pending := self.conversation.pending, Action
-            ):
-                self.open[call] = self._ahead.pop(call, pending)
-            case events.CallFinished(call=call):
-                self._forms.pop(call, None)
-                if self.open.pop(call, None) is None and call != self._number:
-                    raise ValueError(f"call {call} has not started")
-                self._done[call] = event
-                if call == self._number:
-                    self._due = self._reported()
-            case events.UserAnswered(content=content):
-                self._waited()
-                self.conversation.add_user_response(content)
-            case events.FinalForced(reason=reason) as forced:
-                self._forced = forced
-                self.conversation.force_final(reason)
-            case events.Ended():
-                self.has_ended = True
-            case events.Resumed():
-                self._since += self.now - before
-                self._resume()
+        _EFFECTS[type(event)](self, event)
 
-    def _list(self, tools: list[dict[str, Any]]) -> None:
-        known = self.conversation
-        self.conversation = Conversation(
-            tools, known.protocol, limits=self._limits, roles=self._roles, max_chars=self._max_chars
-        )
-        self.conversation.restore(known.snapshot())
-        annotations = {tool["name"]: tool.get("annotations") for tool in tools}
-        self._annotations = {
-            name: hints for name, hints in annotations.items() if isinstance(hints, dict)
-        }
+    def _apply_start(self, event: events.Started) -> None:
+        self.spending.start_session()
+        self._max_chars = None
+        if event.context_tokens is not None:
+            self._max_chars = self._max_chars_for(event.context_tokens)
 
-    def _chars_within(self, context_tokens: int) -> int:
+    def _max_chars_for(self, context_tokens: int) -> int:
         """Return the length of messages that leave room for a reply in a context of this size."""
-        reply = min(self.budgets.reply_tokens or context_tokens, context_tokens // 4)
-        return (context_tokens - reply) * _CHARS_PER_FULL_TOKEN
+        reply_tokens = self.spending.budgets.reply_tokens or context_tokens
+        # A quarter is enough for an answer, and a small context has little to give.
+        reserved_tokens = min(reply_tokens, context_tokens // 4)
+        return (context_tokens - reserved_tokens) * _CHARS_PER_FULL_TOKEN
 
-    def _question(self, content: str, result_schema: dict[str, Any] | None) -> None:
+    def _apply_tools(self, event: events.ToolsListed) -> None:
+        before = self.conversation
+        self.conversation = Conversation(
+            event.tools,
+            before.protocol,
+            limits=self._limits,
+            roles=self._roles,
+            max_chars=self._max_chars,
+        )
+        self.conversation.restore(before.snapshot())
+        self._trust = event.trust
+        self._annotations = {}
+        for tool in event.tools:
+            annotations = tool.get("annotations")
+            if isinstance(annotations, dict):
+                self._annotations[tool["name"]] = annotations
+
+    def _apply_question(self, event: events.QuestionAsked) -> None:
         match self.conversation.turn:
             case "action_result":
                 self._remember_interruption()
-                self.conversation.add_result(self.undone("left"), success=False)
+                self.conversation.add_result(self.explain_undone("left"), success=False)
             case "user_response":
-                self.conversation.add_user_response(self.words("dismissed"))
-        self.conversation.add_question(content, result_schema)
-        self.has_ended, self._due, self._forced, self._has_result = False, None, None, False
-        self._turns, self._tokens, self._usage = 0, 0, Usage()
-        # The first question waits until the tools are listed, which is part of its time.
-        self._since, self._started_at = self._started_at or self.now, None
+                self.conversation.add_user_response(self.say("dismissed"))
+        self.conversation.add_question(event.content, event.result_schema)
+        self.has_ended = False
+        self._due = None
+        self._forced = None
+        self._has_result = False
+        self.spending.start_question()
 
-    def _reply(self, event: events.ModelReplied, decision: Decision) -> None:
-        usage = event.reply.usage
-        self._turns += 1
-        self._tokens += usage.total_tokens if usage else _estimated(self.sent, event.reply.text)
-        self._usage += usage or Usage()
-        self._number, self._is_allowed, self._is_again, self._done = 0, False, False, {}
-        sound = self.conversation.list_valid_actions()
-        reading = {number: action for number, action in sound.items() if self._only_reads(action)}
-        self._ahead = reading if len(sound) > 1 else {}
-        self._due = self._consequence(decision)
+    def _apply_request(self, event: events.ModelAsked) -> None:
+        self.sent = [*self.sent[: event.kept], *event.messages]
 
-    def _queued(self) -> events.Recorded | None:
-        """Return what follows from the next call of the last reply, if there is one."""
+    def _apply_reply(self, event: events.ModelReplied) -> None:
+        reply = event.reply
+        self._last_text = reply.text
+        decision = self.conversation.take_reply(reply)
+        if reply.usage is None:
+            self.spending.add_estimated_reply(_estimate_tokens(self.sent, reply.text))
+        else:
+            self.spending.add_reply(reply.usage)
+        self._finished = {}
+        self._start_call(0)
+        self._ahead = self._find_calls_ahead()
+        self._due = self._event_for(decision)
+
+    def _find_calls_ahead(self) -> dict[int, Action]:
+        """Return the calls of the last reply that are made before the others, by their numbers."""
+        actions = self.conversation.list_valid_actions()
+        if len(actions) < 2:
+            return {}
+        return {number: action for number, action in actions.items() if self._only_reads(action)}
+
+    def _apply_refused_reply(self, event: events.ReplyRefused) -> None:
+        if not isinstance(self._due, events.Ended):
+            self._due = self._take_next_call()
+            return
+        # The reply was an answer, and the session found that it does not have the requested type.
+        decision = self.conversation.refuse_answer(event.reason)
+        self._due = None
+        if not isinstance(decision, Retry):
+            self._due = self._event_for(decision, misfit=event.reason)
+
+    def _apply_failure(self, event: events.ModelFailed) -> None:
+        self._due = self._event_after_failure(event)
+
+    def _event_after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
+        if failed.too_long and self.conversation.halve_result():
+            return None
+        if not failed.out_of_time:
+            return self.make_end("model_error", reason=failed.reason)
+        # Otherwise the last turn follows, whose time has been kept.
+        is_last_turn = self._forced is not None or not self.spending.turns
+        return self._make_end_of_time() if is_last_turn else None
+
+    def _apply_wait(self, event: events.ApprovalAsked | events.UserAsked) -> None:
+        self.spending.start_wait()
+
+    def _apply_form(self, event: events.ToolAsked) -> None:
+        if any(self._open_forms.values()):  # tools that run side by side may ask at once
+            self.spending.end_wait()
+        self.spending.start_wait()
+        self._open_forms[event.call] += 1
+
+    def _apply_form_answer(self, event: events.FormAnswered) -> None:
+        self.spending.end_wait()
+        self._open_forms[event.call] -= 1
+
+    def _apply_approval(self, event: events.Approved) -> None:
+        self.spending.end_wait()
+        self._is_allowed = True
+        self._is_repeated = self._may_be_done(self.conversation.pending)
+        if event.params is not None:
+            self.conversation.edit_action(event.params)
+
+    def _apply_refusal(self, event: events.Refused) -> None:
+        self.spending.end_wait()
+        reason = event.reason
+        if event.by_user and reason:
+            reason = self.explain_undone("refused_because", reason=reason)
+        elif event.by_user:
+            reason = self.explain_undone("refused")
+        self.conversation.add_result(reason, success=False)
+        self._due = self._take_next_call()
+
+    def _apply_choice(self, event: events.ActionChosen) -> None:
+        self._last_announced = event.call
+
+    def _apply_call(self, event: events.CallStarted) -> None:
+        pending = self.conversation.pending
+        if isinstance(pending, Action):
+            self.open[event.call] = self._ahead.pop(event.call, pending)
+
+    def _apply_result(self, event: events.CallFinished) -> None:
+        call = event.call
+        self._open_forms.pop(call, None)
+        has_started = self.open.pop(call, None) is not None
+        # The pending call may end without a start: there was no time for it.
+        if not has_started and call != self._number:
+            raise ValueError(f"call {call} has not started")
+        self._finished[call] = event
+        if call == self._number:
+            self._due = self._report_result()
+
+    def _apply_answer(self, event: events.UserAnswered) -> None:
+        self.spending.end_wait()
+        self.conversation.add_user_response(event.content)
+
+    def _apply_forced(self, event: events.FinalForced) -> None:
+        self._forced = event
+        self.conversation.force_final(event.reason)
+
+    def _apply_end(self, event: events.Ended) -> None:
+        self.has_ended = True
+
+    def _apply_resumption(self, event: events.Resumed) -> None:
+        self.has_ended = False
+        self._is_resumed = True
+        self._remember_interruption()
+        pending = self.conversation.pending
+        if isinstance(pending, Ask) and self._due is None:
+            self._due = events.UserAsked(thought=pending.thought, content=pending.content)
+
+    # --- the calls of a reply ---
+
+    def _start_call(self, number: int) -> None:
+        self._number = number
+        self._is_allowed = False
+        self._is_repeated = False
+
+    def _take_next_call(self) -> events.Recorded | None:
+        """Go on to the next call of the last reply, and return the event that it leads to, if
+        any.
+        """
         decision = self.conversation.take_queued_action()
-        self._number, self._is_allowed, self._is_again = self._number + 1, False, False
-        if self._number in self._done:
-            return self._reported()
-        return (
-            None if decision is None or self._number in self.open else self._consequence(decision)
-        )
+        self._start_call(self._number + 1)
+        if self._number in self._finished:
+            return self._report_result()
+        if decision is None or self._number in self.open:
+            return None
+        return self._event_for(decision)
 
-    def _reported(self) -> events.Recorded | None:
+    def _report_result(self) -> events.Recorded | None:
         """Report to the model the result of the pending call, and return what follows from the next
         one.
         """
-        done = self._done.pop(self._number)
-        note = self.conversation.protocol.language.join(
-            done.note, self.words("again") if self._is_again else ""
-        )
-        self.conversation.add_result(done.result, success=done.success, note=note)
-        self._has_result |= done.success
-        return self._queued()
+        finished = self._finished.pop(self._number)
+        repeated = self.say("again") if self._is_repeated else ""
+        note = self.conversation.protocol.language.join(finished.note, repeated)
+        self.conversation.add_result(finished.result, success=finished.success, note=note)
+        self._has_result |= finished.success
+        return self._take_next_call()
 
     def _only_reads(self, action: Action) -> bool:
         """Whether nothing depends on when the call is made, and it needs no approval."""
-        hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
-        is_allowed = isinstance(self._approvals.judge(action.tool, hints, trust), Allow)
-        is_read = trust is not None and hints.get("readOnlyHint") is True
+        annotations = self._annotations.get(action.tool, {})
+        is_trusted = action.tool in self._trust
         return (
-            is_allowed and is_read and not self._may_be_done(action) and not self._is_hidden(action)
+            is_trusted
+            and annotations.get("readOnlyHint") is True
+            and isinstance(self._judge(action), Allow)
+            and not self._may_be_done(action)
+            and not self._has_hidden_param(action)
         )
 
-    def _is_hidden(self, action: Action) -> bool:
+    def _judge(self, action: Action) -> Allow | Refuse | str:
+        annotations = self._annotations.get(action.tool, {})
+        return self._approvals.judge(action.tool, annotations, self._trust.get(action.tool))
+
+    def _has_hidden_param(self, action: Action) -> bool:
         """Whether a parameter is a secret, of which no transcript holds the value."""
         return self._is_resumed and HIDDEN in json.dumps(action.params)
 
-    def _consequence(self, decision: Decision, misfit: str = "") -> events.Recorded:
+    def _remember_interruption(self) -> None:
+        self._interrupted += self.open.values()
+        if self.open:
+            self._is_allowed = False
+        self.open = {}
+        self._ahead = {}
+        self._open_forms = Counter()
+
+    def _may_be_done(self, action: Action | Ask | None) -> bool:
+        """Whether the call was interrupted, or is identical to one that was."""
+        if not isinstance(action, Action):
+            return False
+        for interrupted in self._interrupted:
+            is_same_tool = interrupted.tool == action.tool
+            if is_same_tool and stands_for(interrupted.params, action.params):
+                return True
+        return False
+
+    # --- the event that a decision leads to ---
+
+    def _event_for(self, decision: Decision, misfit: str = "") -> events.Recorded:
         """Return the event that *decision* leads to; *misfit* says why an answer does not have its
         type.
         """
         warnings = list(self.conversation.warnings)
         match decision:
             case Action(thought=thought, tool=tool, params=params):
-                call = self._number
                 return events.ActionChosen(
-                    call=call, thought=thought, tool=tool, params=params, warnings=warnings
+                    call=self._number, thought=thought, tool=tool, params=params, warnings=warnings
                 )
             case Ask(thought=thought, content=content):
                 return events.UserAsked(thought=thought, content=content, warnings=warnings)
-            case Retry(message=message, action=action):
-                if action is None and isinstance(message, Error):
-                    return events.ReplyRefused(reason=message.msg, said=self._excerpt_reply())
-                reason = message.msg if isinstance(message, Error) else str(message.result)
-                return events.ReplyRefused(reason=reason, action=action)
-            case FinalAnswer(thought=thought, ok=ok, result=result):
-                status: events.Status = (
-                    "answered" if ok else self._forced.status if self._forced else "unsolvable"
-                )
-                return self.ending(
-                    status, result, self._forced.reason if self._forced else "", thought
-                )
-            case Stop() if self._forced:
-                return self.ending(self._forced.status, reason=self._forced.reason)
-            case Stop(reason="repeated_action"):
-                return events.FinalForced(reason=self.words("repeats"), status="turn_limit")
-            case Stop() if self._has_result:  # there is something to answer from
-                return events.FinalForced(reason=self.words("unusable"), status="model_error")
+            case Retry():
+                return self._refuse_reply(decision)
+            case FinalAnswer():
+                return self._end_with_answer(decision)
             case Stop():
-                said = self._excerpt_reply()
-                reason = (
-                    self.words("no_type", faults=misfit)
-                    if misfit
-                    else self.words("no_form", said=said)
-                )
-                return self.ending("model_error", reason=reason)
+                return self._stop(decision, misfit)
+
+    def _refuse_reply(self, retry: Retry) -> events.ReplyRefused:
+        if not isinstance(retry.message, Error):
+            return events.ReplyRefused(reason=str(retry.message.result), action=retry.action)
+        # Without a readable action a person sees the beginning of the reply instead.
+        said = self._excerpt_reply() if retry.action is None else ""
+        return events.ReplyRefused(reason=retry.message.msg, action=retry.action, said=said)
+
+    def _end_with_answer(self, answer: FinalAnswer) -> events.Ended:
+        reason = self._forced.reason if self._forced else ""
+        status: events.Status = "answered"
+        if not answer.ok:
+            status = self._forced.status if self._forced else "unsolvable"
+        return self.make_end(status, answer.result, reason, answer.thought)
+
+    def _stop(self, stop: Stop, misfit: str) -> events.Recorded:
+        if self._forced is not None:
+            return self.make_end(self._forced.status, reason=self._forced.reason)
+        if stop.reason == "repeated_action":
+            return events.FinalForced(reason=self.say("repeats"), status="turn_limit")
+        if self._has_result:  # there is something to answer from
+            return events.FinalForced(reason=self.say("unusable"), status="model_error")
+        if misfit:
+            reason = self.say("no_type", faults=misfit)
+        else:
+            reason = self.say("no_form", said=self._excerpt_reply())
+        return self.make_end("model_error", reason=reason)
 
     def _excerpt_reply(self) -> str:
         """Return the beginning of the model's last reply, for people."""
         text = self._last_text.strip()
-        return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}…"
+        return text if len(text) <= _MAX_EXCERPT_CHARS else f"{text[:_MAX_EXCERPT_CHARS]}…"
 
-    def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
-        if failed.too_long and self.conversation.halve_result():
-            return None
-        if not failed.out_of_time:
-            return self.ending("model_error", reason=failed.reason)
-        return self._ending_in_time() if self._forced or not self._turns else None
-
-    def _waited(self) -> None:
-        self._since += self.now - self._asked_at
-        self._asked_at = self.now
-
-    def _resume(self) -> None:
-        self.has_ended, self._is_resumed = False, True
-        self._remember_interruption()
-        pending = self.conversation.pending
-        if isinstance(pending, Ask) and self._due is None:
-            self._due = events.UserAsked(thought=pending.thought, content=pending.content)
-
-    def _remember_interruption(self) -> None:
-        self._interrupted += self.open.values()
-        self._is_allowed &= not self.open
-        self.open, self._ahead, self._forms = {}, {}, Counter()
-
-    def _may_be_done(self, action: Action | Ask | None) -> bool:
-        """Whether the call was interrupted, or is identical to one that was."""
-        return isinstance(action, Action) and any(
-            begun.tool == action.tool and stands_for(begun.params, action.params)
-            for begun in self._interrupted
+    def _force_final(self, budget: Budget) -> events.FinalForced:
+        reason = self.say(budget, limit=self.spending.format_limit(budget))
+        return events.FinalForced(
+            reason=reason, status="turn_limit" if budget == "turns" else "budget"
         )
+
+    def _make_end_of_time(self) -> events.Ended:
+        forced = self._forced or self._force_final("seconds")
+        return self.make_end(forced.status, reason=forced.reason)
 
     # --- what is next ---
 
-    def announcement(self, step: Step, messages: list[dict[str, Any]]) -> events.Recorded | None:
+    def announce(self, step: Step, messages: list[dict[str, Any]]) -> events.Recorded | None:
         """Return the event to record before *step*, if any; *messages* are those that the model
         would receive.
         """
         match step:
             case AskModel():
-                pairs = enumerate(zip(self.sent, messages, strict=False))
-                kept = next(
-                    (place for place, (sent, new) in pairs if sent != new),
-                    min(len(self.sent), len(messages)),
-                )
+                kept = _count_kept(self.sent, messages)
                 return events.ModelAsked(kept=kept, messages=messages[kept:])
             case AskApproval(asked=asked):
                 return asked
         return None
 
-    def next(self) -> Step | None:
+    def next_step(self) -> Step | None:
         """Return the next step; `None` if the run is over."""
         if self.has_ended:
             return None
@@ -439,104 +428,100 @@ class RunState:
                 return AskUser(ask)
             case Action() as action:
                 return self._next_of_calls(action)
-        left = self._left
-        in_all = None if left is None else left + self.budgets.final_seconds
-        if in_all is not None and in_all <= 0:
-            return RecordEvent(self._ending_in_time())
-        if not self._forced and (forced := self._exhausted()):
-            return RecordEvent(forced)
+        return self._next_of_model()
+
+    def _next_of_model(self) -> Step:
+        seconds = self.spending.seconds_left
+        all_seconds = None
+        if seconds is not None:
+            all_seconds = seconds + self.spending.budgets.final_seconds
+            if all_seconds <= 0:
+                return RecordEvent(self._make_end_of_time())
+        exhausted = self.spending.find_exhausted()
+        if exhausted and not self._forced:
+            return RecordEvent(self._force_final(exhausted))
         # A model that has not replied has nothing to answer from in a last turn: its first reply
         # may take all the time.
-        return AskModel(in_all if self._forced or not self._turns else left, self._reply_tokens)
+        may_take_all = self._forced is not None or not self.spending.turns
+        return AskModel(all_seconds if may_take_all else seconds, self.spending.max_reply_tokens)
 
     def _next_of_calls(self, pending: Action) -> Step:
-        left = self._left
-        has_time = left is None or left > 0
+        seconds = self.spending.seconds_left
+        has_time = seconds is None or seconds > 0
         if self._ahead and has_time:
-            call, action = next(iter(self._ahead.items()))
-            about: dict[str, Any] = {"call": call, "tool": action.tool, "params": action.params}
-            is_new = call != self._chosen
-            return RecordEvent(
-                events.ActionChosen(thought="", **about) if is_new else events.CallStarted(**about)
-            )
+            number, action = next(iter(self._ahead.items()))
+            return RecordEvent(self._announce_or_start(number, action))
         if self.open:
-            return CallTools({call: CallTool(action, left) for call, action in self.open.items()})
+            calls = {number: CallTool(action, seconds) for number, action in self.open.items()}
+            return CallTools(calls)
         if not has_time:
-            undone = self.undone("no_time")
+            undone = self.explain_undone("no_time")
             return RecordEvent(events.CallFinished(call=self._number, success=False, result=undone))
         return self._next_of_call(pending)
 
+    def _announce_or_start(self, number: int, action: Action) -> events.Recorded:
+        if number == self._last_announced:
+            return events.CallStarted(call=number, tool=action.tool, params=action.params)
+        return events.ActionChosen(call=number, thought="", tool=action.tool, params=action.params)
+
     def _next_of_call(self, action: Action) -> Step:
-        started = RecordEvent(
-            events.CallStarted(call=self._number, tool=action.tool, params=action.params)
-        )
-        if self._is_hidden(action):
-            return RecordEvent(
-                events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False)
-            )
+        tool, params = action.tool, action.params
+        start = RecordEvent(events.CallStarted(call=self._number, tool=tool, params=params))
+        if self._has_hidden_param(action):
+            return self._refuse_call("hidden", tool)
         if self._is_allowed:
-            return started
-        interrupted = self._may_be_done(action)
-        hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
-        verdict = self._approvals.judge(action.tool, hints, trust)
+            return start
+        verdict = self._judge(action)
         if isinstance(verdict, Refuse):
-            return RecordEvent(
-                events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False)
-            )
+            return self._refuse_call("denied", tool)
+        interrupted = self._may_be_done(action)
         if isinstance(verdict, Allow) and not interrupted:
-            return started
+            return start
         reason = _INTERRUPTED if interrupted else str(verdict)
-        return AskApproval(
-            action,
-            events.ApprovalAsked(
-                tool=action.tool, params=action.params, reason=reason, interrupted=interrupted
-            ),
+        asked = events.ApprovalAsked(
+            tool=tool, params=params, reason=reason, interrupted=interrupted
         )
+        return AskApproval(action, asked)
 
-    @property
-    def _left(self) -> float | None:
-        """Seconds until the time is over; `None` without a limit."""
-        seconds = self.budgets.seconds
-        return None if seconds is None else seconds - (self.now - self._since).total_seconds()
-
-    @property
-    def _reply_tokens(self) -> int | None:
-        """The most tokens of the next reply; a last turn has some even if none are left."""
-        reply, in_all = self.budgets.reply_tokens, self.budgets.tokens
-        left = None if in_all is None else max(in_all - self._tokens, _MIN_REPLY_TOKENS)
-        return min((limit for limit in (reply, left) if limit is not None), default=None)
-
-    def _exhausted(self) -> events.FinalForced | None:
-        budgets, left = self.budgets, self._left
-        if budgets.turns is not None and self._turns >= budgets.turns:
-            return events.FinalForced(
-                reason=self.words("turns", limit=budgets.turns), status="turn_limit"
-            )
-        if budgets.tokens is not None and self._tokens >= budgets.tokens:
-            return events.FinalForced(
-                reason=self.words("tokens", limit=budgets.tokens), status="budget"
-            )
-        if left is not None and left <= 0 and self._turns:
-            return self._forced_by_time()
-        return None
-
-    def _forced_by_time(self) -> events.FinalForced:
-        limit = self.budgets.user_seconds or self.budgets.seconds
-        return events.FinalForced(
-            reason=self.words("seconds", limit=f"{limit:.3g}"), status="budget"
-        )
-
-    def _ending_in_time(self) -> events.Ended:
-        forced = self._forced or self._forced_by_time()
-        return self.ending(forced.status, reason=forced.reason)
+    def _refuse_call(self, kind: str, tool: str) -> RecordEvent:
+        reason = self.explain_undone(kind, tool=tool)
+        return RecordEvent(events.Refused(reason=reason, by_user=False))
 
 
-_MAX_EXCERPT = 1_000
+_EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
+    events.Started: RunState._apply_start,
+    events.ToolsListed: RunState._apply_tools,
+    events.QuestionAsked: RunState._apply_question,
+    events.ModelAsked: RunState._apply_request,
+    events.ModelReplied: RunState._apply_reply,
+    events.ReplyRefused: RunState._apply_refused_reply,
+    events.ModelFailed: RunState._apply_failure,
+    events.ApprovalAsked: RunState._apply_wait,
+    events.UserAsked: RunState._apply_wait,
+    events.ToolAsked: RunState._apply_form,
+    events.FormAnswered: RunState._apply_form_answer,
+    events.Approved: RunState._apply_approval,
+    events.Refused: RunState._apply_refusal,
+    events.ActionChosen: RunState._apply_choice,
+    events.CallStarted: RunState._apply_call,
+    events.CallFinished: RunState._apply_result,
+    events.UserAnswered: RunState._apply_answer,
+    events.FinalForced: RunState._apply_forced,
+    events.Ended: RunState._apply_end,
+    events.Resumed: RunState._apply_resumption,
+}
+
+_MAX_EXCERPT_CHARS = 1_000
 """Characters of an unusable reply that are shown: it may be an answer in prose, or a loop."""
 
 _INTERRUPTED = (
     "it was started before and interrupted: it may have taken effect, and would do so twice"
 )
+
+_CHARS_PER_FULL_TOKEN = 3
+"""Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
+_CHARS_PER_TOKEN = 4
+"""OpenAI's rule of thumb for English."""
 
 
 def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
@@ -546,12 +531,15 @@ def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
     return type(due) is type(event)
 
 
-_MIN_REPLY_TOKENS = 512
-_CHARS_PER_FULL_TOKEN = 3
-"""Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
-_CHARS_PER_TOKEN = 4
-"""OpenAI's rule of thumb for English."""
+def _count_kept(sent: list[dict[str, Any]], messages: list[dict[str, Any]]) -> int:
+    """Return how many messages at the start of both are the same."""
+    kept = 0
+    for before, now in zip(sent, messages, strict=False):
+        if before != now:
+            break
+        kept += 1
+    return kept
 
 
-def _estimated(sent: list[dict[str, Any]], text: str) -> int:
+def _estimate_tokens(sent: list[dict[str, Any]], text: str) -> int:
     return (len(json.dumps(sent, ensure_ascii=False)) + len(text)) // _CHARS_PER_TOKEN

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
     from .events import Recorded
-    from .run_state import AskModel, CallTool, RunState
+    from .run_state import RunState
+    from .steps import AskModel, CallTool
 
 _PROVIDERS = {
     "gemini": "gcp.gemini",

@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from itertools import accumulate
 from typing import Any
 
 Message = dict[str, Any]
@@ -20,20 +19,24 @@ async def trim_messages(messages: list[Message], trim: Trim) -> list[Message]:
     Raises:
         ValueError: if it removed the last message, which needs a reply, or one half of a tool call.
     """
-    made = trim([dict(message) for message in messages])
-    kept = await made if inspect.isawaitable(made) else made
+    trimmed = trim([dict(message) for message in messages])
+    kept = await trimmed if inspect.isawaitable(trimmed) else trimmed
     if not kept or kept[-1].get("content") != messages[-1].get("content"):
         raise ValueError("trim removed the last message, which needs a reply")
-    calls: set[str] = set()
-    for message in kept:
-        if "tool_call_id" in message and message["tool_call_id"] not in calls:
-            raise ValueError(
-                f"trim removed the call {message['tool_call_id']!r}, but kept its result"
-            )
-        calls = {call["id"] for call in message.get("tool_calls", ())} | (
-            calls if "tool_call_id" in message else set()
-        )
+    _check_calls(kept)
     return kept
+
+
+def _check_calls(messages: list[Message]) -> None:
+    """Check that each result follows its call, with nothing but other results between."""
+    calls: set[str] = set()
+    for message in messages:
+        call_id = message.get("tool_call_id")
+        if call_id is None:
+            calls = set()
+        elif call_id not in calls:
+            raise ValueError(f"trim removed the call {call_id!r}, but kept its result")
+        calls.update(call["id"] for call in message.get("tool_calls", ()))
 
 
 def keep_last(max_chars: int) -> Trim:
@@ -47,12 +50,14 @@ def keep_last(max_chars: int) -> Trim:
         system = [message for message in messages[:1] if message["role"] == "system"]
         rest = messages[len(system) :]
         left = max_chars - sum(map(_size, system))
-        sizes = list(accumulate(map(_size, reversed(rest))))[::-1]  # from each message to the last
-        starts = [place for place, message in enumerate(rest) if message["role"] == "user"]
-        start = next(
-            (place for place in starts if sizes[place] <= left), starts[-1] if starts else 0
-        )
-        return [*system, *rest[start:]]
+        start = None
+        for place, message in reversed(list(enumerate(rest))):
+            left -= _size(message)
+            if message["role"] != "user":
+                continue
+            if start is None or left >= 0:
+                start = place
+        return [*system, *rest[start or 0 :]]
 
     return trim
 

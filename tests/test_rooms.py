@@ -30,12 +30,13 @@ MAX_FILES = 18
 # fits decides. What stands on one line are rooms of equal height, none of which imports another.
 ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
-        "language output misplaced_names install_command project_links signatures",
-        "did_you_mean tracing first_use",
+        "misplaced_names",
+        "toolwire_schemas",
+        "language output install_command project_links signatures",
+        "did_you_mean tracing",
         "wire cases",
         "json_schema",
         "published portability",
-        "toolwire_schemas",
     ],
     "toolwire_dialects": [
         "lint",

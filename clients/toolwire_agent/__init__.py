@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from .agent import Agent as Agent
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from .toolbox import Toolbox as Toolbox
     from .toolbox import ToolOrigin as ToolOrigin
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".agent": "Agent Allow ApprovalRequest Approvals Budgets Outcome Pause Refuse AgentSession",
         ".toolbox": "AsyncToolbox ToolOrigin Toolbox",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import toolwire_schemas
 from anyio.from_thread import start_blocking_portal
 from toolwire_dialects.lagent import to_entry
 from toolwire_dialects.tool_entry import Malformed
@@ -54,22 +55,21 @@ __all__ = [
     "tool_api",
 ]
 
-_OF_TOOLS = ("BaseAction", "CodeExecutor", "Env", "PythonInterpreter", "WebSearch", "tool_api")
+_PLACES = {
+    "BaseAction": "toolwire_compat.lagent",
+    "CodeExecutor": "toolwire_bundled",
+    "Env": "toolwire_compat.groot",
+    "PythonInterpreter": "toolwire_bundled",
+    "WebSearch": "toolwire_bundled",
+    "tool_api": "toolwire_tools",
+}
 """Groot's names that belong to the tools, importable from here too."""
+
+__getattr__ = toolwire_schemas.importer(__name__, _PLACES)
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_TOOLS:
-        from toolwire_schemas.misplaced_names import missing
-
-        raise missing(__name__, name)
-    import toolwire_tools
-
-    return getattr(toolwire_tools, name)
 
 
 NOT_FINISHED = "Not finished"

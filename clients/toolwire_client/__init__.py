@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 from .async_client import AsyncClient
 from .client import Client, PendingCall
@@ -77,9 +77,9 @@ __all__ = [
     "server_environment",
 ]
 
-_MODULES = first_use.modules_by_name({".servers": "PendingServers Servers connect_config"})
+_MODULES = toolwire_schemas.modules_by_name({".servers": "PendingServers Servers connect_config"})
 """Names imported at first use: a client of one server needs none of them."""
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

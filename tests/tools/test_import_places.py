@@ -58,7 +58,8 @@ def test_groots_names_come_from_one_place() -> None:
     script = (
         "from toolwire_agent.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI,"
         " DoubaoProtocol, Env\nfrom toolwire_agent.groot import PythonInterpreter, ReAct, State,"
-        " WebSearch, tool_api\nimport toolwire_tools\nassert Env is toolwire_compat.groot.Env\n"
+        " WebSearch, tool_api\n"
+        "import toolwire_compat.groot\nassert Env is toolwire_compat.groot.Env\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from toolwire_schemas.language import language as language
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .resources.resource import ResourceNotFound as ResourceNotFound
     from .tool import Tool as Tool
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".content": "Audio Content File Image ResourceLink Text",
         ".context.context": "AsyncContext BaseContext Caller Context",
@@ -70,7 +70,7 @@ _MODULES = first_use.modules_by_name(
 most of them.
 """
 __all__ = sorted(_MODULES)
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -66,7 +66,7 @@ def test_a_users_class_has_precedence_over_a_bundled_one_in_any_order(
         ["BaseAction", "ActionExecutor"],
         ["ActionExecutor, BaseAction", "FinishAction as _"],
     ):
-        first, later = (f"from toolwire_tools import {names}\n" for names in imports)
+        first, later = (f"from toolwire_compat.lagent import {names}\n" for names in imports)
         script = f"{first}{define}{later}"
         script += (
             "from toolwire_compat.lagent import get_tool_cls\n"

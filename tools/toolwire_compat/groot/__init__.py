@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from .env import Env as Env
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".env": "Env",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from toolwire_bundled import PPT as PPT
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .registry import get_tool_cls as get_tool_cls
     from .registry import list_tools as list_tools
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".action_return": "ActionReturn ActionStatusCode ActionValidCode",
         ".base": "AsyncActionMixin BaseAction",
@@ -64,7 +64,7 @@ _MODULES = first_use.modules_by_name(
     }
 )
 __all__ = sorted(_MODULES)
-_import_name = first_use.importer(__name__, _MODULES)
+_import_name = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

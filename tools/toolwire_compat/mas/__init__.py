@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from .executor import Executor as Executor
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .steps import StepError as StepError
     from .steps import StepState as StepState
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".executor": "Executor",
         ".instructions": (
@@ -26,7 +26,7 @@ _MODULES = first_use.modules_by_name(
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

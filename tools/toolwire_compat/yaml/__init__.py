@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import first_use
+import toolwire_schemas
 
 if TYPE_CHECKING:
     from .files import load_tool_config as load_tool_config
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from .model import ConfigError as ConfigError
     from .model import ToolConfig as ToolConfig
 
-_MODULES = first_use.modules_by_name(
+_MODULES = toolwire_schemas.modules_by_name(
     {
         ".files": "load_tool_config load_tool_configs",
         ".model": "ConfigError ToolConfig",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = first_use.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

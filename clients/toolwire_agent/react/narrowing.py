@@ -4,377 +4,306 @@ Strategy. Values are copied. Errors of tools often name the values that there ar
 failed is repeated with one that the user has named, and without one the user is asked. Numbers come
 from the user and from results, and the model goes on while no call has used some of them. A tool
 that the user names comes first. The answer is a result, or a part of it, word for word.
+
+A schema of replies is an `anyOf` of branches (`reply_schema.py`): one that asks the user, one for
+each tool, one or two for the final answer. Each step here replaces branches, and returns `None` if
+it left none, since a schema without branches would allow no reply at all.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from itertools import chain, combinations, islice, pairwise, permutations, takewhile
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
-from toolwire_dialects.tool_entry import described, properties, required
+from toolwire_dialects.tool_entry import properties, required
 
-from .messages import Action, ActionResult, Ask, Error, Question, UserResponse, from_json
+from .evidence import MAX_VALUES, PARTS, WORDS, find_numbers
 from .result_text import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
-    from .messages import FromModel, ToModel
-    from .prompt_protocol import Message
-    from .tool_lookup import Entry, Schema, Tools
+    from .evidence import Evidence
+    from .tool_lookup import Schema, Tools
 
-_MAX_CHARS = 5000
-"""Of a text that is searched."""
-_MAX_VALUES = 20
+    Numbers = tuple[float, ...]
+
+_LINES = re.compile("\n")
 _MAX_CHOICES = 60
 """Of numbers for one tool. More would fill the server's grammar."""
-_PARTS = re.compile(r"[,;:\n\"'“”‘’，、；：。！？()\[\]{}<>]+")
-_WORDS = re.compile(rf"(?:\s|{_PARTS.pattern})+")
-_NUMBER = re.compile(
-    r"(?<![\w.])(?:(?<!\d)-)?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?(?!\w|[.,]\d)", re.ASCII
-)
-_TERM = re.compile(r"[^\W_]+|(?<=\s)[^\w\s](?=\s)")
-"""A word, or a sign on its own, as in `a + b`."""
-_MAX_DIGITS = 40
-"""Of a number, which is infinite otherwise."""
-_MIN_TERM = 4
-_MIN_ALIKE = 3
-_MAX_ENDING = 3
 
 
-class Said:
-    """The messages since the last question, and all texts of the user. Words in *common* do not
-    count as values.
-    """
-
-    def __init__(self, history: list[Message], common: str) -> None:
-        read = list(_read_back(history))
-        start = max(
-            (place for place, each in enumerate(read) if isinstance(each, Question)), default=0
-        )
-        since = [each for each in read[start:] if not isinstance(each, Error)]
-        by_user = (Question, UserResponse)
-        self.is_first = len(history) == 1
-        self.errors = len(list(takewhile(lambda each: isinstance(each, Error), reversed(read))))
-        """InvalidReply replies in a row."""
-        self.calls = [
-            (one, two)
-            for one, two in pairwise(since)
-            if isinstance(one, Action) and isinstance(two, ActionResult)
-        ]
-        self.results = [result.result for _, result in self.calls if result.success]
-        self.has_asked = any(isinstance(each, Ask) for each in since)
-        self._texts = [each.content for each in since if isinstance(each, by_user)]
-        self._by_user = "\n".join(
-            each.content for each in read if isinstance(each, by_user)
-        ).casefold()
-        tried = (
-            str(value).casefold() for action, _ in self.calls for value in action.params.values()
-        )
-        self._tried = {value for value in tried if 0 < len(value) <= _MAX_CHARS}
-        self._common = {*_WORDS.split(common.casefold())}
-
-    def values(self, text: str, *between: re.Pattern[str]) -> list[str]:
-        """Return the values in *text* that the user has said, except those of earlier calls and
-        what quotes these.
-        """
-        text = self._quoted.sub(" ", text[:_MAX_CHARS])
-        named = dict.fromkeys(part.strip(" .!?") for each in between for part in each.split(text))
-        said = (each for each in named if each.casefold() in self._by_user)
-        ignored = {*self._tried, *self._common, ""}
-        found = (each for each in said if each.casefold() not in ignored)
-        # "notebook" is in "notebooks", and "rice" not in "price".
-        at_start = (
-            each
-            for each in found
-            if re.search(rf"(?<![a-z0-9]){re.escape(each.casefold())}", self._by_user)
-        )
-        return list(islice(at_start, _MAX_VALUES))
-
-    def is_about_value(self, error: str) -> bool:
-        """Return whether *error* quotes a value of a call."""
-        return bool(self._tried) and self._quoted.search(error[:_MAX_CHARS]) is not None
-
-    def unused(self) -> list[float]:
-        """Return the numbers of the user, and those that are earlier results, that no call has
-        used.
-        """
-        given = Counter(
-            _numbers(
-                *self._texts, *(to_text(each) for each in self.results[:-1] if _is_number(each))
-            )
-        )
-        used = (
-            each
-            for one, two in self.calls
-            if two.success
-            for each in one.params.values()
-            if _is_number(each)
-        )
-        return list((given - Counter(used)).elements())
-
-    def named(self, entries: Iterable[Entry]) -> set[str]:
-        """Return the tools with a word that the user has said and no other tool has, except those
-        that succeeded.
-        """
-        by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-        for term, name in (
-            (term, entry["name"]) for entry in entries for term in self._terms(entry)
-        ):
-            by_start[term[:_MIN_ALIKE]].append((term, name))
-        found: set[str] = set()
-        for word in {*_TERM.findall("\n".join(self._texts)[:_MAX_CHARS].casefold())}:
-            with_it = {name for term, name in by_start[word[:_MIN_ALIKE]] if _is_alike(word, term)}
-            found |= with_it if len(with_it) == 1 else set()
-        return found - {action.tool for action, result in self.calls if result.success}
-
-    @property
-    def _quoted(self) -> re.Pattern[str]:
-        return re.compile(
-            rf"['\"“‘`](?:{'|'.join(map(re.escape, self._tried))})['\"”’`]", re.IGNORECASE
-        )
-
-    def _terms(self, entry: Entry) -> set[str]:
-        about = (
-            each
-            for each in _TERM.findall(described(entry))
-            if len(each) >= _MIN_TERM or not each.isalnum()
-        )
-        return {each.casefold() for each in (*_TERM.findall(entry["name"]), *about)} - self._common
-
-
-def narrow_schema(schema: Schema, tools: Tools, said: Said, *, ours: str, max_chars: int) -> Schema:
-    """Return *schema* for the next reply. *ours* is how the assistant's own refusals start."""
-    schema = _answering(schema, tools, said, max_chars)
-    has_failed = bool(said.calls) and not said.calls[-1][1].success
-    tool, error = next(
-        ((one.tool, two.result) for one, two in reversed(said.calls) if not two.success), ("", None)
-    )
-    if isinstance(error, str) and not error.startswith(ours):
-        made = (
-            _retrying(schema, tool, error, said)
-            if has_failed
-            else _calling(schema, {tool}, said.values(error, _PARTS))
-        )
-        if made is not schema:
-            return made
-    if has_failed:
+def narrow_schema(
+    schema: Schema, tools: Tools, evidence: Evidence, *, own_refusal: str, max_chars: int
+) -> Schema:
+    """Return *schema* for the next reply. The assistant's own refusals start with *own_refusal*."""
+    schema = _quote_results(schema, tools, evidence, max_chars)
+    failure = evidence.find_failure()
+    if failure is not None:
+        tool, error = failure.action.tool, failure.result.result
+        if isinstance(error, str) and not error.startswith(own_refusal):
+            narrowed = _repeat_call(schema, tool, error, evidence)
+            if narrowed is not None:
+                return narrowed
+    if evidence.has_failed:
         return schema
-    if said.results and isinstance(found := said.results[-1], list):
-        values = said.values("\n".join(map(to_text, found)), re.compile("\n"))
-        made = _calling(schema, {*tools.names} - {said.calls[-1][0].tool}, values)
-        if made is not schema:
-            return made
-    return _going_on(schema, tools, said)
+    if evidence.results and isinstance(evidence.results[-1], list):
+        narrowed = _use_listed_value(schema, tools, evidence.results[-1], evidence)
+        if narrowed is not None:
+            return narrowed
+    return _use_numbers(schema, tools, evidence)
 
 
-def limit_texts(schema: Any, usual: int, most: float) -> Any:
-    """Return *schema* with texts of at most *most* characters, and of *usual* ones if they have no
+def limit_texts(schema: Any, default_chars: int, max_chars: float) -> Any:
+    """Return *schema* with texts of at most *max_chars*, and of *default_chars* if they have no
     limit.
     """
+    if isinstance(schema, list):
+        return [limit_texts(item, default_chars, max_chars) for item in schema]
     if not isinstance(schema, dict):
-        return (
-            [limit_texts(each, usual, most) for each in schema]
-            if isinstance(schema, list)
-            else schema
-        )
-    made = {word: limit_texts(each, usual, most) for word, each in schema.items()}
-    is_text = made.get("type") == "string" and "enum" not in made
-    return {**made, "maxLength": min(made.get("maxLength", usual), most)} if is_text else made
+        return schema
+    limited = {word: limit_texts(value, default_chars, max_chars) for word, value in schema.items()}
+    if limited.get("type") == "string" and "enum" not in limited:
+        limited["maxLength"] = min(limited.get("maxLength", default_chars), max_chars)
+    return limited
 
 
-def _answering(schema: Schema, tools: Tools, said: Said, max_chars: int) -> Schema:
+# --- the final answer ---
+
+
+def _quote_results(schema: Schema, tools: Tools, evidence: Evidence, max_chars: int) -> Schema:
     """Return *schema* with final answers that are the last result or a part of it, unless they have
     a type.
 
     The first reply cannot be an answer. `ok` is last: the model judges what it has written.
     """
-    texts = _parts(said.results[-1], max_chars) if said.results else []
-    quoted = {"result": {"type": "string", "enum": texts}} if texts else {}
-    verdict = {"ok": {"type": "boolean", "enum": [bool(said.results)]}} if said.calls else {}
+    texts = _find_quotes(evidence.results[-1], max_chars) if evidence.results else []
 
-    def change(branch: Schema) -> list[Schema]:
-        members = branch["properties"]
-        if "ok" not in members:
+    def change(branch: _Branch) -> list[_Branch]:
+        if not branch.is_answer:
             return [branch]
-        is_text = (
-            members["result"].keys() <= {"type", "maxLength"}
-            and members["result"].get("type") == "string"
-        )
-        others = {name: of for name, of in members.items() if name != "ok"}
-        final = {**others, **(quoted if is_text else {}), "ok": members["ok"], **verdict}
-        return [] if said.is_first and tools.names else [{**branch, "properties": final}]
+        if evidence.is_first and tools.names:
+            return []
+        members = dict(branch.members)
+        ok = members.pop("ok")
+        if evidence.calls:
+            ok = {"type": "boolean", "enum": [bool(evidence.results)]}
+        if texts and _is_any_text(members["result"]):
+            members["result"] = {"type": "string", "enum": texts}
+        return [branch.with_members({**members, "ok": ok})]
 
-    return _with_branches(schema, change)
+    return _replace_branches(schema, change) or schema
 
 
-def _parts(result: Any, max_chars: int) -> list[str]:
+def _is_any_text(schema: Schema) -> bool:
+    return schema.get("type") == "string" and schema.keys() <= {"type", "maxLength"}
+
+
+def _find_quotes(result: Any, max_chars: int) -> list[str]:
     """Return *result*, and the members of a list or an object, as texts of at most *max_chars*."""
-    members = (
-        list(result.values())
-        if isinstance(result, dict)
-        else result
-        if isinstance(result, list)
-        else []
-    )
-    texts = [
-        to_text(each)
-        for each in (result, *members[:_MAX_VALUES])
-        if not isinstance(each, bool | None)
-    ]
-    return list(dict.fromkeys(text for text in texts if text.strip() and len(text) <= max_chars))
+    members: list[Any] = []
+    if isinstance(result, dict):
+        members = list(result.values())
+    elif isinstance(result, list):
+        members = result
+    quotes: dict[str, None] = {}
+    for value in (result, *members[:MAX_VALUES]):
+        text = to_text(value)
+        # `true` and `null` say nothing without the name of the member.
+        if not isinstance(value, bool | None) and text.strip() and len(text) <= max_chars:
+            quotes[text] = None
+    return list(quotes)
 
 
-def _retrying(schema: Schema, tool: str, error: str, said: Said) -> Schema:
-    """Return *schema* to call *tool* with another value or ask for one; itself if *error* is not
-    about a value.
+# --- texts as arguments ---
+
+
+def _repeat_call(schema: Schema, tool: str, error: str, evidence: Evidence) -> Schema | None:
+    """Return *schema* to call *tool*, which failed with *error*, with another value that the error
+    and the user name.
     """
-    values = said.values(error, _PARTS, _WORDS)
-    made = _calling(schema, {tool}, values, may_ask=not said.has_asked)
-    has_call = any("tool" in branch["properties"] for branch in _union(made)["anyOf"])
-    return made if has_call or (not values and said.is_about_value(error)) else schema
+    if not evidence.has_failed:  # another call has succeeded since
+        return _call_with(schema, {tool}, evidence.find_values(error, PARTS))
+    values = evidence.find_values(error, PARTS, WORDS)
+    narrowed = _call_with(schema, {tool}, values, may_ask=not evidence.has_asked)
+    if narrowed is None:
+        return None
+    has_call = any(branch.is_call for branch in _branches(narrowed))
+    # Without a call the user is asked, if the error is about a value at all.
+    if has_call or (not values and evidence.quotes_tried_value(error)):
+        return narrowed
+    return None
 
 
-def _calling(
+def _use_listed_value(
+    schema: Schema, tools: Tools, listed: list[Any], evidence: Evidence
+) -> Schema | None:
+    """Return *schema* to call another tool with a value of a list that is the last result."""
+    values = evidence.find_values("\n".join(map(to_text, listed)), _LINES)
+    last_tool = evidence.calls[-1].action.tool
+    return _call_with(schema, set(tools.names) - {last_tool}, values)
+
+
+def _call_with(
     schema: Schema, tools: set[str], values: list[str], *, may_ask: bool = False
-) -> Schema:
-    """Return *schema* with calls of *tools* only, with *values* as their texts; itself if it has no
-    such call.
+) -> Schema | None:
+    """Return *schema* with calls of *tools* only, with *values* as their texts, and with *may_ask*
+    the question to the user; `None` without such a branch.
     """
 
-    def change(branch: Schema) -> list[Schema]:
-        members = branch["properties"]
-        params = properties(members.get("params", {}))
-        texts = [
-            name for name, of in params.items() if of.get("type") == "string" and "enum" not in of
-        ]
-        if not values or not texts or not tools.issuperset(members["tool"]["enum"]):
-            return [branch] if may_ask and "content" in members else []
-        return [_with_params(branch, {name: {"type": "string", "enum": values} for name in texts})]
+    def change(branch: _Branch) -> list[_Branch]:
+        if branch.is_question and may_ask:
+            return [branch]
+        if not branch.is_call or branch.tool not in tools or not values:
+            return []
+        texts = {}
+        for name, param in branch.params.items():
+            if param.get("type") == "string" and "enum" not in param:
+                texts[name] = {"type": "string", "enum": values}
+        return [branch.with_params(texts)] if texts else []
 
-    return _with_branches(schema, change)
+    return _replace_branches(schema, change)
 
 
-def _going_on(schema: Schema, tools: Tools, said: Said) -> Schema:
+# --- numbers as arguments ---
+
+
+def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
     """Return *schema* with the tools that the user names, and with the numbers that there are."""
-    last, unused = _numbers(*map(to_text, said.results[-1:])), said.unused()
-    counts = {name: _count(tools.schema(name)) for name in tools.names}
+    last = find_numbers(*map(to_text, evidence.results[-1:]))
+    unused = evidence.find_unused_numbers()
+    counts = {name: _count_numbers(tools.schema(name)) for name in tools.names}
     possible = {name for name, count in counts.items() if count <= len(last) + len(unused)}
-    if said.results:
+    if evidence.results:
         possible = {name for name in possible if counts[name]}
         if not unused or not possible:
-            is_done = counts.get(said.calls[-1][0].tool)  # the last number has been used
-            return _with_branches(
-                schema,
-                lambda branch: [] if is_done and "tool" in branch["properties"] else [branch],
-            )
-    allowed = possible & said.named(tools.entries) or possible
+            is_done = bool(counts.get(evidence.calls[-1].action.tool))
+            return _without_calls(schema) if is_done else schema
+    allowed = possible & evidence.find_named_tools(tools.entries) or possible
+    if not allowed:
+        return schema
 
-    def change(branch: Schema) -> list[Schema]:
-        members = branch["properties"]
-        if "tool" not in members:
-            return [] if said.results and "ok" in members else [branch]
-        (tool,) = members["tool"]["enum"]
-        return _with_numbers(branch, last, unused, counts[tool]) if tool in allowed else []
+    def change(branch: _Branch) -> list[_Branch]:
+        if branch.is_call:
+            if branch.tool not in allowed:
+                return []
+            return _with_numbers(branch, _choose_numbers(last, unused, counts[branch.tool]), unused)
+        # While there are numbers to use, the model goes on.
+        return [] if branch.is_answer and evidence.results else [branch]
 
-    return _with_branches(schema, change) if allowed else schema
+    return _replace_branches(schema, change) or schema
 
 
-def _with_numbers(
-    branch: Schema, last: list[float], unused: list[float], count: int
-) -> list[Schema]:
-    """Return *branch* with *count* numbers, once for each way to choose them.
+def _without_calls(schema: Schema) -> Schema:
+    def change(branch: _Branch) -> list[_Branch]:
+        return [] if branch.is_call else [branch]
 
-    They are of the *last* result first and *unused* then, or without a result neighbours in the
-    question.
+    return _replace_branches(schema, change) or schema
+
+
+def _with_numbers(branch: _Branch, choices: list[Numbers], unused: list[float]) -> list[_Branch]:
+    """Return *branch* once for each of *choices* that fits and uses an *unused* number; itself if
+    none does, or there are too many.
     """
-    params = properties(branch["properties"]["params"])
-    names = [name for name, of in params.items() if _is_numeric(of)]
-    neighbours = zip(*(unused[start:] for start in range(min(count, 3))), strict=False)
-    choices = list(
-        combinations([*last, *unused], min(count, 2))
-        if last
-        else chain(*map(permutations, neighbours))
-    )
-    made = [
-        _with_params(
-            branch,
-            {name: {**params[name], "enum": [n]} for name, n in zip(names, each, strict=True)},
-        )
-        for each in dict.fromkeys(choices)
-        if len(each) == len(names)
-        and len(choices) <= _MAX_CHOICES
-        and set(unused).intersection(each)
-        if all(
-            params[name]["type"] == "number" or n == int(n)
-            for name, n in zip(names, each, strict=True)
-        )
-    ]
+    if len(choices) > _MAX_CHOICES:
+        return [branch]
+    made = []
+    for numbers in dict.fromkeys(choices):
+        chosen = _assign(numbers, branch.params)
+        if chosen and not set(unused).isdisjoint(numbers):
+            made.append(branch.with_params(chosen))
     return made or [branch]
 
 
-def _read_back(history: list[Message]) -> Iterator[ToModel | FromModel]:
-    """Yield the messages of the structured protocol in *history*, without invalid replies."""
-    for message in history:
-        try:
-            yield from_json(message["content"])
-        except (ValueError, RecursionError):
-            continue
+def _assign(numbers: Numbers, params: dict[str, Schema]) -> dict[str, Schema]:
+    """Return the numeric ones of *params* with one of *numbers* each; nothing if they do not
+    fit.
+    """
+    numeric = {name: param for name, param in params.items() if _is_numeric(param)}
+    if len(numbers) != len(numeric):
+        return {}
+    chosen = {}
+    for number, (name, param) in zip(numbers, numeric.items(), strict=True):
+        if param["type"] == "integer" and number != int(number):
+            return {}
+        chosen[name] = {**param, "enum": [number]}
+    return chosen
 
 
-def _numbers(*texts: str) -> list[float]:
-    written = (each for text in texts for each in _NUMBER.findall(text[:_MAX_CHARS]))
-    found = (each.replace(",", "") for each in written if len(each) <= _MAX_DIGITS)
-    return [float(each) if "." in each else int(each) for each in found][:_MAX_VALUES]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _choose_numbers(last: list[float], unused: list[float], count: int) -> list[Numbers]:
+    """Return the ways to choose *count* numbers: those of the *last* result first and *unused*
+    then, or without a result neighbours in the question.
+    """
+    if last:
+        return list(combinations([*last, *unused], min(count, 2)))
+    size = min(count, 3)  # six orders of three numbers; of four there would be 24
+    choices: list[Numbers] = []
+    for start in range(len(unused) - size + 1):
+        neighbours = unused[start : start + size]
+        choices += permutations(neighbours)
+    return choices
 
 
 def _is_numeric(schema: Schema) -> bool:
     return schema.get("type") in ("integer", "number")
 
 
-def _count(schema: Schema) -> int:
+def _count_numbers(schema: Schema) -> int:
     """Return how many numbers a call requires."""
-    of = properties(schema)
-    return sum(_is_numeric(of.get(name, {})) for name in required(schema))
+    params = properties(schema)
+    return sum(_is_numeric(params.get(name, {})) for name in required(schema))
 
 
-def _is_alike(one: str, other: str) -> bool:
-    """Return whether two words differ by their endings at most, as `divide` and `divided` do."""
-    short, long = sorted((one, other), key=len)
-    is_close = len(short) >= _MIN_ALIKE and len(long) - len(short) <= _MAX_ENDING
-    return one == other or (
-        is_close and long.startswith(short[:-1] if len(short) > _MIN_TERM else short)
-    )
+# --- the schema of replies ---
 
 
-def _with_params(branch: Schema, chosen: dict[str, Schema]) -> Schema:
-    members = branch["properties"]
-    params = {
-        **members["params"],
-        "properties": {**members["params"].get("properties", {}), **chosen},
-    }
-    return {**branch, "properties": {**members, "params": params}} if chosen else branch
+class _Branch:
+    """One form that a reply may have: a question to the user, a call of one tool, an answer."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.members: dict[str, Schema] = schema["properties"]
+        self.is_question = "content" in self.members
+        self.is_call = "tool" in self.members
+        self.is_answer = "ok" in self.members
+
+    @property
+    def tool(self) -> str:
+        (tool,) = self.members["tool"]["enum"]
+        return str(tool)
+
+    @property
+    def params(self) -> dict[str, Schema]:
+        """The parameters of the tool."""
+        return properties(self.members["params"])
+
+    def with_members(self, members: dict[str, Schema]) -> _Branch:
+        return _Branch({**self.schema, "properties": members})
+
+    def with_params(self, chosen: dict[str, Schema]) -> _Branch:
+        """Return the branch with the *chosen* schemas for some of its parameters."""
+        params = {**self.members["params"], "properties": {**self.params, **chosen}}
+        return self.with_members({**self.members, "params": params})
 
 
-def _union(schema: Schema) -> Schema:
-    union: Schema = schema["properties"]["reply"] if "properties" in schema else schema
-    return union
+def _branches(schema: Schema) -> list[_Branch]:
+    # OpenAI's strict mode has an object at the root: {"reply": …}.
+    union = schema["properties"]["reply"] if "properties" in schema else schema
+    return [_Branch(branch) for branch in union["anyOf"]]
 
 
-def _with_branches(schema: Schema, change: Callable[[Schema], list[Schema]]) -> Schema:
-    """Return *schema* with each branch replaced by those of *change*; itself if that leaves no
+def _replace_branches(schema: Schema, change: Callable[[_Branch], list[_Branch]]) -> Schema | None:
+    """Return *schema* with each branch replaced by those of *change*; `None` if that leaves no
     branch.
     """
-    union = {
-        **_union(schema),
-        "anyOf": [*chain.from_iterable(map(change, _union(schema)["anyOf"]))],
-    }
-    if not union["anyOf"]:
-        return schema
-    return {**schema, "properties": {"reply": union}} if "properties" in schema else union
+    branches = []
+    for branch in _branches(schema):
+        for changed in change(branch):
+            branches.append(changed.schema)
+    if not branches:
+        return None
+    if "properties" not in schema:
+        return {**schema, "anyOf": branches}
+    union = {**schema["properties"]["reply"], "anyOf": branches}
+    return {**schema, "properties": {"reply": union}}

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from toolwire_dialects import python_stub as python
 from toolwire_dialects.tool_entry import described, on_one_line, properties, required, schema_of
 
+from .evidence import Evidence
 from .messages import Action, ActionResult, FinalAnswer, Question
-from .narrowing import Said, limit_texts, narrow_schema
+from .narrowing import limit_texts, narrow_schema
 from .structured import StructuredProtocol
 
 if TYPE_CHECKING:
@@ -86,11 +87,13 @@ class SmallProtocol(StructuredProtocol):
         return json.dumps(members, ensure_ascii=False)
 
     def narrow_schema(self, schema: Schema, tools: Tools, history: list[Message]) -> Schema:
-        said = Said(history, self.template.text)
-        max_chars = self.max_chars // _SHORTENED**said.errors
-        schema = limit_texts(schema, self.max_chars, max_chars if said.errors else math.inf)
-        ours = self.language.say("undone", why="")  # for instance: the user refused it
-        return narrow_schema(schema, tools, said, ours=ours, max_chars=max_chars)
+        evidence = Evidence(history, self.template.text)
+        max_chars = self.max_chars // _SHORTENED**evidence.errors
+        # Before the first error a parameter's own `maxLength` counts.
+        limit = max_chars if evidence.errors else math.inf
+        schema = limit_texts(schema, self.max_chars, limit)
+        refusal = self.language.say("undone", why="")  # for instance: the user refused it
+        return narrow_schema(schema, tools, evidence, own_refusal=refusal, max_chars=max_chars)
 
     def _sample(self, entry: Entry) -> list[Message]:
         """Return a call of the tool as an example: its description as a question, and values to

@@ -1,0 +1,225 @@
+"""The parts of a conversation that a small model may copy: values, numbers and names of tools.
+
+Strategy. Only words of the user count as values, since an error or a result mentions many others.
+Values of earlier calls do not count: they have been tried. All texts are searched up to a limit of
+characters, since any tool may write any length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolwire_dialects.tool_entry import described
+
+from .messages import Action, ActionResult, Ask, Error, Question, UserResponse, from_json
+from .result_text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .messages import FromModel, ToModel
+    from .prompt_protocol import Message
+    from .tool_lookup import Entry
+
+_MAX_CHARS = 5000
+"""Of a text that is searched."""
+MAX_VALUES = 20
+PARTS = re.compile(r"[,;:\n\"'“”‘’，、；：。！？()\[\]{}<>]+")
+"""What separates the parts of a sentence."""
+WORDS = re.compile(rf"(?:\s|{PARTS.pattern})+")
+"""What separates words."""
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:(?<!\d)-)?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?(?!\w|[.,]\d)", re.ASCII
+)
+_TERM = re.compile(r"[^\W_]+|(?<=\s)[^\w\s](?=\s)")
+"""A word, or a sign on its own, as in `a + b`."""
+_MAX_DIGITS = 40
+"""Of a number, which is infinite otherwise."""
+_MIN_TERM_CHARS = 4
+"""Shorter words of a description, such as "the", say nothing about a tool."""
+_MIN_ALIKE_CHARS = 3
+_MAX_ENDING_CHARS = 3
+
+
+class CallRecord(NamedTuple):
+    """A call and its result."""
+
+    action: Action
+    result: ActionResult
+
+
+class Evidence:
+    """The messages since the last question, and all texts of the user. Words in *common* do not
+    count as values.
+    """
+
+    def __init__(self, history: list[Message], common: str) -> None:
+        messages = _read_back(history)
+        since = _since_last_question(messages)
+        self.is_first = len(history) == 1
+        self.errors = _count_last_errors(messages)
+        """Invalid replies in a row."""
+        self.calls: list[CallRecord] = []
+        for message, following in pairwise(since):
+            if isinstance(message, Action) and isinstance(following, ActionResult):
+                self.calls.append(CallRecord(message, following))
+        self.results = [call.result.result for call in self.calls if call.result.success]
+        self.has_asked = any(isinstance(message, Ask) for message in since)
+        self._texts = _texts_of_user(since)
+        self._by_user = "\n".join(_texts_of_user(messages)).casefold()
+        self._tried = self._collect_tried()
+        self._tried_in_quotes = re.compile(
+            rf"['\"“‘`](?:{'|'.join(map(re.escape, self._tried))})['\"”’`]", re.IGNORECASE
+        )
+        self._common = set(WORDS.split(common.casefold()))
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last call has failed."""
+        return bool(self.calls) and not self.calls[-1].result.success
+
+    def find_failure(self) -> CallRecord | None:
+        """Return the last call that has failed, if any."""
+        for call in reversed(self.calls):
+            if not call.result.success:
+                return call
+        return None
+
+    def find_values(self, text: str, *separators: re.Pattern[str]) -> list[str]:
+        """Return the parts of *text* that the user has said, except values of earlier calls and
+        quotes of these.
+        """
+        text = self._tried_in_quotes.sub(" ", text[:_MAX_CHARS])
+        parts: dict[str, None] = {}
+        for separator in separators:
+            for part in separator.split(text):
+                parts[part.strip(" .!?")] = None
+        values = []
+        for part in parts:
+            if self._is_value(part.casefold()):
+                values.append(part)
+            if len(values) == MAX_VALUES:
+                break
+        return values
+
+    def _is_value(self, word: str) -> bool:
+        if not word or word in self._tried or word in self._common or word not in self._by_user:
+            return False
+        # "notebook" is in "notebooks", and "rice" not in "price".
+        return re.search(rf"(?<![a-z0-9]){re.escape(word)}", self._by_user) is not None
+
+    def quotes_tried_value(self, error: str) -> bool:
+        """Return whether *error* quotes a value of a call."""
+        return bool(self._tried) and bool(self._tried_in_quotes.search(error[:_MAX_CHARS]))
+
+    def find_unused_numbers(self) -> list[float]:
+        """Return the numbers of the user, and those that are earlier results, that no call has
+        used.
+        """
+        earlier = [to_text(result) for result in self.results[:-1] if is_number(result)]
+        numbers = Counter(find_numbers(*self._texts, *earlier))
+        for action, result in self.calls:
+            if result.success:
+                numbers.subtract(filter(is_number, action.params.values()))
+        return list(numbers.elements())
+
+    def find_named_tools(self, entries: Iterable[Entry]) -> set[str]:
+        """Return the tools with a word that the user has said and no other tool has, except those
+        that succeeded.
+        """
+        # By their first letters, so that each word of the user is compared with few others.
+        tools_by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        for entry in entries:
+            for term in self._find_terms(entry):
+                tools_by_start[term[:_MIN_ALIKE_CHARS]].append((term, entry["name"]))
+        text = "\n".join(self._texts)[:_MAX_CHARS].casefold()
+        named: set[str] = set()
+        for word in set(_TERM.findall(text)):
+            candidates = tools_by_start[word[:_MIN_ALIKE_CHARS]]
+            tools = {name for term, name in candidates if _is_alike(word, term)}
+            if len(tools) == 1:
+                named |= tools
+        return named - {action.tool for action, result in self.calls if result.success}
+
+    def _find_terms(self, entry: Entry) -> set[str]:
+        terms = {term.casefold() for term in _TERM.findall(entry["name"])}
+        for term in _TERM.findall(described(entry)):
+            is_sign = not term.isalnum()
+            if is_sign or len(term) >= _MIN_TERM_CHARS:
+                terms.add(term.casefold())
+        return terms - self._common
+
+    def _collect_tried(self) -> set[str]:
+        tried = set()
+        for action, _ in self.calls:
+            for value in action.params.values():
+                text = str(value).casefold()
+                if 0 < len(text) <= _MAX_CHARS:
+                    tried.add(text)
+        return tried
+
+
+def find_numbers(*texts: str) -> list[float]:
+    """Return the first numbers in *texts*."""
+    numbers: list[float] = []
+    for text in texts:
+        for digits in _NUMBER.findall(text[:_MAX_CHARS]):
+            if len(digits) > _MAX_DIGITS:
+                continue
+            digits = digits.replace(",", "")
+            numbers.append(float(digits) if "." in digits else int(digits))
+    return numbers[:MAX_VALUES]
+
+
+def is_number(value: Any) -> bool:
+    """Whether *value* is a number; a boolean is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _read_back(history: list[Message]) -> list[ToModel | FromModel]:
+    """Return the messages of the structured protocol in *history*, without invalid replies."""
+    messages = []
+    for message in history:
+        try:
+            messages.append(from_json(message["content"]))
+        except (ValueError, RecursionError):
+            continue
+    return messages
+
+
+def _since_last_question(messages: list[ToModel | FromModel]) -> list[ToModel | FromModel]:
+    """Return the messages from the last question on, without errors about replies."""
+    since: list[ToModel | FromModel] = []
+    for message in messages:
+        if isinstance(message, Question):
+            since = []
+        if not isinstance(message, Error):
+            since.append(message)
+    return since
+
+
+def _count_last_errors(messages: list[ToModel | FromModel]) -> int:
+    count = 0
+    for message in reversed(messages):
+        if not isinstance(message, Error):
+            break
+        count += 1
+    return count
+
+
+def _texts_of_user(messages: list[ToModel | FromModel]) -> list[str]:
+    return [message.content for message in messages if isinstance(message, Question | UserResponse)]
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Return whether two words differ by their endings at most, as `divide` and `divided` do."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < _MIN_ALIKE_CHARS or len(long) - len(short) > _MAX_ENDING_CHARS:
+        return False
+    stem = short[:-1] if len(short) > _MIN_TERM_CHARS else short
+    return long.startswith(stem)

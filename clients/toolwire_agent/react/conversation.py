@@ -24,6 +24,7 @@ from toolwire_client.redaction.hidden import whole
 from toolwire_client.validation import join_errors
 from toolwire_schemas.did_you_mean import closest_first
 
+from .history import find_longest_result, shorten_history
 from .messages import (
     Action,
     ActionResult,
@@ -34,11 +35,10 @@ from .messages import (
     Question,
     ToModel,
     UserResponse,
-    from_json,
 )
 from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, merge_turns, rename_role
 from .prompts import remark
-from .result_text import MAX_CHARS, limit_result, to_text
+from .result_text import MAX_CHARS, limit_result
 from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
@@ -170,12 +170,8 @@ class Conversation:
         Adjacent messages of one role are merged, since many models' templates require alternating
         roles.
         """
-        return merge_turns(
-            [
-                rename_role(message, self.roles)
-                for message in (*self._opening, *self._kept_history())
-            ]
-        )
+        messages = [*self._opening, *self._kept_history()]
+        return merge_turns([rename_role(message, self.roles) for message in messages])
 
     @property
     def native_tools(self) -> list[Entry]:
@@ -186,17 +182,16 @@ class Conversation:
         """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None
         without one.
         """
-        key = (strict, is_final := self._state.is_final)
+        is_final = self._state.is_final
+        key = (strict, is_final)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.build_reply_schema(
                 self.tools, strict=strict, final=is_final, result=self._state.result_schema
             )
         schema = self._schemas[key]
-        return (
-            None
-            if schema is None
-            else self.protocol.narrow_schema(schema, self.tools, self._state.history)
-        )
+        if schema is None:
+            return None
+        return self.protocol.narrow_schema(schema, self.tools, self._state.history)
 
     # --- what goes to the model ---
 
@@ -214,25 +209,22 @@ class Conversation:
         if not text.strip():
             raise ValueError("an empty question cannot be answered")
         if self._state.queued:
-            self._tell(
-                ActionResult(False, self._language.say("undone", why=self._language.say("left"))),
-                queued=[],
-            )
-        questions = [*self._state.questions, len(self._state.history)]
+            undone = self._language.say("undone", why=self._language.say("left"))
+            self._send(ActionResult(False, undone), queued=[])
         if result_schema is not None:
-            typed = self._language.say(
-                "typed", schema=json.dumps(result_schema, ensure_ascii=False)
-            )
-            text = f"{text}\n\n{typed}"
+            schema = json.dumps(result_schema, ensure_ascii=False)
+            request = self._language.say("typed", schema=schema)
+            text = f"{text}\n\n{request}"
         self._schemas.clear()
-        after = {
-            "errors": 0,
-            "invalid": "",
-            "actions": {},
-            "is_final": False,
-            "result_schema": result_schema,
-        }
-        self._tell(Question(text), questions=questions, **after)
+        self._send(
+            Question(text),
+            questions=[*self._state.questions, len(self._state.history)],
+            errors=0,
+            invalid="",
+            actions={},
+            is_final=False,
+            result_schema=result_schema,
+        )
 
     def add_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
         """Add the result of the action and return the message.
@@ -244,7 +236,7 @@ class Conversation:
         value, remarks = limit_result(result, self.limits.max_result_chars)
         note = self._language.join(note, self._language.format_remarks(*remarks), self._state.note)
         message = ActionResult(success, value, note)
-        self._tell(message)
+        self._send(message)
         return message
 
     def edit_action(self, params: Params) -> Action:
@@ -268,7 +260,7 @@ class Conversation:
         """Add the user's answer, None if there is no user, and return the message."""
         self._expect("user_response")
         message = UserResponse(self._language.say("no_user") if text is None else text)
-        self._tell(message)
+        self._send(message)
         return message
 
     def force_final(self, reason: str) -> Error:
@@ -276,7 +268,7 @@ class Conversation:
         self._expect("reply", "stopped")
         how = self.protocol.describe_reply_format(self.tools, final=True)
         message = Error(self._language.join(self._language.say("final", reason=reason), how))
-        self._tell(message, is_final=True)
+        self._send(message, is_final=True)
         return message
 
     # --- what comes from it ---
@@ -291,58 +283,62 @@ class Conversation:
         if isinstance(reply, str):
             reply = ModelReply(text=reply, finish_reason=finish_reason)
         reply = msgspec.structs.replace(reply, text=whole(reply.text))
-        reading = self.protocol.read(reply, self.tools)
-        match reading:
-            case ValidReply(message=FinalAnswer(ok=ok, result=result)) if (
-                not result.strip()
-                and not (
-                    ok and self._state.result_schema  # null
-                )
-            ):
-                reading = InvalidReply((remark("blank", member="result"),))
-        said = self.protocol.format_reply(reply, reading)
-        if isinstance(reading, InvalidReply):
-            # A model may loop.
-            content, _ = limit_result(said["content"], self.limits.max_result_chars)
-            # A reply that was cut off misleads the model, and fills its context.
-            if reply.finish_reason == "length":
-                content = content if len(content) <= _CUT_CHARS else f"{content[:_CUT_CHARS]}…"
-            self._add_reply({**said, "content": content})
+        read = self._read(reply)
+        message = self.protocol.format_reply(reply, read)
+        if isinstance(read, InvalidReply):
+            self._add_reply({**message, "content": self._shorten_invalid(reply, message)})
             self.warnings = []
-            return self._invalid(reading, _fingerprint(reply))
-        self._add_reply(said)
-        self.warnings = [self._language.format_remarks(warning) for warning in reading.warnings]
-        if isinstance(reading.message, FinalAnswer):
+            return self._refuse_invalid(read, _fingerprint(reply))
+        self._add_reply(message)
+        self.warnings = [self._language.format_remarks(warning) for warning in read.warnings]
+        if isinstance(read.message, FinalAnswer):
             self._change(turn="question")
-            return reading.message
+            return read.message
         self._change(errors=0, invalid="")
-        match reading.message:
-            case Ask() | Action() if self._state.is_final:
-                return self._stop("no_final_answer", Error(self._language.say("not_final")))
-            case Ask() as ask:
-                self._change(turn="user_response", pending=ask)
-                return ask
-            case Action() as action:
-                self._change(queued=list(reading.more))
-                return self._act(action)
+        if self._state.is_final:
+            return self._stop("no_final_answer", Error(self._language.say("not_final")))
+        if isinstance(read.message, Ask):
+            self._change(turn="user_response", pending=read.message)
+            return read.message
+        self._change(queued=list(read.more))
+        return self._act(read.message)
+
+    def _read(self, reply: ModelReply) -> ValidReply | InvalidReply:
+        read = self.protocol.read(reply, self.tools)
+        if not isinstance(read, ValidReply) or not isinstance(read.message, FinalAnswer):
+            return read
+        # With a schema an empty result may be the right one: null.
+        may_be_empty = read.message.ok and self._state.result_schema
+        if not read.message.result.strip() and not may_be_empty:
+            return InvalidReply((remark("blank", member="result"),))
+        return read
+
+    def _shorten_invalid(self, reply: ModelReply, message: Message) -> str:
+        """Return the content of an invalid reply as the model sees it later."""
+        # A model may loop.
+        content, _ = limit_result(message["content"], self.limits.max_result_chars)
+        # A reply that was cut off misleads the model, and fills its context.
+        if reply.finish_reason == "length" and len(content) > _CUT_CHARS:
+            return f"{content[:_CUT_CHARS]}…"
+        return str(content)
 
     def list_valid_actions(self) -> dict[int, Action]:
         """Return the actions of the last reply that will be taken as they are, by their places in
         it.
         """
-        known = {*self._state.actions}
-        pending = (
-            [self._state.pending]
-            if isinstance(self._state.pending, Action) and self._state.queued
-            else []
-        )
-        found = {}
-        for place, action in enumerate((*pending, *self._state.queued), 1 - len(pending)):
-            params, refusal = self._fitted(action)
-            if not refusal and (place == 0 or _key(action) not in known):
-                found[place] = msgspec.structs.replace(action, params=params)
+        actions = dict(enumerate(self._state.queued, start=1))
+        if isinstance(self._state.pending, Action) and self._state.queued:
+            actions = {0: self._state.pending, **actions}
+        known = set(self._state.actions)
+        valid = {}
+        for place, action in actions.items():
+            params, refusal = self._fit_params(action)
+            # The pending one is known, since it has been taken.
+            is_new = place == 0 or _key(action) not in known
+            if is_new and not refusal:
+                valid[place] = msgspec.structs.replace(action, params=params)
             known.add(_key(action))
-        return found
+        return valid
 
     def take_queued_action(self) -> Action | Retry | Stop | None:
         """Take the next action of the last reply, when the one before has its result; None without
@@ -362,25 +358,22 @@ class Conversation:
         self._expect("question")
         schema = json.dumps(self._state.result_schema, ensure_ascii=False)
         message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
-        return self._again(
-            message, _fingerprint(ModelReply(text=str(self._state.history[-1]["content"])))
-        )
+        answer = ModelReply(text=str(self._state.history[-1]["content"]))
+        return self._ask_again(message, _fingerprint(answer))
 
     def halve_result(self) -> bool:
         """Halve the longest result in the history; return whether there is one long enough."""
         self._expect("reply")
         history = self._state.history
-        results = [
-            (place, found) for place, each in enumerate(history) if (found := _result_in(each))
-        ]
-        sizes = [len(to_text(result.result)) for _, result in results]
-        if max(sizes, default=0) < _MIN_HALVED_CHARS:
+        longest = find_longest_result(history)
+        if longest is None or longest.chars < _MIN_HALVED_CHARS:
             return False
-        place, result = results[sizes.index(max(sizes))]
-        value, remarks = limit_result(result.result, max(sizes) // 2)
+        place, result, chars = longest
+        value, remarks = limit_result(result.result, chars // 2)
         note = self._language.join(result.note, self._language.format_remarks(*remarks))
+        message = ActionResult(result.success, value, note)
         call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
-        halved = self.protocol.format_message(ActionResult(result.success, value, note), call_ids)
+        halved = self.protocol.format_message(message, call_ids)
         self._change(history=[*history[:place], *halved, *history[place + 1 :]])
         return True
 
@@ -403,136 +396,123 @@ class Conversation:
     @cached_property
     def _opening(self) -> list[Message]:
         """The messages before the history."""
-        messages = [{"role": "system", "content": self.protocol.format_system_prompt(self.tools)}]
-        return [
-            {**each, "content": whole(each["content"])}
-            for each in (*messages, *self.protocol.list_examples(self.tools))
-        ]
+        prompt = self.protocol.format_system_prompt(self.tools)
+        messages = [{"role": "system", "content": prompt}]
+        messages += self.protocol.list_examples(self.tools)
+        return [_without_surrogates(message) for message in messages]
 
     def _kept_history(self) -> list[Message]:
         """Return the history, without what is too old to fit into `max_chars`."""
         history, questions = self._state.history, self._state.questions
         if self.max_chars is None or not questions:
             return history
-        sizes = [len(json.dumps(message, ensure_ascii=False)) for message in history]
-        over = sum(sizes) + sum(len(each["content"]) for each in self._opening) - self.max_chars
-        asked = questions[-1]
-        for start in (0, *questions[1:]):
-            if over - sum(sizes[:start]) <= 0:
-                return history[start:]
-        over -= sum(sizes[:asked])
-        acts = [
-            place
-            for place, message in enumerate(history)
-            if place > asked and message["role"] == "assistant"
-        ]
-        start = next(
-            (place for place in acts if sum(sizes[asked + 1 : place]) >= over),
-            acts[-1] if acts else asked + 1,
-        )
-        return [history[asked], *history[start:]]
+        chars = sum(len(json.dumps(message, ensure_ascii=False)) for message in history)
+        chars += sum(len(message["content"]) for message in self._opening)
+        return shorten_history(history, questions, chars - self.max_chars)
 
-    def _invalid(self, reading: InvalidReply, fingerprint: str) -> Retry | Stop:
+    def _refuse_invalid(self, read: InvalidReply, fingerprint: str) -> Retry | Stop:
+        faults = self._language.format_remarks(*read.remarks)
         how = self.protocol.describe_reply_format(self.tools)
-        return self._again(
-            Error(self._language.join(self._language.format_remarks(*reading.remarks), how)),
-            fingerprint,
-        )
+        return self._ask_again(Error(self._language.join(faults, how)), fingerprint)
 
-    def _again(self, message: Error, fingerprint: str) -> Retry | Stop:
-        errors, is_same = self._state.errors + 1, fingerprint == self._state.invalid
+    def _ask_again(self, message: Error, fingerprint: str) -> Retry | Stop:
+        errors = self._state.errors + 1
+        is_same = fingerprint == self._state.invalid
         self._change(errors=errors, invalid=fingerprint)
         if self._state.is_final:
             return self._stop("no_final_answer", message)
+        # A model that repeats an invalid reply will not correct it.
         if errors > self.limits.max_errors or is_same:
             return self._stop("invalid_replies", message)
-        self._tell(message)
+        self._send(message)
         return Retry(message)
 
     def _act(self, action: Action) -> Action | Retry | Stop:
         key = _key(action)
         count = self._state.actions.get(key, 0) + 1
-        limits = self.limits
-        say = self._language.say
-        too_often = ActionResult(False, say("repeated_too_often", count=count))
-        if count >= limits.stop_at:
-            return self._stop("repeated_action", too_often)
-        note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
+        if count >= self.limits.stop_at:
+            return self._stop_repetition(count)
+        note = ""
+        if count >= self.limits.warn_at:
+            note = self._language.say("repeated", count=count, limit=self.limits.stop_at)
         self._change(actions={**self._state.actions, key: count}, note=note)
-        params, refusal = self._fitted(action)
+        params, refusal = self._fit_params(action)
+        if refusal and count > 1:
+            return self._stop_repetition(count)
         if refusal:
-            return (
-                self._stop("repeated_action", too_often)
-                if count > 1
-                else self._refuse(action, refusal)
-            )
-        if trouble := self.tools.why_unchecked(action.tool):
-            self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
+            return self._refuse(action, refusal)
+        reason = self.tools.why_unchecked(action.tool)
+        if reason:
+            self.warnings.append(f"the schema of {action.tool} is not checked: {reason}")
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
         return action
 
-    def _fitted(self, action: Action) -> tuple[Params, str]:
+    def _stop_repetition(self, count: int) -> Stop:
+        too_often = self._language.say("repeated_too_often", count=count)
+        return self._stop("repeated_action", ActionResult(False, too_often))
+
+    def _fit_params(self, action: Action) -> tuple[Params, str]:
         """Return the parameters as the tool takes them, and why the action is refused, if it is."""
         if action.tool not in self.tools.names:
-            return {}, _unknown(action.tool, self.tools, self._language)
+            return {}, _describe_unknown(action.tool, self.tools, self._language)
         params, faults = self.tools.fit_params(action.tool, action.params)
-        return params, (
-            self._language.say("bad_params", tool=action.tool, faults=join_errors(faults))
-            if faults
-            else ""
-        )
+        if not faults:
+            return params, ""
+        refusal = self._language.say("bad_params", tool=action.tool, faults=join_errors(faults))
+        return params, refusal
 
     def _refuse(self, action: Action, refusal: str) -> Retry:
         message = ActionResult(False, refusal, self._state.note)
-        self._tell(message)
+        self._send(message)
         return Retry(message, action)
 
     def _stop(self, reason: StopReason, message: Error | ActionResult) -> Stop:
-        self._tell(message, turn="stopped", is_final=False, queued=[])
+        self._send(message, turn="stopped", is_final=False, queued=[])
         return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
 
-    def _tell(self, message: ToModel, **changes: Any) -> None:
+    def _send(self, message: ToModel, **changes: Any) -> None:
         """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
-        count = 1 if changes.get("queued", self._state.queued) else len(self._state.call_ids)
-        call_ids, others = self._state.call_ids[:count], self._state.call_ids[count:]
-        told = [
-            {**one, "content": whole(one["content"])}
-            for one in self.protocol.format_message(message, call_ids)
-        ]
-        after = {"turn": "reply", "pending": None, "note": "", "call_ids": others, **changes}
-        self._change(history=[*self._state.history, *told], **after)
+        call_ids = self._state.call_ids
+        # While actions are queued, a message answers the first call; else all that are left.
+        is_last = not changes.get("queued", self._state.queued)
+        answered = call_ids if is_last else call_ids[:1]
+        messages = []
+        for formatted in self.protocol.format_message(message, answered):
+            messages.append(_without_surrogates(formatted))
+        after = {
+            "turn": "reply",
+            "pending": None,
+            "note": "",
+            "call_ids": call_ids[len(answered) :],
+            **changes,
+        }
+        self._change(history=[*self._state.history, *messages], **after)
 
-    def _add_reply(self, said: Message) -> None:
-        # Providers refuse a message that is empty.
-        content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
-        call_ids = [call["id"] for call in said.get("tool_calls", ())]
-        self._change(
-            history=[*self._state.history, {**said, "content": content}], call_ids=call_ids
-        )
+    def _add_reply(self, message: Message) -> None:
+        if not message["content"].strip() and "tool_calls" not in message:
+            message = {**message, "content": "…"}  # providers refuse an empty message
+        call_ids = [call["id"] for call in message.get("tool_calls", ())]
+        self._change(history=[*self._state.history, message], call_ids=call_ids)
 
     def _change(self, **changes: Any) -> None:
         self._state = msgspec.structs.replace(self._state, **changes)
 
     def _expect(self, *turns: Turn) -> None:
         if self._state.turn not in turns:
-            raise OutOfTurn(
-                f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}"
-            )
+            expected = " or ".join(map(repr, turns))
+            raise OutOfTurn(f"this is the turn of {self._state.turn!r}, not of {expected}")
 
 
-_MOST_NAMES = 50
+_MAX_NAMES = 50
+"""Of tools, in the error about an unknown one."""
 _MIN_HALVED_CHARS = 400
 _CUT_CHARS = 500
 """Characters of a reply that was cut off by a limit of tokens, as the model sees it later."""
 
 
-def _result_in(message: Message) -> ActionResult | None:
-    try:
-        found = None if message["role"] == "assistant" else from_json(message["content"])
-    except (ValueError, RecursionError):  # text, or any JSON of a user
-        return None
-    return found if isinstance(found, ActionResult) else None
+def _without_surrogates(message: Message) -> Message:
+    return {**message, "content": whole(message["content"])}
 
 
 def _key(action: Action) -> str:
@@ -547,11 +527,11 @@ def _fingerprint(reply: ModelReply) -> str:
     return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
 
 
-def _unknown(tool: str, tools: Tools, language: Language) -> str:
+def _describe_unknown(tool: str, tools: Tools, language: Language) -> str:
     names = closest_first(tool, tools.names, 3)
     if not names:
         return language.say("no_tools", tool=repr(tool))
-    more = ", …" if len(names) > _MOST_NAMES else ""
-    return language.say(
-        "unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more
-    )
+    listed = ", ".join(names[:_MAX_NAMES])
+    if len(names) > _MAX_NAMES:
+        listed += ", …"
+    return language.say("unknown_tool", tool=repr(tool), names=listed)

@@ -98,6 +98,23 @@ def _is_fragile(native: Any) -> bool:
     return has_places or hasattr(native, "__metadata__") or isinstance(native, DecodeHook)
 
 
+def _choose_once(known: dict[Any, Any], value: Any, choose: Build) -> Any:
+    """Return what *choose* makes of *value*, from *known* if it has been made already.
+
+    Unions within unions would try each value again for each member: an exponential number of times.
+    """
+    key = id(value), id(choose)
+    if key not in known:
+        try:
+            known[key] = value, choose(value)
+        except ValueRefused as refused:
+            known[key] = value, refused
+    _, chosen = known[key]
+    if isinstance(chosen, ValueRefused):
+        raise chosen.with_traceback(None)
+    return chosen
+
+
 def _first_of(plans: Sequence[TypePlan]) -> Build:
     candidates = sorted(plans, key=lambda plan: plan.union_order)
 
@@ -105,33 +122,28 @@ def _first_of(plans: Sequence[TypePlan]) -> Build:
         kind = _KINDS.get(type(value), ALL_KINDS)
         refusal: ValueRefused | None = None
         for plan in candidates:
-            if kind & plan.kinds:
-                try:
-                    return load(value, plan.msgspec_type)
-                except ValueRefused as refused:
-                    refusal = refusal or refused
-        raise refusal or ValueRefused(
-            say("no member of the union takes {type}", type=type(value).__name__)
-        )
+            if not kind & plan.kinds:
+                continue
+            try:
+                return load(value, plan.msgspec_type)
+            except ValueRefused as refused:
+                refusal = refusal or refused
+        if refusal is None:
+            problem = say("no member of the union takes {type}", type=type(value).__name__)
+            refusal = ValueRefused(problem)
+        raise refusal
 
     def build(value: Any) -> Any:
         if type(value) not in (dict, list):
             return choose(value)
-        if (known := _converted.get()) is None:
-            before = _converted.set({})
-            try:
-                return choose(value)
-            finally:
-                _converted.reset(before)
-        key = id(value), id(choose)
-        if key not in known:
-            try:
-                known[key] = value, choose(value)
-            except ValueRefused as refused:
-                known[key] = value, refused
-        if isinstance(made := known[key][1], ValueRefused):
-            raise made.with_traceback(None)
-        return made
+        known = _converted.get()
+        if known is not None:
+            return _choose_once(known, value, choose)
+        before = _converted.set({})
+        try:
+            return choose(value)
+        finally:
+            _converted.reset(before)
 
     return build
 

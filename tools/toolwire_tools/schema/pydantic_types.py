@@ -31,6 +31,8 @@ from .shape import (
 from .validator import ToolSchemaValidator
 
 _TIMES: dict[Any, Any] = {"date-time": dt.datetime, "time": dt.time, "duration": dt.timedelta}
+_LEFT_OUT = ("title", "discriminator", "uniqueItems")
+"""Keywords that some clients refuse, and that no argument needs."""
 
 
 @cache
@@ -44,11 +46,9 @@ def _generator() -> Any:
         def make_schema(self: Any, schema: Any) -> Schema:
             found: Schema = method(self, schema)
             tz = schema.get("tz_constraint", "any")
-            return (
-                {**found, "tz": tz}
-                if tz in ("any", "naive") and found.get("format") in _TIMES
-                else found
-            )
+            if tz in ("any", "naive") and found.get("format") in _TIMES:
+                return {**found, "tz": tz}
+            return found
 
         return make_schema
 
@@ -74,48 +74,62 @@ def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> 
     """Return *schema* with references written out; those of recursive types stay, their definitions
     go into *defs*.
     """
-    given: dict[str, Schema] = schema.pop("$defs", {})
-    inside: list[str] = []
+    definitions: dict[str, Schema] = schema.pop("$defs", {})
+    portable: Schema = _PortableWriter(definitions, defs, direction).write(schema)
+    return portable
 
-    def write_schema(schema: Any) -> Any:
+
+class _PortableWriter:
+    """Writes schemas of pydantic with the keywords that every client knows."""
+
+    def __init__(
+        self, definitions: dict[str, Schema], defs: dict[str, Schema], direction: Direction
+    ) -> None:
+        self._definitions = definitions
+        self._defs = defs
+        self._direction = direction
+        self._inside: list[str] = []
+        """The names of the definitions that are being written, the innermost last."""
+
+    def write(self, schema: Any) -> Any:
         if not isinstance(schema, dict):
             return {} if schema is True else schema
         if "$ref" in schema:
-            return refer(**schema)
-        make_schema = {
-            word: value
-            for word, value in schema.items()
-            if word not in ("title", "discriminator", "uniqueItems")
-        }
-        if make_schema.setdefault("additionalProperties", "properties" not in make_schema) is True:
-            del make_schema["additionalProperties"]
-        make_schema = children(make_schema, write_schema)
-        if "tz" in make_schema and make_schema.get("format") in _TIMES:
-            make_schema = _time(make_schema, direction)
-        if isinstance(make_schema.get("type"), list):
-            make_schema = any_of([{**make_schema, "type": word} for word in make_schema["type"]])
-        if "const" in make_schema:
-            make_schema["enum"] = [make_schema.pop("const")]
-        if "prefixItems" in make_schema:
-            make_schema.setdefault("items", {"anyOf": make_schema["prefixItems"]})
-        return make_schema
+            return self._write_reference(schema)
+        written = {word: value for word, value in schema.items() if word not in _LEFT_OUT}
+        is_open = written.setdefault("additionalProperties", "properties" not in written)
+        if is_open is True:
+            del written["additionalProperties"]
+        return self._replace_keywords(children(written, self.write))
 
-    def refer(**schema: Any) -> Schema:
-        reference = schema.pop("$ref")
+    def _replace_keywords(self, schema: Schema) -> Schema:
+        if "tz" in schema and schema.get("format") in _TIMES:
+            schema = _time(schema, self._direction)
+        if isinstance(schema.get("type"), list):
+            schema = any_of([{**schema, "type": word} for word in schema["type"]])
+        if "const" in schema:
+            schema["enum"] = [schema.pop("const")]
+        if "prefixItems" in schema:
+            schema.setdefault("items", {"anyOf": schema["prefixItems"]})
+        return schema
+
+    def _write_reference(self, schema: Schema) -> Schema:
+        """Return the definition in place of the reference to it, or the reference if the definition
+        contains itself.
+        """
+        siblings = {word: value for word, value in schema.items() if word != "$ref"}
+        reference = schema["$ref"]
         name = reference.removeprefix("#/$defs/")
-        if name in inside or name in defs:
-            defs.setdefault(name, {})
-            return {"$ref": reference, **schema}
-        inside.append(name)
-        make_schema = write_schema(given[name])
-        inside.pop()
-        if name in defs:
-            defs[name] = make_schema
-            return {"$ref": reference, **schema}
-        return {**make_schema, **schema}
-
-    make_schema: Schema = write_schema(schema)
-    return make_schema
+        if name in self._inside or name in self._defs:
+            self._defs.setdefault(name, {})
+            return {"$ref": reference, **siblings}
+        self._inside.append(name)
+        definition = self.write(self._definitions[name])
+        self._inside.pop()
+        if name in self._defs:  # it contains itself
+            self._defs[name] = definition
+            return {"$ref": reference, **siblings}
+        return {**definition, **siblings}
 
 
 def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:

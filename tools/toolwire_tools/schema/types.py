@@ -96,17 +96,12 @@ class Types:
         if is_union(hint):
             return self._union(hint.__args__)
         origin = origin_of(hint)
-        if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
+        if "TypeAliasType" in (type(hint).__name__, type(origin).__name__):
             return self._define(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
-            if hint.__constraints__:
-                return self._union(hint.__constraints__)
-            return ANYTHING if hint.__bound__ is None else self.of(hint.__bound__)
+            return self._type_variable(hint)
         kind = hint if origin is None else origin
-        arguments = None if origin is None else getattr(hint, "__args__", None)
-        if origin is tuple and arguments == ():  # tuple[()], which is not the bare tuple
-            arguments = ((),)
-        arguments = arguments or ()
+        arguments = _arguments_of(hint, origin)
         if kind is Literal:
             self.enums += {
                 type(member): None for member in arguments if isinstance(member, enum.Enum)
@@ -118,20 +113,28 @@ class Types:
             return self._class(hint, kind, arguments)
         raise self._refuse(hint)
 
+    def _enumeration(self, cls: type[enum.Enum]) -> TypePlan:
+        if issubclass(cls, enum.Flag):  # which sums of flags there are is for the class to say
+            return self._subclass(cls, int)
+        self.enums.append(cls)
+        return enumeration(cls, self.direction)
+
+    def _type_variable(self, variable: TypeVar) -> TypePlan:
+        if variable.__constraints__:
+            return self._union(variable.__constraints__)
+        return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
+
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
-            if issubclass(cls, enum.Flag):  # which sums of flags there are is for the class to say
-                return self._subclass(cls, int)
-            self.enums.append(cls)
-            return enumeration(cls, self.direction)
+            return self._enumeration(cls)
         if isinstance(cls, type) and issubclass(cls, Content):
             raise Unsupported(
                 f"{cls.__name__} is content of an answer and no data",
                 f"return it by itself, or a list[{cls.__name__}]; as an argument, take bytes or a"
                 " Path",
             )
-        if hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__"):
-            return self._model(hint)  # one of pydantic's models or dataclasses
+        if _is_of_pydantic(cls):
+            return self._model(hint)
         try:
             found = fields.members(cls, arguments, self.names)
         except TypeError as error:
@@ -140,9 +143,9 @@ class Types:
             return self._define(hint, cls.__name__, lambda: self._object(cls, found))
         if (shape := from_text(cls, self.direction)) is not None:
             return shape
-        for base in (int, float, dict, list):
-            if issubclass(cls, base) and cls is not bool:
-                return self._subclass(cls, base)
+        base = next((base for base in (int, float, dict, list) if issubclass(cls, base)), None)
+        if base is not None and cls is not bool:
+            return self._subclass(cls, base)
         # Classes have this that tell pydantic what they are: HttpUrl, SecretStr, and users' own.
         if "__get_pydantic_core_schema__" in dir(cls) and "pydantic" in sys.modules:
             return self._model(hint)
@@ -261,6 +264,21 @@ def _own_text(cls: Any) -> str | None:
         return None
     paragraph = text.strip().partition("\n\n")[0]
     return " ".join(paragraph.split()) or None
+
+
+def _arguments_of(hint: Any, origin: Any) -> tuple[Any, ...]:
+    arguments: tuple[Any, ...] | None = None
+    if origin is not None:
+        arguments = getattr(hint, "__args__", None)
+    if origin is tuple and arguments == ():  # tuple[()], which is not the bare tuple
+        return ((),)
+    return arguments or ()
+
+
+def _is_of_pydantic(cls: Any) -> bool:
+    """Return whether *cls* is one of pydantic's models or dataclasses."""
+    marks = ("__pydantic_core_schema__", "__pydantic_validator__")
+    return any(hasattr(cls, mark) for mark in marks)
 
 
 def _hashable(hint: Any) -> bool:

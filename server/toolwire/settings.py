@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __version__ = "0.1.0"
 """The version of Toolwire."""
@@ -82,41 +85,31 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_processes: int = 16
 
     def __post_init__(self) -> None:
+        if self.memory_limit is not None:
+            limit = _read_memory_limit(self.memory_limit)
+            msgspec.structs.force_setattr(self, "memory_limit", limit)
+        for problem in self._problems():
+            raise ValueError(problem)
+
+    def _problems(self) -> Iterator[str]:
         for name, value in msgspec.structs.asdict(self).items():
             if name.startswith("max_") and value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
-        if self.memory_limit is not None:
-            from toolwire_tools.byte_sizes import parse_size
-
-            try:
-                msgspec.structs.force_setattr(
-                    self, "memory_limit", parse_size(str(self.memory_limit))
-                )
-            except ValueError as error:
-                raise ValueError(
-                    f"memory_limit must be {error}, not {self.memory_limit!r}"
-                ) from None
-        if self.page_size is not None and self.page_size < 1:
-            raise ValueError(
-                f"page_size must be at least 1, or None for a single page, not {self.page_size}"
-            )
-        if self.timeout_seconds is not None and not self.timeout_seconds > 0:
-            raise ValueError(
-                f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}"
-            )
-        if self.on_large_result not in ("error", "truncate", "resource"):
-            raise ValueError(
-                f"on_large_result must be error, truncate or resource, not {self.on_large_result!r}"
-            )
+                yield f"{name} must be at least 1, not {value}"
+        size, seconds, large = self.page_size, self.timeout_seconds, self.on_large_result
+        if size is not None and size < 1:
+            yield f"page_size must be at least 1, or None for a single page, not {size}"
+        if seconds is not None and not seconds > 0:
+            yield f"timeout_seconds must be above 0, or None for no limit, not {seconds}"
+        if large not in ("error", "truncate", "resource"):
+            yield f"on_large_result must be error, truncate or resource, not {large!r}"
         if not self.ask_seconds > 0:
-            raise ValueError(f"ask_seconds must be above 0, not {self.ask_seconds}")
+            yield f"ask_seconds must be above 0, not {self.ask_seconds}"
         for name in ("grace_seconds", "heartbeat_seconds"):
             if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
-        if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
-            raise ValueError(
-                f"separator must be printable ASCII text such as '_' or '.', not {self.separator!r}"
-            )
+                yield f"{name} must not be negative, but is {getattr(self, name)}"
+        separator = self.separator
+        if not separator or not separator.isascii() or not separator.isprintable():
+            yield f"separator must be printable ASCII text such as '_' or '.', not {separator!r}"
 
 
 _IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
@@ -147,3 +140,12 @@ def _mistake(options: dict[str, Any]) -> str | None:
         except (msgspec.ValidationError, AttributeError):
             return f"{name} takes {Settings.__annotations__[name]}, not {value!r}"
     return None
+
+
+def _read_memory_limit(limit: int | str) -> int:
+    from toolwire_tools.byte_sizes import parse_size
+
+    try:
+        return parse_size(str(limit))
+    except ValueError as error:
+        raise ValueError(f"memory_limit must be {error}, not {limit!r}") from None

@@ -105,6 +105,14 @@ class Player:
                 return self._exit(**expected)
             case {"orphans": _}:
                 return self._orphans()
+        if self._act(step):
+            self._settled = False
+            return None
+        return self._expect(filled(step, self.values))
+
+    def _act(self, step: dict[str, Any]) -> bool:
+        """Send what *step* has to send; return false if it has nothing."""
+        match step:
             case {"send": message}:
                 self._send(filled(message, self.values))
             case {"raw": text}:
@@ -116,9 +124,8 @@ class Player:
             case {"signal": name}:
                 self.server.signal(name)
             case _:
-                return self._expect(filled(step, self.values))
-        self._settled = False
-        return None
+                return False
+        return True
 
     def _send(self, message: Any) -> None:
         if isinstance(message, dict) and message.get("method") == "tools/call":

@@ -111,67 +111,88 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     Raises:
         UnknownTool: if the *settings* have a call of a tool that it does not have.
     """
-    first, patience = settings.framings[0], settings.start_seconds
-    openings: dict[str, dict[str, Any]] = {}
-    problem = last_words = ""
-    events: Sequence[Event] = ()
-    sdk: Sdk | None = None
-    for era in settings.eras:
-        began = time.monotonic()
-        with closing(start(first)) as server:
-            if (opening := _opening(server, era, patience)) is not None:
-                openings[era] = opening
-                patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
-                sdk = sdk or identified(server, _revision(opening, era))
-            elif not problem:
-                problem, events = (
-                    trouble(server) or _misanswer(server, era),
-                    list(server.conversation.events),
-                )
-                last_words = server.last_words()
+    first = settings.framings[0]
+    handshakes = _shake_hands(start, settings)
+    openings = handshakes.openings
     if not openings:
-        return Facts(
-            [],
-            [],
-            [],
-            {},
-            {},
-            trouble=problem or _SILENCE.format(patience) + last_words,
-            events=events,
-        )
+        silence = _SILENCE.format(settings.start_seconds) + handshakes.last_words
+        problem = handshakes.problem or silence
+        return Facts([], [], [], {}, {}, trouble=problem, events=handshakes.events)
     revisions = [_revision(openings[era], era) for era in ("modern", "legacy") if era in openings]
     framings = [first]
     for other in settings.framings[1:]:
+        era = "modern" if "modern" in openings else "legacy"
         with closing(start(other)) as server:
-            if (
-                _opening(server, "modern" if "modern" in openings else "legacy", patience)
-                is not None
-            ):
+            if _opening(server, era, handshakes.patience) is not None:
                 framings.append(other)
     with closing(start(first)) as server:  # it answers, so it gets the full time
         tools, tried = try_out(server, revisions[0], settings, settings.start_seconds)
+    _refuse_unknown_tools(settings, tools)
+    tried |= _declared_features(openings, tools)
+    values = {key: value for key, value in tried.items() if not isinstance(value, str)}
+    lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
+    name = _name(list(openings.values())[-1])
+    sdk, patience = handshakes.sdk, handshakes.patience
+    return Facts(revisions, framings, tools, values, lacks, name, sdk, patience)
+
+
+class _Handshakes(msgspec.Struct):
+    """The result of the first handshakes, one in each era."""
+
+    patience: float
+    """How long to wait for the next handshake, by the time that the last one took."""
+    openings: dict[str, dict[str, Any]] = {}
+    """The response to the handshake of each era."""
+    problem: str = ""
+    """What went wrong first."""
+    last_words: str = ""
+    events: Sequence[Event] = ()
+    sdk: Sdk | None = None
+
+
+def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
+    found = _Handshakes(settings.start_seconds)
+    for era in settings.eras:
+        began = time.monotonic()
+        with closing(start(settings.framings[0])) as server:
+            opening = _opening(server, era, found.patience)
+            if opening is not None:
+                found.openings[era] = opening
+                found.patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
+                found.sdk = found.sdk or identified(server, _revision(opening, era))
+            elif not found.problem:
+                found.problem = trouble(server) or _misanswer(server, era)
+                found.events = list(server.conversation.events)
+                found.last_words = server.last_words()
+    return found
+
+
+def _refuse_unknown_tools(settings: CheckSettings, tools: Sequence[Any]) -> None:
     known = [str(tool["name"]) for tool in tools if isinstance(tool, dict) and "name" in tool]
-    for name in settings.calls if known else ():  # cases judge an empty list
+    if not known:  # cases judge an empty list
+        return
+    for name in settings.calls:
         if name not in known:
             raise UnknownTool(name, known)
+
+
+def _declared_features(openings: dict[str, dict[str, Any]], tools: Sequence[Any]) -> dict[str, Any]:
+    """Return what the server declares: a text says why a feature is missing."""
+    features: dict[str, Any] = {}
     of_tools = {era: _capability(opening, "tools") for era, opening in openings.items()}
     if any(declared is not None for declared in of_tools.values()):
-        tried["tools"] = tools  # cases judge an empty list
-    tried["legacy-only"] = (
-        "modern" not in openings or "it speaks 2026-07-28, so clients do not fall back"
-    )
+        features["tools"] = tools  # cases judge an empty list
+    is_legacy_only = "modern" not in openings
+    features["legacy-only"] = is_legacy_only or "it speaks 2026-07-28, so clients do not fall back"
     declared = of_tools.get("modern", {"listChanged": True})  # otherwise the era is the reason
     changes = isinstance(declared, dict) and declared.get("listChanged") is True
-    tried["list-changes"] = (
+    features["list-changes"] = (
         changes or "it does not say that its list of tools may change (tools.listChanged)"
     )
     for name in ("logging", "completions", "resources", "prompts"):
         is_declared = any(_capability(opening, name) is not None for opening in openings.values())
-        tried[name] = is_declared or f"it does not declare the capability {name}"
-    values = {key: value for key, value in tried.items() if not isinstance(value, str)}
-    lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
-    name = _name(list(openings.values())[-1])
-    return Facts(revisions, framings, tools, values, lacks, name, sdk, patience)
+        features[name] = is_declared or f"it does not declare the capability {name}"
+    return features
 
 
 def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:

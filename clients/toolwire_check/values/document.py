@@ -38,6 +38,7 @@ class NoValues(CannotJudge):
 
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
 _MAX_LENGTH = 1_000_000
+_PARTS = ("properties", "anyOf", "oneOf", "allOf")
 _MAX_PARTS = 500  # values of 1,000 optional members or alternatives take more than a minute
 _MAX_STEPS = (
     100 * MAX_STEPS
@@ -102,41 +103,37 @@ class ValueJudge:
         if len(json.dumps(self.root)) > _MAX_LENGTH:
             yield "", f"no values are made of more than {_MAX_LENGTH:,} characters of schema"
         for fault in faults_of_schema(self.root, dialect=self._dialect):
-            yield (
-                ".".join(map(str, fault.absolute_path)),
-                f"this is not a valid schema: {fault.message[:200]}",
-            )
-        for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
-            if any(
-                len(schema.get(word, ())) > _MAX_PARTS
-                for word in ("properties", "anyOf", "oneOf", "allOf")
-            ):
-                yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"
-            if "$id" in schema and schema is not self.root:
-                yield f"{where}.$id", "references from here on lead elsewhere"
-            for word, largest in _LARGEST.items():
-                if schema.get(word, 0) > largest:
-                    yield f"{where}.{word}", f"nothing of more than {largest} is made"
-            for pattern in (schema.get("pattern", ""), *schema.get("patternProperties", ())):
-                if found := problem(pattern):
-                    yield f"{where}: the pattern {pattern}", found
-                elif not is_cheap(pattern, _LONG_TEXT):
-                    yield (
-                        f"{where}: the pattern {pattern}",
-                        "it takes too long to search a text for it",
-                    )
-            try:
-                is_schema = isinstance(target(self.root, schema.get("$ref", "#")), dict | bool)
-            except (LookupError, ValueError):
-                is_schema = False
-            if not is_schema:
-                yield (
-                    f"{where}.$ref",
-                    (
-                        f"{schema['$ref']} leads out of the schema, or to no schema; only #/… is"
-                        " followed"
-                    ),
-                )
+            where = ".".join(map(str, fault.absolute_path))
+            yield where, f"this is not a valid schema: {fault.message[:200]}"
+        if isinstance(self.root, dict):
+            for where, schema in walk(self.root, "schema"):
+                yield from self._faults_at(where, schema)
+
+    def _faults_at(self, where: str, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        sizes = [len(schema.get(word, ())) for word in _PARTS]
+        if max(sizes) > _MAX_PARTS:
+            yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"
+        if "$id" in schema and schema is not self.root:
+            yield f"{where}.$id", "references from here on lead elsewhere"
+        for word, largest in _LARGEST.items():
+            if schema.get(word, 0) > largest:
+                yield f"{where}.{word}", f"nothing of more than {largest} is made"
+        for pattern in (schema.get("pattern", ""), *schema.get("patternProperties", ())):
+            if found := problem(pattern):
+                yield f"{where}: the pattern {pattern}", found
+            elif not is_cheap(pattern, _LONG_TEXT):
+                too_slow = "it takes too long to search a text for it"
+                yield f"{where}: the pattern {pattern}", too_slow
+        if not self._leads_to_schema(schema.get("$ref", "#")):
+            reference = schema["$ref"]
+            leads_out = "leads out of the schema, or to no schema; only #/… is followed"
+            yield f"{where}.$ref", f"{reference} {leads_out}"
+
+    def _leads_to_schema(self, reference: Any) -> bool:
+        try:
+            return isinstance(target(self.root, reference), dict | bool)
+        except (LookupError, ValueError):
+            return False
 
 
 def _is_draft7(schema: Schema) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .subschemas import LISTS, NAMED, ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _TYPES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 
@@ -26,19 +26,24 @@ def is_well_formed(schema: Any) -> bool:
         if not isinstance(found, dict):
             return False
         for word, value in found.items():
-            if word in ONE:
-                waiting.append(value)
-            elif word in LISTS:
-                if not isinstance(value, list) or not value:
-                    return False
-                waiting += value
-            elif word in NAMED:
-                if not isinstance(value, dict):
-                    return False
-                waiting += value.values()
-            elif word in _SHAPES and not _SHAPES[word](value):
+            inner = _schemas_of(word, value)
+            if inner is None:
                 return False
+            waiting += inner
     return True
+
+
+def _schemas_of(word: str, value: Any) -> Iterable[Any] | None:
+    """Return the schemas that the keyword *word* contains; `None` if its *value* may be wrong."""
+    if word in ONE:
+        return (value,)
+    if word in LISTS:
+        return value if isinstance(value, list) and value else None
+    if word in NAMED:
+        return value.values() if isinstance(value, dict) else None
+    if word in _SHAPES and not _SHAPES[word](value):
+        return None
+    return ()
 
 
 def _are_names(value: Any) -> bool:

@@ -98,6 +98,20 @@ class UnknownOption(UsageError):
 HELP = Option("-h, --help", "show this text and exit")
 
 
+def _read_value(option: Option, text: str) -> Any:
+    try:
+        return option.value(text)
+    except ValueError as error:
+        raise UsageError(f"{option.flag} takes {error}, not {text!r}") from None
+
+
+def _keep(found: dict[str, Any], option: Option, value: Any) -> None:
+    if option.many:
+        found.setdefault(option.key, []).append(value)
+    else:
+        found[option.key] = value
+
+
 def parse(
     arguments: Sequence[str], options: Sequence[Option], as_text: Sequence[Option] = ()
 ) -> Words:
@@ -120,9 +134,8 @@ def parse(
         if option is None:
             from .option_values import no_option
 
-            raise UnknownOption(
-                no_option(flag, [each.flag for each in (*options, *as_text, HELP)]), flag
-            )
+            flags = [each.flag for each in (*options, *as_text, HELP)]
+            raise UnknownOption(no_option(flag, flags), flag)
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={text}")
@@ -132,16 +145,8 @@ def parse(
             from .option_values import next_value
 
             text = next_value(flag, option.metavar, option.endings, rest)
-        try:
-            value = option.value(text)
-        except ValueError as error:
-            raise UsageError(f"{option.flag} takes {error}, not {text!r}") from None
-        if option in as_text:
-            value = text
-        if option.many:
-            found.setdefault(option.key, []).append(value)
-        else:
-            found[option.key] = value
+        value = _read_value(option, text)
+        _keep(found, option, text if option in as_text else value)
     return Words(found, words)
 
 

@@ -217,44 +217,55 @@ def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(given, dict):
         yield "", f"{shown(given)} does not describe a tool, which has at least {LEAST}"
         return
-    for keys in _EXCLUSIVE:
-        for other in [key for key in keys if key in given][1:]:
-            yield other, f"only one of {', '.join(keys)} may be given"
     faults = _validator().faults(given, "")
     refused = dict(faults)
     mistyped = _mistyped_keys(given, refused)
-    for key, needed in _schema()["dependentRequired"].items():
-        if key in given and needed[0] not in given and needed[0] not in mistyped.values():
-            yield key, f"it needs {needed[0]} as well"
-    if not {"name", "use_guide"} & {*given} and "name" not in mistyped.values():
-        yield "", f"name is missing; a tool has at least {LEAST}"
-    unknown = {
-        place("", (key,)): f"is unknown; did you mean {close}?" for key, close in mistyped.items()
-    }
+    yield from _faults_of_keys(given, set(mistyped.values()))
+    unknown = {}
+    for key, close in mistyped.items():
+        unknown[place("", (key,))] = f"is unknown; did you mean {close}?"
     unknown |= _unknown_words(given.get("parameters"), refused)
     yield from unknown.items()
-    command, is_shell = given.get("command"), given.get("shell", False)
+    yield from _faults_of_command(given.get("command"), given.get("shell", False))
+    places = [*unknown, *(key for key, _ in faults)]
+    for key, problem in faults:
+        is_explained = key in unknown or _is_consequence(key, problem, places)
+        if not is_explained:
+            yield key, _sentence(problem)
+
+
+def _faults_of_keys(given: dict[Any, Any], meant: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the keys that exclude or need each other; *meant* are those of mistyped ones."""
+    for keys in _EXCLUSIVE:
+        present = [key for key in keys if key in given]
+        for other in present[1:]:
+            yield other, f"only one of {', '.join(keys)} may be given"
+    for key, (needed, *_) in _schema()["dependentRequired"].items():
+        if key in given and needed not in given and needed not in meant:
+            yield key, f"it needs {needed} as well"
+    if not {"name", "use_guide"} & {*given} and "name" not in meant:
+        yield "", f"name is missing; a tool has at least {LEAST}"
+
+
+def _faults_of_command(command: Any, is_shell: Any) -> Iterator[tuple[str, str]]:
     if isinstance(command, str) and is_shell is False:
-        yield (
-            "command",
-            f"it is one text: write a list of words such as [grep, -n, '{{pattern}}'], {_ASK}",
-        )
+        problem = "it is one text: write a list of words such as [grep, -n, '{pattern}']"
+        yield "command", f"{problem}, {_ASK}"
     if isinstance(command, list) and is_shell is True:
         yield "command", "with shell: true it is one text"
-    for key, problem in faults:
-        if key in unknown:
-            continue
-        others = [*unknown, *(other for other, _ in faults)]
-        if problem.startswith("Unevaluated ") and any(
-            other.startswith(f"{key}.") for other in others
-        ):
-            continue  # a consequence of the other fault
-        problem = problem.replace(
-            "Unevaluated properties are not allowed", "there are unknown keys"
-        )
-        if problem.startswith("null is "):
-            problem = "it is empty, which is " + problem.removeprefix("null is ")
-        yield key, problem
+
+
+def _is_consequence(key: str, problem: str, places: list[str]) -> bool:
+    """Return whether the fault at *key* says no more than that there is one below it."""
+    if not problem.startswith("Unevaluated "):
+        return False
+    return any(place.startswith(f"{key}.") for place in places)
+
+
+def _sentence(problem: str) -> str:
+    if problem.startswith("null is "):
+        return "it is empty, which is " + problem.removeprefix("null is ")
+    return problem.replace("Unevaluated properties are not allowed", "there are unknown keys")
 
 
 def _mistyped_keys(given: dict[str, Any], refused: dict[str, str]) -> dict[str, str]:

@@ -70,11 +70,9 @@ def _answer(words: Words) -> str:
         raise UsageError(f"say what to do: {', '.join(reversed(usages))}; as in `schema show tool`")
     if what not in usages:
         raise UsageError(unknown_name("command of schema", what, reversed(usages)))
-    is_strict = words.options.get("strict", False)
-    if is_strict and what != "reply":
-        raise UsageError("--strict goes with schema reply")
-    if "cases" in words.options and what != "export":
-        raise UsageError("--cases goes with schema export")
+    for option, its_command in (("strict", "reply"), ("cases", "export")):
+        if words.options.get(option) and what != its_command:
+            raise UsageError(f"--{option} goes with schema {its_command}")
     try:
         match what, rest:
             case "list", []:
@@ -86,7 +84,7 @@ def _answer(words: Words) -> str:
             case "bundle", _:
                 return as_json(bundle(*rest))
             case "reply", [_, *_]:
-                return as_json(_replies(words, is_strict=is_strict))
+                return as_json(_replies(words, is_strict="strict" in words.options))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
     raise UsageError(f"usage: {usages[what]}")

@@ -31,9 +31,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `keep_children` lets them live on.
 
     `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent,
-    or all of a batch. `on_large_result` says what is sent instead of a larger one, of which at most
-    `max_kept_bytes` are kept to be read. `max_pending_bytes` limits the input of all calls in
-    flight, `max_pending_calls` their number, `max_batch_elements` one batch. Beyond
+    or all of a batch, `max_result_tokens` what a model reads of one whose tool has no limit of its
+    own (an estimate; `None` is no limit). `on_large_result` says what is sent instead of a larger
+    one, of which at most `max_kept_bytes` are kept to be read. `max_pending_bytes` limits the input
+    of all calls in flight, `max_pending_calls` their number, `max_batch_elements` one batch. Beyond
     `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as
     much, reading stops until the host reads. `max_workers` calls of synchronous tools run at a
     time; in addition, `max_abandoned` threads may be held by calls that were cancelled or timed
@@ -54,6 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_result_bytes: int = (
         10 * 1024 * 1024 - 64 * 1024
     )  # TypeScript clients fail at 10 MiB, next message included
+    max_result_tokens: int | None = None
     max_pending_bytes: int = 256 * 1024 * 1024
     max_pending_calls: int = (
         100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
@@ -93,7 +95,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def _problems(self) -> Iterator[str]:
         for name, value in msgspec.structs.asdict(self).items():
-            if name.startswith("max_") and value < 1:
+            if name.startswith("max_") and value is not None and value < 1:
                 yield f"{name} must be at least 1, not {value}"
         size, seconds, large = self.page_size, self.timeout_seconds, self.on_large_result
         if size is not None and size < 1:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from toolwire import Server, tool_api
 from toolwire.wrapping import DIALECTS_OF
+from toolwire.wrapping.host_results import OF_HOSTS, is_repeated
 from toolwire.wrapping.host_rules import shape_own
 from toolwire_client import connect
 
@@ -86,6 +87,46 @@ def test_the_limit_that_an_author_has_declared_stays() -> None:
 
     with Server([report], shape=shape_for("claude-code")) as server:
         assert entries(server)["report"]["_meta"] == {"anthropic/maxResultSizeChars": 7}
+
+
+def two_forms() -> dict[str, int]:
+    return {"lines": 2}
+
+
+@pytest.mark.parametrize("host", sorted({*OF_HOSTS, "gemini"}))
+def test_only_a_host_whose_model_gets_both_forms_gets_one(host: str) -> None:
+    with Server([two_forms], shape=shape_for(host)) as server:
+        entry = entries(server)["two_forms"]
+        result = server.call("two_forms", {})
+
+    has_one = host == "copilot-cli"
+    assert ("outputSchema" not in entry, "structuredContent" not in result) == (has_one, has_one)
+    assert result["content"] == [{"type": "text", "text": '{"lines":2}'}]
+
+
+@pytest.mark.parametrize(
+    ("content", "structured", "expected"),
+    [
+        ([{"type": "text", "text": '{"a": 1}'}], {"a": 1}, True),
+        ([{"type": "text", "text": "[1,2]"}], {"result": [1, 2]}, True),
+        ([{"type": "text", "text": "2 files"}], {"files": ["a", "b"]}, False),
+        ([{"type": "text", "text": '{"a": 1}'}], {"a": 2}, False),
+        ([{"type": "text", "text": "{}"}, {"type": "text", "text": "{}"}], {}, False),
+        ([], {"a": 1}, False),
+        ([{"type": "image", "data": "", "mimeType": "image/png"}], {"a": 1}, False),
+        ([{"type": "text", "text": "\ud800"}], {"a": 1}, False),
+    ],
+)
+def test_a_text_repeats_structured_content_if_it_is_the_same_json(
+    content: Any, structured: Any, expected: bool
+) -> None:
+    assert is_repeated({"content": content, "structuredContent": structured}) is expected
+
+
+@pytest.mark.parametrize("host", sorted(OF_HOSTS))
+def test_each_host_with_a_rule_about_results_has_one_about_names_and_a_source(host: str) -> None:
+    assert host in DIALECTS_OF
+    assert OF_HOSTS[host].source.count("/") >= 2
 
 
 @pytest.mark.process

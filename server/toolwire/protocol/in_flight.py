@@ -41,6 +41,10 @@ class InFlight:
     def __init__(self, settings: Settings, identity: Identity) -> None:
         self._identity = identity
         self._settings = settings
+        # No token takes less than a byte.
+        self._always_fitting_bytes = min(
+            settings.max_result_bytes, settings.max_result_tokens or settings.max_result_bytes
+        )
         self._mask_errors = settings.mask_errors
         self.max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
@@ -297,19 +301,29 @@ class InFlight:
                 f" U+FFFD: {replaced[-1]}",
                 id=call.id_in_log or call.id,
             )
-        room = call.tool.max_result_bytes or self._settings.max_result_bytes
+        most = call.tool.max_result_bytes or self._always_fitting_bytes
         if batch is not None:
-            room = min(room, self._settings.max_result_bytes - batch.size)
-        if len(message) > room and not last:
-            from .large_results import LargeResults
-
-            with self.lock:
-                self._large = self._large or LargeResults(self._settings, self.kept)
-            made = self._large.response(call, result, len(message), room)
+            most = min(most, self._settings.max_result_bytes - batch.size)
+        if len(message) > most and not last:
+            made = self._make_smaller(call, result, message)
             return (
                 self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
             )
         return message if batch is None else batch.end(message)
+
+    def _make_smaller(self, call: Call, result: dict[str, Any], message: bytes) -> bytes | str:
+        """Return *message*, with *result*, if it is within the limits; else a smaller one, or an
+        error text.
+        """
+        from .large_results import LargeResults
+        from .result_limit import limit_of
+
+        limit = limit_of(call, result, len(message), self._settings)
+        if len(message) <= limit.room:
+            return message
+        with self.lock:
+            self._large = self._large or LargeResults(self._settings, self.kept)
+        return self._large.response(call, result, len(message), limit)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id_in_log or call.id)

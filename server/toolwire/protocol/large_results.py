@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..settings import Settings
     from .call import Call
+    from .result_limit import Limit
 
 Block = dict[str, Any]
 
@@ -72,11 +73,11 @@ class LargeResults:
             )
             kept[_URI] = Resource(self.read, options=options, name="large_result")
 
-    def response(self, call: Call, result: dict[str, Any], size: int, room: int) -> bytes | str:
-        """Return a response of at most *room* bytes in place of *result*, which takes *size*; else
-        the error text.
+    def response(self, call: Call, result: dict[str, Any], size: int, limit: Limit) -> bytes | str:
+        """Return a response within *limit* in place of *result*, which takes *size* bytes; else the
+        error text.
         """
-        tool, limit = call.tool, call.tool.max_result_bytes or self._settings.max_result_bytes
+        tool, room = call.tool, limit.room
         if (
             self._settings.on_large_result != "error"
             and call.id is not None
@@ -85,7 +86,7 @@ class LargeResults:
             empty = messages.response(
                 call.id, {**result, "content": [], "structuredContent": 0}, is_plain=True
             )
-            smaller = self._smaller(tool, result, limit, room - len(empty))
+            smaller = self._smaller(tool, result, limit.words, room - len(empty))
             message = (
                 None if smaller is None else messages.response(call.id, smaller, is_plain=True)
             )
@@ -95,24 +96,24 @@ class LargeResults:
                     f"the result of {tool.name} took {size} bytes and was made smaller", id=call.id
                 )
                 return message
-        if size > limit:
+        if not limit.is_of_batch:
             return (
-                f"The result of {tool.name} takes {size} bytes, and it may take at most {limit}."
-                " Ask for less."
+                f"The result of {tool.name} takes {size:,} bytes, and it may take at most"
+                f" {limit.words}. Ask for less."
             )
-        limit = self._settings.max_result_bytes
+        taken = self._settings.max_result_bytes - room
         return (
-            f"This batch's responses take {limit - room + size} bytes, and may take at most"
-            f" {limit}. Ask for less."
+            f"This batch's responses take {taken + size:,} bytes, and may take at most"
+            f" {limit.words}. Ask for less."
         )
 
     def _smaller(
-        self, tool: Tool, result: dict[str, Any], limit: int, room: int
+        self, tool: Tool, result: dict[str, Any], limit: str, room: int
     ) -> dict[str, Any] | None:
         """Return *result* with content of at most *room* bytes; `None` if that is too little."""
         content, ending = (
             result["content"],
-            f" A result of {tool.name[:60]} may take {limit:,} bytes.",
+            f" A result of {tool.name[:60]} may take {limit}.",
         )
         unstructured = {
             member: value for member, value in result.items() if member != "structuredContent"

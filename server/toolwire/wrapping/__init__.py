@@ -28,7 +28,19 @@ DIALECTS_OF = {
     **dict.fromkeys(("any", *GEMINI), "gemini"),
     **dict.fromkeys(("anthropic", "claude", "claude-code", "claude-desktop"), "anthropic"),
     **dict.fromkeys(
-        ("openai", "bedrock", "codex", "cursor", "vscode", "windsurf", "zed", "goose"), "openai"
+        (
+            "openai",
+            "bedrock",
+            "codex",
+            "copilot-cli",
+            "cursor",
+            "opencode",
+            "vscode",
+            "windsurf",
+            "zed",
+            "goose",
+        ),
+        "openai",
     ),
 }
 """The dialect of tool names that each host or vendor takes; `any` is all of them."""

@@ -23,6 +23,7 @@ from toolwire_tools import Tool
 
 from ..mounting.mounted_tool import MountedTool
 from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, object_in
+from .host_results import is_repeated, shows_both
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -84,10 +85,14 @@ def fixed(
         while name in taken:  # of two with one name, calls get the first
             name += "\0"
         taken.add(name)
+        is_single = shows_both(host)
+        if is_single and isinstance(entry, dict):
+            entry = {member: value for member, value in entry.items() if member != "outputSchema"}
         if isinstance(tool, MountedTool):
-            yield HostTool(tool, name, entry, counts)
+            yield HostTool(tool, name, entry, counts, is_single=is_single)
         else:
-            yield OwnHostTool(tool, name, entry)
+            own = tool.without_structured() if is_single else tool
+            yield OwnHostTool(own, name, entry)
 
 
 def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
@@ -154,17 +159,37 @@ class OwnHostTool(Tool):
 class HostTool(MountedTool):
     """A mounted *tool* called *name* in the catalog, whose entry in the list is *entry*.
 
-    *counts* gets the calls whose arguments were read again.
+    *counts* gets the calls whose arguments were read again. If it *is_single*, results have no
+    structured content that their text repeats.
     """
 
-    def __init__(self, tool: MountedTool, name: str, entry: Any, counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        tool: MountedTool,
+        name: str,
+        entry: Any,
+        counts: Counter[str],
+        *,
+        is_single: bool = False,
+    ) -> None:
         vars(self).update(vars(tool))
         self.name, self._parts, self._description, self._counts = name, (name,), entry, counts
         self._ours = Names(object_in(self._schema, "properties"), "anthropic parameters").ours
 
+        self._is_single = is_single
+
     def describe(self) -> Any:
         """Return the entry."""
         return self._description
+
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """As `MountedTool.call`."""
+        result = super().call(arguments, caller, strict_arguments)
+        if self._is_single and is_repeated(result):
+            del result["structuredContent"]
+        return result
 
     def _read(self, arguments: Any, strict: bool) -> Any:
         if type(arguments) is dict:

@@ -91,7 +91,7 @@ def test_an_error_beyond_the_limit_is_shortened_as_a_result_is(size: int) -> Non
     [answer] = answers(protocol_of(fail, max_result_bytes=size), call("fail"))
 
     assert answer["result"]["isError"] is True
-    assert f"at most {size}" in answer["result"]["content"][0]["text"]
+    assert f"at most {size:,} bytes" in answer["result"]["content"][0]["text"]
 
 
 def test_an_integer_with_more_digits_than_python_writes_is_an_error_answer() -> None:

@@ -49,7 +49,7 @@ def test_by_default_a_larger_result_is_an_error_that_says_how_large() -> None:
     result, _ = result_of(text, {"number": 1000}, max_result_bytes=3000)
 
     assert result["isError"] is True
-    assert "takes 5089 bytes, and it may take at most 3000" in result["content"][0]["text"]
+    assert "takes 5,089 bytes, and it may take at most 3,000 bytes" in result["content"][0]["text"]
 
 
 def test_a_cut_text_says_how_much_of_how_much_it_shows() -> None:

@@ -88,8 +88,13 @@ COMMAND = Command(
         Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
         Option(
+            "--max-result-tokens NUMBER",
+            "maximum size of a result for a model, estimated (default: that of the host in --for)",
+        ),
+        Option(
             "--on-large-result error|truncate|resource",
-            "send an error (default), a part of it or a link instead",
+            "send an error, a part of it or a link instead (default: error; truncate beyond the"
+            " host's tokens)",
         ),
         Option(
             "--max-kept-bytes SIZE",
@@ -189,6 +194,8 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     reloads = given.pop("reload", False)
     given["structured"] = not given.pop("no_structured", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
+    if host is not None:
+        settings = {**_settings_for(host), **settings}
     settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
     loading = partial(
         _tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts)
@@ -220,6 +227,16 @@ def _server(targets: list[str], given: dict[str, Any]) -> Server:
     if reloader is not None:
         reloader.start(server)
     return server
+
+
+def _settings_for(host: str) -> dict[str, Any]:
+    """Return the defaults of settings that the limits of *host* give."""
+    from ...wrapping.host_results import max_tokens_for
+
+    tokens = max_tokens_for(host)
+    if tokens is None:
+        return {}
+    return {"max_result_tokens": tokens, "on_large_result": "truncate"}
 
 
 def _shape_for(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | None:

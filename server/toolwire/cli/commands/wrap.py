@@ -59,6 +59,10 @@ COMMAND = Command(
         ),
         Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
         Option(
+            "--max-result-tokens NUMBER",
+            "maximum size of a result for a model, estimated (default: that of the host in --for)",
+        ),
+        Option(
             "--on-large-result error|truncate|resource",
             "send an error, a part of it or a link (default) instead",
         ),
@@ -90,7 +94,7 @@ def run(words: Words) -> NoReturn:
     recording = _recording(given)
     lock = open_lock({key: given.pop(key) for key in ("lock", "lock_texts") if key in given})
     host, without = given.pop("for", "any"), given.pop("without", ())
-    settings = _settings(given, without)
+    settings = _settings(given, host, without)
     try:
         streams = claim()
     except NotConnected as error:
@@ -117,11 +121,15 @@ def _recording(given: dict[str, Any]) -> Recording | None:
         raise UsageError(f"{name} is no recording, and is left as it is: {problem}") from None
 
 
-def _settings(given: dict[str, Any], without: Sequence[str]) -> Settings:
+def _settings(given: dict[str, Any], host: str, without: Sequence[str]) -> Settings:
+    from ...wrapping.host_results import max_tokens_for
+
     heartbeat = given.pop("heartbeat", 10.0)
     given["heartbeat_seconds"] = 0.0 if "heartbeat" in without else heartbeat
     given["strict_arguments"] = "arguments" in without
     given.setdefault("on_large_result", "resource")
     if "results" in without:
         given["max_result_bytes"] = 1 << 62
+    else:
+        given.setdefault("max_result_tokens", max_tokens_for(host))
     return settings_of(given)

@@ -1,0 +1,74 @@
+"""How large a result may be: in bytes, or in tokens of the host's model.
+
+The number of tokens is an estimate: no vendor publishes a tokenizer for all of its current models,
+and the server does not know the model. Four ASCII characters count as one token, as OpenAI
+(help.openai.com/en/articles/4936856) and Google (ai.google.dev/gemini-api/docs/tokens) say of
+English text, and each other character as one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.wire.codec import encode_plain
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .call import Call
+
+_ASCII_CHARACTERS_PER_TOKEN = 4
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """The most bytes of a response, and the limit on the result that this follows from, in words.
+
+    `is_of_batch` says that other responses of the batch have taken some of it.
+    """
+
+    room: int
+    words: str
+    is_of_batch: bool = False
+
+
+def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) -> Limit:
+    """Return the limit on the response with *result*, which takes *size* bytes."""
+    own = call.tool.max_result_bytes
+    most = own or settings.max_result_bytes
+    limit = Limit(most, f"{most:,} bytes")
+    if settings.max_result_tokens is not None and own is None and not result.get("isError"):
+        limit = min(limit, _limit_in_tokens(result, size, settings.max_result_tokens), key=_room)
+    batch = call.origin.batch
+    if batch is None or limit.room <= settings.max_result_bytes - batch.size:
+        return limit
+    room = settings.max_result_bytes - batch.size
+    return Limit(room, f"{settings.max_result_bytes:,} bytes", is_of_batch=size <= limit.room)
+
+
+def _room(limit: Limit) -> int:
+    return limit.room
+
+
+def _limit_in_tokens(result: dict[str, Any], size: int, max_tokens: int) -> Limit:
+    """Return the bytes that *max_tokens* of this result take, with all that surrounds them."""
+    words = f"about {max_tokens:,} tokens"
+    if size <= max_tokens:  # no estimate is above one token a byte
+        return Limit(size, words)
+    tokens = estimate_tokens(_shown(result))
+    return Limit(size if tokens <= max_tokens else size * max_tokens // tokens, words)
+
+
+def _shown(result: dict[str, Any]) -> str:
+    """Return what a model reads of *result*: one of its two forms, whichever is longer."""
+    texts = [block.get("text", "") for block in result.get("content", ())]
+    text = "\n".join(texts)
+    if "structuredContent" not in result:
+        return text
+    structured = str(encode_plain(result["structuredContent"]), "utf-8")
+    return max(text, structured, key=len)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a model reads of *text*."""
+    others = len(text) - len(text.encode("ascii", "ignore"))
+    return (len(text) - others) // _ASCII_CHARACTERS_PER_TOKEN + others

@@ -1,0 +1,108 @@
+"""Limits of results in bytes and in tokens: decisions at their edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.server_process import answers, call, protocol_of
+from toolwire.protocol.result_limit import estimate_tokens
+from toolwire_schemas.wire.codec import encode
+from toolwire_tools import tool_api
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("abc", 0),
+        ("abcd", 1),
+        ("a" * 4000, 1000),
+        ("ä", 1),
+        ("你好", 2),
+        ("你好abcd", 3),
+        ("\U0001f600", 1),
+    ],
+)
+def test_four_ascii_characters_or_one_other_are_a_token(text: str, expected: int) -> None:
+    assert estimate_tokens(text) == expected
+
+
+def result_of(text: str, own_limit: int | None = None, **settings: Any) -> dict[str, Any]:
+    @tool_api(structured=False, max_result_bytes=own_limit)
+    def show() -> str:
+        return text
+
+    (answer,) = answers(protocol_of(show, **settings), call("show"))
+    return answer["result"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("a" * 4003, True),
+        ("a" * 4004, False),
+        ("你" * 1000, True),
+        ("你" * 1001, False),
+        ("你" * 500 + "a" * 2003, True),
+        ("你" * 500 + "a" * 2004, False),
+    ],
+)
+@pytest.mark.parametrize("mode", ["error", "truncate", "resource"])
+def test_a_result_of_the_most_tokens_is_sent_whole_and_one_beyond_is_not(
+    text: str, fits: bool, mode: str
+) -> None:
+    result = result_of(text, max_result_tokens=1000, on_large_result=mode)
+
+    assert (result["content"] == [{"type": "text", "text": text}]) is fits
+
+
+def test_a_result_that_is_cut_has_about_the_tokens_and_names_the_limit() -> None:
+    result = result_of("word " * 4000, max_result_tokens=1000, on_large_result="truncate")
+
+    (block,) = result["content"]
+    assert result["isError"] is False
+    assert "A result of show may take about 1,000 tokens." in block["text"]
+    assert 500 < estimate_tokens(block["text"]) <= 1000
+
+
+def test_an_error_beyond_the_tokens_names_the_limit_in_tokens() -> None:
+    result = result_of("word " * 4000, max_result_tokens=1000)
+
+    assert result["isError"] is True
+    assert "at most about 1,000 tokens" in result["content"][0]["text"]
+
+
+def test_the_tokens_do_not_limit_a_tool_with_a_limit_of_its_own() -> None:
+    text = "word " * 4000
+
+    result = result_of(text, own_limit=50_000, max_result_tokens=1000)
+
+    assert result["content"] == [{"type": "text", "text": text}]
+
+
+@pytest.mark.parametrize(("bytes_more", "fits"), [(0, True), (-1, False)])
+def test_a_response_of_the_most_bytes_is_sent_and_one_beyond_is_not(
+    bytes_more: int, fits: bool
+) -> None:
+    @tool_api(structured=False)
+    def show() -> str:
+        return "a" * 3000
+
+    (whole,) = answers(protocol_of(show), call("show"))
+    size = len(encode(whole))
+
+    (answer,) = answers(protocol_of(show, max_result_bytes=size + bytes_more), call("show"))
+
+    assert (answer == whole) is fits
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_text_and_structured_content_count_once(structured: bool) -> None:
+    def numbers() -> list[str]:
+        return ["abcd"] * 500  # 3,501 characters as JSON
+
+    settings = {"max_result_tokens": 900, "structured": structured}
+    (answer,) = answers(protocol_of(numbers, **settings), call("numbers"))
+
+    assert answer["result"]["isError"] is False

@@ -123,7 +123,7 @@ ROOMS: dict[str, list[str]] = {
         "models",
         "toolbox",
         "agent",
-        "instructions groot",
+        "instructions groot servers",
         "presentation",
         "terminal run_page",
         "toolwire_agent",

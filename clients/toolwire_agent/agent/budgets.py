@@ -41,6 +41,27 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
 
+    @classmethod
+    def within(cls, seconds: float, *, spent_seconds: float = 0.0, **limits: int) -> Budgets:
+        """Return budgets of *seconds* in all, of which *spent_seconds* have been used, and other
+        *limits*. A part is kept for the last turn.
+        """
+        left = seconds
+        if spent_seconds:
+            left = max(_MIN_SECONDS, seconds - spent_seconds)
+        final_seconds = min(_FINAL_PART * left, _MAX_FINAL_SECONDS)
+        return cls(
+            seconds=left - final_seconds,
+            final_seconds=final_seconds,
+            user_seconds=seconds,
+            **limits,
+        )
+
+
+_FINAL_PART = 0.25
+"""The part of the time that is kept for the last turn, with the final answer."""
+_MAX_FINAL_SECONDS = 60.0
+_MIN_SECONDS = 0.01
 
 Budget = Literal["turns", "tokens", "seconds"]
 

@@ -7,7 +7,9 @@ from toolwire_client.waiting.main_thread import Interrupted, MainThread
 from .event_lines import Line, event_lines
 from .keyboard import Keyboard
 from .prompts import Person
+from .renderer_choice import choose_renderer
 from .renderers import JsonRenderer, PlainRenderer, Renderer
+from .terminal_run import TerminalRun
 
 __all__ = [
     "Interrupted",
@@ -18,5 +20,7 @@ __all__ = [
     "Person",
     "PlainRenderer",
     "Renderer",
+    "TerminalRun",
+    "choose_renderer",
     "event_lines",
 ]

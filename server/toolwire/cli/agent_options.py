@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from itertools import count
 from typing import TYPE_CHECKING, Any
-
-from toolwire_schemas.install_command import install_command
 
 from ..errors import LoadError, UsageError
 from .local_page import OPTIONS as PAGE
@@ -126,10 +121,6 @@ SETTINGS = {"tool_seconds": "tool_timeout"}
 _OF_ENDPOINTS = ("base_url", "temperature", "extra_body", "context_tokens")
 """The options for models with an endpoint, by their names as settings of `model_from_name`."""
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
-_FINAL = 0.25
-"""The part of `--timeout` that is kept for the last turn, with the final answer."""
-_MAX_FINAL_SECONDS = 60.0
-_MIN_SECONDS = 0.01
 
 
 def model_of(options: dict[str, Any]) -> Model:
@@ -162,63 +153,44 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
     """Return the protocol of `--protocol`, or of the transcript, or that for the size in the
     model's name.
     """
-    from toolwire_agent.models.by_name import is_small
-    from toolwire_agent.react import NativeProtocol, SmallProtocol, StructuredProtocol
+    from toolwire_agent.agent.resuming import choose_protocol
 
-    protocols = {"structured": StructuredProtocol, "small": SmallProtocol, "native": NativeProtocol}
-    usual = "small" if is_small(str(getattr(model, "model", ""))) else "structured"
-    language, instructions = None, ""
-    if recorded := recorded_start(options):
-        kind, _, language = recorded.protocol.partition(", ")
-        named = {each.__name__: name for name, each in protocols.items()}
-        if kind and kind not in named and "protocol" not in options:
-            raise UsageError(
-                f"the transcript was written with {kind}: say which --protocol reads it"
-            )
-        usual, instructions = named.get(kind, usual), recorded.instructions
-    make = protocols[options.get("protocol", usual)]
     try:
-        protocol: Protocol = make(
-            options.get("language", language or None),
-            instructions=options.get("instructions", instructions),
+        return choose_protocol(
+            model,
+            recorded_start(options),
+            name=options.get("protocol"),
+            language=options.get("language"),
+            instructions=options.get("instructions"),
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return protocol
 
 
 def recorded_start(options: dict[str, Any]) -> Started | None:
     """Return the start of the session to resume or to fork."""
-    from toolwire_agent.agent.events import Started
-    from toolwire_agent.agent.transcript import loaded
+    from toolwire_agent.agent.resuming import load_start
 
     file = options.get("resume", options.get("fork"))
     if file is None:
         return None
     try:
-        started = loaded(file, options.get("at")).events[0]
+        return load_start(file, options.get("at"))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return started if isinstance(started, Started) else None
 
 
 def _recorded_model(options: dict[str, Any]) -> str | None:
-    """Return the model that the transcript names, unless its name leads to code: a transcript must
-    not choose code.
-    """
-    from toolwire_agent.models.by_name import needs_no_code
+    from toolwire_agent.agent.resuming import find_model_name
 
-    started = recorded_start(options)
-    return started.model if started is not None and needs_no_code(started.model) else None
+    return find_model_name(recorded_start(options))
 
 
 def name_transcript(options: dict[str, Any]) -> None:
     """Check that the options about transcripts agree, and give a fork a file of its own, such as
     `run-7.jsonl`.
     """
-    from pathlib import Path
-
-    from toolwire_agent.agent.transcript import copy_for_fork
+    from toolwire_agent.agent.resuming import name_fork
 
     if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
         raise UsageError(
@@ -231,14 +203,10 @@ def name_transcript(options: dict[str, Any]) -> None:
     if "at" in options and "fork" not in options:
         raise UsageError("--at goes with --fork: name the transcript there")
     if "fork" in options and "transcript" not in options:
-        source = Path(options["fork"])
         try:
-            stem = f"{source.stem}-{copy_for_fork(source, options.get('at')).lines[-1]}"
+            options["transcript"] = str(name_fork(options["fork"], options.get("at")))
         except ValueError as error:
             raise UsageError(str(error)) from None
-        names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
-        paths = (source.with_name(name + source.suffix) for name in names)
-        options["transcript"] = next(str(path) for path in paths if not path.exists())
 
 
 def price_of(options: dict[str, Any], model: Model) -> Price | None:
@@ -256,30 +224,15 @@ def price_of(options: dict[str, Any], model: Model) -> Price | None:
 
 def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
     """Return the renderer for the options, which knows the price of the model."""
+    from toolwire_agent.models import HumanModel
+    from toolwire_agent.terminal import choose_renderer
+
     price = price_of(options, model)
-    renderer = _renderer_for_output(options, model)
+    renderer = choose_renderer(
+        has_json=bool(options.get("json")), thinks=not isinstance(model, HumanModel)
+    )
     renderer.price = price
     return renderer
-
-
-def _renderer_for_output(options: dict[str, Any], model: Model) -> Renderer:
-    """Return a renderer: rich on a terminal, plain text elsewhere, or JSON."""
-    from toolwire_agent.models import HumanModel
-    from toolwire_agent.terminal import JsonRenderer, Line, PlainRenderer
-
-    if options.get("json"):
-        return JsonRenderer(sys.stdout, sys.stderr)
-    plain = PlainRenderer(sys.stdout, sys.stderr)
-    if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
-        return plain
-    try:
-        from toolwire_agent.terminal.rich_renderer import RichRenderer
-    except ImportError:
-        plain.tell(
-            Line("note", f"with rich this looks better: {install_command('toolwire[agent]')}")
-        )
-        return plain
-    return RichRenderer(thinks=not isinstance(model, HumanModel))
 
 
 def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
@@ -287,14 +240,9 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     from toolwire_agent.agent import Budgets
 
     limits = {name: options[option] for name, option in _LIMITS.items() if option in options}
-    if "timeout" in options:
-        left = options["timeout"]
-        limits["user_seconds"] = left
-        if spent_seconds:
-            left = max(_MIN_SECONDS, left - spent_seconds)
-        limits["final_seconds"] = min(_FINAL * left, _MAX_FINAL_SECONDS)
-        limits["seconds"] = left - limits["final_seconds"]
-    return Budgets(**limits)
+    if "timeout" not in options:
+        return Budgets(**limits)
+    return Budgets.within(options["timeout"], spent_seconds=spent_seconds, **limits)
 
 
 def approvals_of(

@@ -1,4 +1,4 @@
-"""Starts the servers that `ask` and `chat` name: commands, targets and those of a config file."""
+"""The servers that `ask` and `chat` name: commands, targets and those of a config file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AsyncExitStack
 
-    from toolwire_client import AsyncClient
+    from toolwire_agent.servers import Trusted
+    from toolwire_client import AsyncClient, ClientError
 
     from .options import Words
-
-Trusted = bool | tuple[str, ...]
-"""Whose hints are trusted: those of all clients, of none, or of the named ones."""
 
 
 class ServersToStart:
@@ -54,57 +52,40 @@ class ServersToStart:
         All have to be ready within *timeout_seconds*. Servers named on the command line must start;
         *tell* reports failures of those of a config file.
         """
-        from toolwire_agent.toolbox.toolbox import free_name
-        from toolwire_client import BadConfiguration, PendingServers, connect, connect_config
-        from toolwire_client.async_client import START_TIMEOUT_SECONDS
+        from toolwire_agent.servers import Command, UnknownServer, start_servers
+        from toolwire_client import BadConfiguration
 
-        seconds = START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-        connecting = {"restart": True, "on_ask": on_ask, "start_timeout_seconds": seconds}
+        def on_failure(name: str, error: ClientError) -> None:
+            failed = failure(error, is_ours=name == self._own)
+            if name == self._own:
+                raise failed
+            sentence = printable(f"{name} does not start: {error}")
+            if name in self._commands:
+                raise Failed(sentence, failed.status)
+            tell(sentence)
+
+        commands = {
+            text: Command(words, is_own=text == self._own) for text, words in self._commands.items()
+        }
         try:
-            named = connect_config(
-                {"mcpServers": {}} if self._config is None else self._config, **connecting
+            servers = await start_servers(
+                stack,
+                commands,
+                self._config,
+                on_ask=on_ask,
+                on_failure=on_failure,
+                timeout_seconds=timeout_seconds,
             )
         except BadConfiguration as error:
             raise UsageError(str(error)) from None
-        typed = {
-            text: connect(
-                command,
-                # A command typed by the user is expected to inherit their environment.
-                inherit_env=True,
-                # Toolwire's own server reports why it cannot load a target, and tracebacks of the
-                # user's tools.
-                show_stderr=text == self._own,
-                era="modern" if text == self._own else "auto",
-                **connecting,
-            )
-            for text, command in self._commands.items()
-        }
-        servers = await stack.enter_async_context(
-            PendingServers({**named.connections, **typed}, named.errors)
-        )
-        for name, reason in servers.errors.items():
-            failed = failure(reason, is_ours=name == self._own)
-            if name == self._own:
-                raise failed
-            sentence = printable(f"{name} does not start: {reason}")
-            if name in typed:
-                raise Failed(sentence, failed.status)
-            tell(sentence)
-        clients = {name: client for name, client in servers.items() if name not in typed}
-        names = {name: name for name in clients}  # of the clients, by the names in the command line
-        for text in typed:
-            names[text] = free_name(str(servers[text].server_info.get("name") or "server"), clients)
-            clients[names[text]] = servers[text]
-        return clients, self._trusted(names, {*names, *servers.errors})
-
-    def _trusted(self, names: dict[str, str], known: set[str]) -> Trusted:
-        if self._trust in (["yes"], ["no"]):
-            return self._trust == ["yes"]
-        for text in self._trust:
-            if text not in known:
-                servers = ", ".join(map(repr, sorted(known))) or "none"
-                raise UsageError(
-                    f"--trust-hints takes yes, no or a server, not {text!r}; the servers are"
-                    f" {servers}"
-                )
-        return tuple(name for text, name in names.items() if text in (*self._trust, self._own))
+        trust_hints = self._trust
+        if self._own and trust_hints not in (["yes"], ["no"]):
+            trust_hints = [*trust_hints, self._own]
+        try:
+            return servers.clients, servers.find_trusted(trust_hints)
+        except UnknownServer as error:
+            known = ", ".join(map(repr, error.known)) or "none"
+            raise UsageError(
+                f"--trust-hints takes yes, no or a server, not {error.name!r}; the servers are"
+                f" {known}"
+            ) from None

@@ -237,7 +237,7 @@ def test_no_sentence_is_missing_and_none_is_useless() -> None:
         *(package / "agent").glob("*.py"),
     ]
     code = "".join(path.read_text() for path in files)
-    said = set(re.findall(r"""\b(?:remark|Unreadable|say|words|undone)\(\s*"(\w+)\"""", code))
+    said = set(re.findall(r"""\b(?:remark|Unreadable|say|explain_undone)\(\s*"(\w+)\"""", code))
     kinds = set(re.findall(r'"(\w+)"', code))
     assert said <= EN.sentences.keys()
     assert EN.sentences.keys() <= kinds

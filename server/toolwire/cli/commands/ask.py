@@ -86,10 +86,10 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
         )
         reason = (
             ""
-            if running.is_attended
+            if running.terminal.is_attended
             else _why_no_user_was_asked(outcome, is_json="json" in options)
         )
-        running.tell(reason + resume)
+        running.terminal.tell(reason + resume)
     return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
 
 

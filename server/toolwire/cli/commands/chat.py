@@ -41,13 +41,13 @@ def run(words: Words) -> int:
 
 
 async def _chat(running: AgentRun) -> int:
-    if running.is_attended:
-        running.tell("/help lists the commands")
+    if running.terminal.is_attended:
+        running.terminal.tell("/help lists the commands")
     if running.session.can_go_on:
-        running.tell("the last question is not answered yet; /continue resumes it")
-    prompt = "\n> " if running.is_attended else ""
+        running.terminal.tell("the last question is not answered yet; /continue resumes it")
+    prompt = "\n> " if running.terminal.is_attended else ""
     while (
-        line := await running.line(prompt, "Ctrl-D or /quit ends the chat")
+        line := await running.terminal.read_line(prompt, "Ctrl-D or /quit ends the chat")
     ) is not None and line.strip() != "/quit":
         if line.strip():
             await _do(line.strip(), running)
@@ -58,15 +58,16 @@ async def _do(line: str, running: AgentRun) -> None:
     session = running.session
     match line:
         case "/help":
-            running.tell("\n".join(f"{name:<10} {what}" for name, what in _COMMANDS.items()))
+            listed = [f"{name:<10} {what}" for name, what in _COMMANDS.items()]
+            running.terminal.tell("\n".join(listed))
         case "/tools":
-            running.tell(await _tools(running))
+            running.terminal.tell(await _tools(running))
         case "/continue" if session.can_go_on:
             await running.show(session.go_on())
         case "/continue":
-            running.tell("the last question is done")
+            running.terminal.tell("the last question is done")
         case _ if line.startswith("/"):
-            running.tell(unknown_name("command", line.split()[0], _COMMANDS))
+            running.terminal.tell(unknown_name("command", line.split()[0], _COMMANDS))
         case _:
             await running.show(session.run(line))
 

@@ -33,7 +33,7 @@ ROOMS: dict[str, list[str]] = {
         "misplaced_names",
         "toolwire_schemas",
         "language output install_command project_links signatures",
-        "did_you_mean tracing",
+        "did_you_mean tracing deadline retries",
         "wire cases",
         "json_schema",
         "published portability",

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
@@ -37,7 +38,6 @@ from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
 from .session.request import AsyncPendingCall, OnProgress, RequestHandle, completed
 from .session.tool_list import CachedToolList, pages
-from .waiting.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

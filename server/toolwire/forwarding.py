@@ -14,7 +14,7 @@ from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
 from toolwire_client.session.request import RequestHandle, completed
 from toolwire_client.waiting.base import Waiting, run
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError

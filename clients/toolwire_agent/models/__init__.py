@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolwire_schemas.retries import Retries
+
 from .arithmetic import ArithmeticModel
 from .by_name import known_names, model_from_name
 from .errors import (
@@ -16,7 +18,6 @@ from .errors import (
     UnreadableReply,
 )
 from .http_api.endpoint import TimeLimits
-from .http_api.error_responses import Retries
 from .http_api.remote_model import AnthropicModel, OpenAIModel
 from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel

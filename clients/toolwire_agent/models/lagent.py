@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import anyio
 from anyio.lowlevel import current_token
 from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.retries import Retries
 
 from .errors import EndpointRefused, NotReady
-from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel
 from .model import keep_open
 

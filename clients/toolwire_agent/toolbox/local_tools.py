@@ -14,7 +14,7 @@ from toolwire_client.session.elicitation import (
     NoAnswer,
     elicitation_observer,
 )
-from toolwire_client.waiting.deadline import DeadlineExceeded
+from toolwire_schemas.deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolwire_client.session.elicitation import OnAsk
     from toolwire_client.session.request import OnProgress
     from toolwire_client.waiting.base import Waiting
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
 
 
 @runtime_checkable

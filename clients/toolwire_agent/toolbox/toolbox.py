@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 from toolwire_client.errors import ClientError, RequestFailed
 from toolwire_client.waiting.base import Waiting, blocking
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.wire import messages
 

@@ -19,8 +19,9 @@ from .request import RequestHandle
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from toolwire_schemas.deadline import Deadline
+
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Deadline
     from .connection import Connection
 
 Era = Literal["auto", "modern", "legacy"]

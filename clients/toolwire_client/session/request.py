@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.tracing import with_context
 
 from ..errors import BrokenRules, CallCancelled, ClientError, TimedOut
 from ..protocol.events import Failure, LogEntry, Progress, Result
 from ..protocol.results import CallResult, outcome
-from ..waiting.deadline import Deadline
 from .connection import MAX_UNREAD
 
 if TYPE_CHECKING:

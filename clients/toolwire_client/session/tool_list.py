@@ -17,7 +17,8 @@ from ..waiting.base import Inbox
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
+
     from .connection import Connection
     from .request import RequestHandle
 

@@ -18,13 +18,16 @@ from contextvars import copy_context
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .deadline import DeadlineExceeded, within
+from toolwire_schemas.deadline import DeadlineExceeded
+
+from .within import within
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from toolwire_schemas.deadline import Deadline
+
     from ..protocol.events import ElicitationRequest
-    from .deadline import Deadline
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,11 +16,12 @@ from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
 from .base import Inbox, Waiting, in_daemon_thread
-from .deadline import within
+from .within import within
 
 if TYPE_CHECKING:
+    from toolwire_schemas.deadline import Deadline
+
     from .base import OpenElicitation
-    from .deadline import Deadline
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from toolwire_client import Client, ClientError, Elicitation
     from toolwire_client.session.elicitation import Answer, OnAsk
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
 
     from .options import Words
 
@@ -24,7 +24,7 @@ def limit_of(words: Words) -> Deadline:
     """Return the limit of `--timeout`, from now on, for everything a command does with its
     servers.
     """
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
 
     return Deadline(words.options.get("timeout"))
 
@@ -68,7 +68,7 @@ def connected(
     """
     from toolwire_client import ClientError, TimedOut, connect
     from toolwire_client.async_client import START_TIMEOUT_SECONDS
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
 
     left = limit.left() if limit is not None else None
     opening = connect(

@@ -20,7 +20,7 @@ from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import in_daemon_thread, run
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import encode
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND

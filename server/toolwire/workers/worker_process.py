@@ -22,7 +22,7 @@ from toolwire_client.protocol.events import LogEntry
 from toolwire_client.session.connection import Connection
 from toolwire_client.session.handshake import shake_hands
 from toolwire_client.waiting.base import in_daemon_thread, run
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_tools import ToolError
 from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.processes.process_group import SIGKILL

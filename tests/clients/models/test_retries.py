@@ -15,7 +15,8 @@ from toolwire_agent.models import (
     Retries,
     Unreachable,
 )
-from toolwire_agent.models.http_api.error_responses import is_passing, read_retry_after
+from toolwire_agent.models.http_api.error_responses import is_passing
+from toolwire_schemas.retries import read_retry_after
 
 NOW = 1_800_000_000.0
 BUSY = EndpointRefused("busy", status=429, is_passing=True)

@@ -22,7 +22,7 @@ from toolwire_client import (
     RequestFailed,
     connect,
 )
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_tools import Declined, Dismissed
 
 LOOPS = FACES[1:]
@@ -329,7 +329,7 @@ def test_a_state_that_the_server_does_not_know_any_more_is_its_error(face: str) 
 
 def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("toolwire_client.waiting.deadline.time.monotonic", lambda: now)
+    monkeypatch.setattr("toolwire_schemas.deadline.time.monotonic", lambda: now)
     deadline = Deadline(10)
     now += 3
     with deadline.stopped():

@@ -19,7 +19,7 @@ from toolwire_client.async_client import AsyncClient, ClientSettings, Running
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_client.waiting.base import Waiting, run
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import Output
 
 pytestmark = [

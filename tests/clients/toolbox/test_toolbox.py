@@ -31,9 +31,9 @@ from toolwire_client import (
     connect,
 )
 from toolwire_client.waiting.base import Waiting, run
-from toolwire_client.waiting.deadline import Deadline
 from toolwire_compat.groot import Env
 from toolwire_compat.lagent import BaseAction
+from toolwire_schemas.deadline import Deadline
 from toolwire_tools import Cancelled, Tool, ToolError
 
 LOOPS = FACES[1:]

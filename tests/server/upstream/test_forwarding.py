@@ -14,7 +14,7 @@ from toolwire_client import connect
 from toolwire_client.async_client import AsyncClient
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.waiting.base import run
-from toolwire_client.waiting.deadline import Deadline
+from toolwire_schemas.deadline import Deadline
 from toolwire_tools import Tool
 
 THERE = """

@@ -45,7 +45,7 @@ def arxiv() -> Iterator[StandIn]:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.call.WATCH", hours.watch)
     return hours
 
 

@@ -37,7 +37,7 @@ def service() -> Iterator[StandIn]:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.call.WATCH", hours.watch)
     monkeypatch.setenv("SERPER_API_KEY", "key-of-the-environment")
     return hours
 

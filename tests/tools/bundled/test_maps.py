@@ -70,7 +70,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     for variable in ("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL", "BING_MAP_KEY"):
         monkeypatch.delenv(variable, raising=False)
     hours = Hours()
-    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.call.WATCH", hours.watch)
     return hours
 
 

@@ -49,7 +49,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
     monkeypatch.delenv("SERPER_API_KEY", raising=False)
     hours = Hours()
-    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.call.WATCH", hours.watch)
     return hours
 
 

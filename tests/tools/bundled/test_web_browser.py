@@ -81,7 +81,7 @@ def found(server: StandIn, exchange: Exchange) -> Found:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_bundled.web.deadline.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_bundled.web.call.WATCH", hours.watch)
     for variable in ("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     return hours

@@ -25,7 +25,7 @@ from tools.bundled.stand_ins.server import (
     text_answer,
 )
 from toolwire_bundled.web import http as exchange
-from toolwire_bundled.web.deadline import Call, Watch
+from toolwire_bundled.web.call import Call, Watch
 from toolwire_bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
 from toolwire_bundled.web.http import Limits
 from toolwire_bundled.web.pages import Page, fetch

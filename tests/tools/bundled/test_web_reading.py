@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from toolwire_bundled.web import page_text as reading
+from toolwire_bundled.web.call import Call
 from toolwire_bundled.web.charsets import decoded
-from toolwire_bundled.web.deadline import Call
 from toolwire_bundled.web.errors import Unusable
 from toolwire_bundled.web.extract_process import texts
 from toolwire_bundled.web.page_text import Text, read

@@ -33,12 +33,12 @@ from tools.bundled.stand_ins.server import (
 from tools.bundled.stand_ins.time import Hours
 from toolwire_bundled.web import error_responses as refusals
 from toolwire_bundled.web import http as exchange
-from toolwire_bundled.web.deadline import Call, Watch
-from toolwire_bundled.web.error_responses import asked_wait
+from toolwire_bundled.web.call import Call, Watch
 from toolwire_bundled.web.errors import Refused, Unreachable, Unusable, WebError
 from toolwire_bundled.web.http import Limits
 from toolwire_bundled.web.rate_limit import Pace
-from toolwire_bundled.web.service import Retries, Service
+from toolwire_bundled.web.service import Service
+from toolwire_schemas.retries import Retries, read_retry_after
 from toolwire_tools import Cancelled, Context, ToolError
 
 KEY = "s3cret/key+of=mine"
@@ -405,7 +405,7 @@ def test_a_wait_is_neither_shorter_than_asked_nor_longer_than_agreed(
 
 @given(st.text(max_size=40) | st.floats().map(str))
 def test_no_retry_after_is_too_odd_to_be_read(said: str) -> None:
-    seconds = asked_wait({"retry-after": said}, Hours.START)
+    seconds = read_retry_after({"retry-after": said}, Hours.START)
     assert seconds is None or seconds >= 0
 
 

@@ -11,7 +11,7 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 
 from ..settings import positive
-from ..web.deadline import Call
+from ..web.call import Call
 from ..web.http import Limits
 from ..web.service import Service
 from . import feed

@@ -13,7 +13,7 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 
 from ..settings import positive
-from ..web.deadline import Call
+from ..web.call import Call
 from ..web.errors import WebError, failed
 from .format import PLACES, snippets_in
 from .serper import SERPER, Serper

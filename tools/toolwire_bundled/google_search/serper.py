@@ -14,7 +14,7 @@ from ..web.http import Limits
 from ..web.service import Service
 
 if TYPE_CHECKING:
-    from ..web.deadline import Call
+    from ..web.call import Call
 
 SERPER = "https://google.serper.dev"
 VARIABLE = "SERPER_API_KEY"

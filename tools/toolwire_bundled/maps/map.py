@@ -9,12 +9,13 @@ import msgspec
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
 from toolwire_schemas.language import say
+from toolwire_schemas.retries import Retries
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 
-from ..web.deadline import Call
+from ..web.call import Call
 from ..web.http import Limits
-from ..web.service import Retries, Service
+from ..web.service import RETRIES, Service
 from . import nominatim, osrm, overpass
 from .nominatim import Latitude, Longitude, Point
 
@@ -264,7 +265,7 @@ def _service(
     given: str | None,
     variable: str,
     public: str,
-    retries: Retries = Retries(),  # noqa: B008  # frozen
+    retries: Retries = RETRIES,
 ) -> Service:
     """The service, at the address that was *given*, or in the *variable*, or at the *public* one,
     by its rules.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.retries import is_passing_status, read_retry_after
 from toolwire_schemas.wire import codec
 
 from .errors import Refused
@@ -30,11 +30,6 @@ _PLACES = (
     "title",
 )
 
-# Time-outs, limits of rate, 425 (Too Early), which RFC 8470 says may be repeated, and whatever is
-# wrong over there.
-_PASSING = frozenset({408, 425, 429})
-_FINAL = frozenset({501, 505})  # neither is going to be implemented while we wait
-
 
 def refusal(
     status: int,
@@ -49,7 +44,7 @@ def refusal(
     text.
     """
     message = clean(error_text(body))[:_MAX_TOLD]
-    seconds = asked_wait(headers, now)
+    seconds = read_retry_after(headers, now)
     advice = clean(_advice(status, headers)) or (
         f"it asks to wait {seconds:.0f} seconds" if seconds else ""
     )
@@ -58,31 +53,9 @@ def refusal(
         + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
-        is_passing=is_passing(status),
+        is_passing=is_passing_status(status),
         asked_wait_seconds=seconds,
     )
-
-
-def is_passing(status: int) -> bool:
-    """Whether a response of this HTTP *status* may be another one later."""
-    return status in _PASSING or (status >= 500 and status not in _FINAL)
-
-
-def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """How many seconds a response's headers ask to wait, `None` if they do not. *now* is in seconds
-    since 1970.
-    """
-    from email.utils import parsedate_to_datetime
-
-    error_text = headers.get("retry-after", "")
-    try:
-        seconds = float(error_text)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(error_text).timestamp() - now
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 def error_text(body: bytes) -> str:

@@ -17,8 +17,8 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ..requirements import extra
+from .call import THREAD
 from .charsets import decoded
-from .deadline import THREAD
 from .errors import NotConnected, NotOpened, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from .deadline import Call, Leaving
+    from .call import Call, Leaving
 
     Transport: TypeAlias = Callable[[Leaving, ssl.SSLContext], httpx2.BaseTransport]
 

@@ -18,7 +18,7 @@ from .rate_limit import Pace
 from .ssrf_guard import shown
 
 if TYPE_CHECKING:
-    from .deadline import Call, Leaving
+    from .call import Call, Leaving
     from .pages import Page
 
 MAX_SECONDS = 10.0

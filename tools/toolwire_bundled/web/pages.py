@@ -23,7 +23,7 @@ from .ssrf_guard import Guard, page_url, shown
 if TYPE_CHECKING:
     import ssl
 
-    from .deadline import Call, Leaving
+    from .call import Call, Leaving
 
 _MAX_ADDRESSES = 3
 _ACCEPTED = (

@@ -11,7 +11,7 @@ from .errors import Unreachable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .deadline import Call
+    from .call import Call
 
 _LOOK_SECONDS = 0.05
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.retries import Retries
 from toolwire_schemas.wire import codec
 from toolwire_tools.errors import ToolError
 
@@ -21,9 +22,9 @@ from .http import Limits, Reply, Request, send
 from .rate_limit import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from .deadline import Call
+    from .call import Call
 
 _MAX_REDIRECTS = 3
 _MAX_HOLD_SECONDS = 60.0
@@ -32,33 +33,8 @@ _MAX_HOLD_SECONDS = 60.0
 _SHORTEST_SECRET = 6
 
 
-class Retries(msgspec.Struct, frozen=True, kw_only=True):
-    """How often something is asked that fails for a reason that may pass, and what lies between.
-
-    The n-th wait is random between nothing and *first_seconds* doubled n times, at most
-    *max_seconds* ("full jitter"). Where a service says how long to wait, that is done, unless it is
-    longer than *max_asked_seconds*.
-    """
-
-    attempts: int = 3
-    first_seconds: float = 0.5
-    max_seconds: float = 8.0
-    max_asked_seconds: float = 30.0
-
-    def seconds_before(
-        self, attempt: int, error: WebError, chance: Callable[[], float]
-    ) -> float | None:
-        """How long to wait after *error* before the *attempt*-th request, counted from 1; None for
-        no further one.
-        """
-        if attempt > self.attempts or not error.is_passing:
-            return None
-        jitter = chance() * min(self.max_seconds, self.first_seconds * 2.0 ** min(attempt - 2, 60))
-        if error.asked_wait_seconds is None:
-            return jitter
-        if error.asked_wait_seconds > self.max_asked_seconds:
-            return None
-        return error.asked_wait_seconds + min(jitter, self.first_seconds)
+RETRIES = Retries(attempts=3, max_seconds=8.0, max_asked_seconds=30.0)
+"""Fewer and shorter than for models: a call of a tool has a minute in all."""
 
 
 class Service:
@@ -80,7 +56,7 @@ class Service:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, object] | None = None,
         limits: Limits = Limits(),  # noqa: B008  # frozen, as the next
-        retries: Retries = Retries(),  # noqa: B008
+        retries: Retries = RETRIES,
         interval_seconds: float = 0.0,
         at_once: int = 8,
     ) -> None:

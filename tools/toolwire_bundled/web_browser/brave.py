@@ -13,7 +13,7 @@ from ..web.service import Service
 from .hits import at, hits
 
 if TYPE_CHECKING:
-    from ..web.deadline import Call
+    from ..web.call import Call
     from .engines import Hit, Settings
 
 BRAVE = "https://api.search.brave.com/res/v1"

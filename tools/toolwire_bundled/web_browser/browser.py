@@ -17,7 +17,7 @@ from toolwire_tools.errors import ArgumentsError, ToolError
 
 from ..requirements import extra
 from ..settings import positive
-from ..web.deadline import Call
+from ..web.call import Call
 from ..web.http import Limits
 from ..web.page_text import Text, read
 from ..web.ssrf_guard import Guard, is_host

@@ -19,7 +19,7 @@ from .engines import Hit
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-    from ..web.deadline import Call
+    from ..web.call import Call
     from .engines import Settings
 
 DUCKDUCKGO = "https://html.duckduckgo.com/html/"

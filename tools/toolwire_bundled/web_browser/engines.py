@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
 
 if TYPE_CHECKING:
-    from ..web.deadline import Call
+    from ..web.call import Call
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from ..google_search.serper import SERPER, Serper
 from .hits import hits
 
 if TYPE_CHECKING:
-    from ..web.deadline import Call
+    from ..web.call import Call
     from .engines import Hit, Settings
 
 

@@ -2,61 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import random
 import re
 import time
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import msgspec
+from toolwire_schemas.retries import is_passing_status, read_retry_after
 from toolwire_schemas.wire import codec
 
 from ..errors import ContextExceeded, EndpointRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
-    from ..errors import ModelError
     from .vendors import Key
-
-
-# Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI
-# and Anthropic ask again after, and 425 (Too Early), which RFC 8470 says may be repeated.
-# Anthropic's 529 is "overloaded".
-_PASSING = frozenset({408, 409, 425, 429})
-_FINAL = frozenset({501, 505})  # waiting does not change them
-
-
-class Retries(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a request is repeated after a passing error, and the waits between.
-
-    The n-th wait is random between 0 and *first_seconds* doubled n times, at most *max_seconds*
-    ("full jitter", which keeps many clients from returning at the same moment). A server's own wait
-    is obeyed, unless it is longer than *max_asked_seconds*; OpenAI's SDK has the same limit of two
-    minutes.
-    """
-
-    attempts: int = 5
-    first_seconds: float = 0.5
-    max_seconds: float = 20.0
-    max_asked_seconds: float = 120.0
-    sleep: Callable[[float], Awaitable[object]] = anyio.sleep
-    random: Callable[[], float] = random.random
-
-    def seconds_before(self, attempt: int, error: ModelError) -> float | None:
-        """Return the wait after *error* before the *attempt*-th request, counted from 1; `None` to
-        give up.
-        """
-        if attempt > self.attempts or not error.is_passing:
-            return None
-        if error.asked_wait_seconds is None:
-            doubled = self.first_seconds * 2.0 ** min(attempt - 2, 60)
-            return self.random() * min(self.max_seconds, doubled)
-        if error.asked_wait_seconds > self.max_asked_seconds:
-            return None
-        return error.asked_wait_seconds + self.random() * self.first_seconds
 
 
 def is_passing(status: int, code: str) -> bool:
@@ -64,22 +22,8 @@ def is_passing(status: int, code: str) -> bool:
     # OpenAI's answer to an account without money is a 429 like that for too many requests.
     if code in ("insufficient_quota", "billing_hard_limit_reached"):
         return False
-    return status in _PASSING or (status >= 500 and status not in _FINAL)
-
-
-def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since
-    1970.
-    """
-    given = headers.get("retry-after", "")
-    try:
-        seconds = float(given)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(given).timestamp() - now
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
+    # The SDKs of OpenAI and Anthropic also repeat after 409, a lock.
+    return status == 409 or is_passing_status(status)
 
 
 _LONGEST = 1_000

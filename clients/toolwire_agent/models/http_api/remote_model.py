@@ -22,6 +22,7 @@ import msgspec
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.install_command import install_command
+from toolwire_schemas.retries import Retries
 from toolwire_schemas.wire import codec
 
 from ..errors import ContextExceeded, EndpointRefused, ModelError, NotReady, ReplyTimedOut
@@ -29,7 +30,6 @@ from ..model import ServerFacts
 from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
-from .error_responses import Retries
 from .vendors import PRESETS, Preset, find_key
 from .wire_format import HttpRequest, count_in
 
@@ -240,7 +240,7 @@ class RemoteModel:
                     del KNOWN[next(iter(KNOWN))]
                 return reply
             attempt += 1
-            await self._retries.sleep(seconds)
+            await (self._retries.sleep or anyio.sleep)(seconds)
 
     def _body_of(self, request: HttpRequest, form: Preset) -> bytes:
         try:

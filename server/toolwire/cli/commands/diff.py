@@ -25,7 +25,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
 
     from ..options import Words
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from toolwire_client import Client
-    from toolwire_client.waiting.deadline import Deadline
+    from toolwire_schemas.deadline import Deadline
     from toolwire_schemas.portability import Finding
 
     from ..options import Words

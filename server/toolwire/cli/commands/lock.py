@@ -15,8 +15,8 @@ from . import Command
 
 if TYPE_CHECKING:
     from toolwire_client import Client
-    from toolwire_client.waiting.deadline import Deadline
     from toolwire_dialects.compare.lock import Checked, Kind, Lock, Offer
+    from toolwire_schemas.deadline import Deadline
 
     from ..options import Words
 

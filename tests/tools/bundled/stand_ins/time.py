@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from toolwire_bundled.web.deadline import Watch
+from toolwire_bundled.web.call import Watch
 
 
 class Hours:

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
+from toolwire_schemas.deadline import Deadline
 
 from .errors import Unreachable
 
@@ -58,14 +59,14 @@ class Call:
         self.watch = watch or WATCH
         self.seconds = seconds
         self._context = context
-        self._end = self.watch.elapsed() + seconds
+        self._deadline = Deadline(seconds, self.watch.elapsed)
         self._told = 0
         self._lock = threading.Lock()
 
     @property
     def seconds_left(self) -> float:
-        """How long it may still take; negative if it took too long."""
-        return self._end - self.watch.elapsed()
+        """How long it may still take, at least 0."""
+        return self._deadline.left() or 0.0
 
     def say(self, message: str) -> None:
         """Report progress to the caller."""

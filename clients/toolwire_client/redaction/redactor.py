@@ -19,6 +19,7 @@ import msgspec
 
 from toolwire_client.redaction.hidden import HIDDEN, whole
 
+from .password_options import has_password, program_in, takes_next
 from .secret_assignments import hide_assignments
 from .secret_names import is_ordinary_variable, is_secret_name, is_secret_number
 
@@ -117,6 +118,7 @@ class Redactor:
         """
         hidden = []
         is_secret = False
+        program = ""
         is_header = (
             len(items) == 2
             and isinstance(items[0], str)
@@ -124,11 +126,17 @@ class Redactor:
         )
         for item in items:
             is_value = is_secret and isinstance(item, str) and not item.startswith("-")
-            hidden.append(HIDDEN if is_value and item else self._value(item, ""))
+            if isinstance(item, str) and has_password(program, item):
+                hidden.append(item[:2] + HIDDEN)
+            else:
+                hidden.append(HIDDEN if is_value and item else self._value(item, ""))
             names_secret = isinstance(item, str) and is_secret_name(item)
             is_secret = isinstance(item, str) and (
-                item == "-p" or (names_secret and (is_header or item[:1] == "-"))
+                item == "-p"
+                or takes_next(program, item)
+                or (names_secret and (is_header or item[:1] == "-"))
             )
+            program = program or (program_in(item) if isinstance(item, str) else "")
         return _without_logins(hidden)
 
     def _members(self, members: dict[str, Any], *, is_of_schemas: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import msgspec
 
 from toolwire_client.redaction.hidden import HIDDEN
 
+from .password_options import find_passwords
 from .secret_names import PART, is_plain_word, is_secret_name, is_secret_number
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ _LIST = re.compile(rf"\[\s{{0,20}}{_QUOTE}")
 _OBJECT_OR_LIST = re.compile(r"[\[{]")
 _BRACKET_OR_QUOTE = re.compile(rf"[\[\]{{}}]|{_QUOTE}")
 _COLON = re.compile(r"\s{0,20}:")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _WORDS_OF_JSON = frozenset({"true", "false", "null", "none"})
+_LONGEST_WORD = max(map(len, _WORDS_OF_JSON))
+_LONGEST_NAME = 200
 _IN_NAMES = re.compile(r"[\w.-]")
 _SHORTEST = 4  # of values without quotes: shorter words are prose
 
@@ -77,7 +81,7 @@ def hide_assignments(text: str) -> str:
     """Return *text* without the values that are assigned to names of secrets."""
     if _MARK.search(text) is None:
         return text
-    for find in (_find_contained, _find_assigned, _find_options, _find_elements):
+    for find in (_find_contained, _find_assigned, _find_options, _find_passwords, _find_elements):
         parts = []
         done = 0
         for secret in find(text):
@@ -120,10 +124,11 @@ def _find_contained(text: str) -> Iterator[Secret]:
 
 def _find_assigned(text: str) -> Iterator[Secret]:
     at = 0
+    runs = _Runs(text)
     while found := _CANDIDATE.search(text, at):
         at = found.end()
         name = _name_at(text, found)
-        secret = _find_value(text, name, found) if is_secret_name(name) else None
+        secret = _find_value(runs, name, found) if is_secret_name(name) else None
         if secret is not None:
             yield secret
             at = secret.end
@@ -134,7 +139,47 @@ def _name_at(text: str, found: re.Match[str]) -> str:
     return text[_start_of_name(text, found.start()) : _end_of_name(text, found.start())]
 
 
-def _find_value(text: str, name: str, found: re.Match[str]) -> Secret | None:
+class _Runs:
+    """The values without quotes in *text*.
+
+    A value that is no secret may have others in it (`key=(key=(…`). All of them end at the same
+    place, which is searched once, so that the whole text is read once.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._end = self._kept_end = 0
+        self._parenthesis = -1
+        """The first one from the latest start on, or the end of the text."""
+
+    def find_end(self, start: int) -> int:
+        """Return where the value at *start* ends."""
+        if start >= self._end:
+            run = _RUN.match(self.text, start)
+            self._end = start if run is None else run.end()
+            self._kept_end = self._end
+            while self._kept_end > start and self.text[self._kept_end - 1] in _CLOSERS:
+                self._kept_end -= 1
+        return self._end
+
+    def find_kept_end(self, start: int, end: int) -> int:
+        """Return where the value from *start* to *end* ends without its closing brackets."""
+        if end == self._end:
+            return max(start, self._kept_end)
+        while end > start and self.text[end - 1] in _CLOSERS:
+            end -= 1
+        return end
+
+    def has_parenthesis(self, start: int, end: int) -> bool:
+        """Whether there is a `(` from *start* to *end*."""
+        if self._parenthesis < start:
+            found = self.text.find("(", start)
+            self._parenthesis = len(self.text) if found < 0 else found
+        return self._parenthesis < end
+
+
+def _find_value(runs: _Runs, name: str, found: re.Match[str]) -> Secret | None:
+    text = runs.text
     is_option = name.startswith("-")
     if found["gap"] and not (is_option or _is_password(name)):
         return None
@@ -145,7 +190,7 @@ def _find_value(text: str, name: str, found: re.Match[str]) -> Secret | None:
         return None
     if name.lower().endswith(("authorization", "cookie")) and not found["gap"]:
         return _find_header(text, found.end())
-    return _find_run(text, name, found)
+    return _find_run(runs, name, found)
 
 
 def _start_of_name(text: str, at: int) -> int:
@@ -204,43 +249,47 @@ def _find_header(text: str, start: int) -> Secret | None:
     return Secret(start, rest.end())
 
 
-def _find_run(text: str, name: str, found: re.Match[str]) -> Secret | None:
+def _find_run(runs: _Runs, name: str, found: re.Match[str]) -> Secret | None:
     """Return the value without quotes after *found*."""
     start = found.end()
     bare_name = name.lstrip("-.")
-    run = text[start : _end_of_run(text, name, found)]
-    kept = run.rstrip(_CLOSERS)
-    if _is_no_value(run, kept, found):
+    end = _end_of_run(runs, name, found)
+    kept_end = runs.find_kept_end(start, end)
+    if _is_no_value(runs.text, end, kept_end, found):
         return None
-    if kept.removeprefix("-").replace(".", "", 1).isdecimal():
+    number = _NUMBER.match(runs.text, start, kept_end)
+    if number is not None and number.end() == kept_end:
         if not is_secret_number(bare_name):
             return None
         mark = found["quote"] or ""  # so that JSON stays JSON
-        return Secret(start, start + len(kept), mark + HIDDEN + mark)
-    is_call = is_plain_word(bare_name) and "(" in run
-    if is_call or len(kept) < _SHORTEST:
+        return Secret(start, kept_end, mark + HIDDEN + mark)
+    is_call = is_plain_word(bare_name) and runs.has_parenthesis(start, end)
+    if is_call or kept_end - start < _SHORTEST:
         return None
-    return Secret(start, start + len(kept))
+    return Secret(start, kept_end)
 
 
-def _is_no_value(run: str, kept: str, found: re.Match[str]) -> bool:
-    """Return whether *run*, without its closing brackets *kept*, is hidden already, a word of JSON
-    or another name.
+def _is_no_value(text: str, end: int, kept_end: int, found: re.Match[str]) -> bool:
+    """Return whether what follows *found* up to *end*, or *kept_end* without closing brackets, is
+    hidden already, a word of JSON or another name.
     """
-    rest = run.removeprefix(HIDDEN)
-    if rest != run and (rest.startswith("\\") or not rest.strip(_CLOSERS)):
-        return True
-    if kept.lower() in _WORDS_OF_JSON:
+    start = found.end()
+    if text.startswith(HIDDEN, start, end):
+        rest = start + len(HIDDEN)
+        if text.startswith("\\", rest, end) or kept_end <= rest:
+            return True
+    if kept_end - start <= _LONGEST_WORD and text[start:kept_end].lower() in _WORDS_OF_JSON:
         return True
     if found["gap"] is not None:
-        return run.startswith("-")
-    is_name = run.endswith(":") and is_secret_name(run)
-    is_address = found["assigns"] == ":" and run.startswith("//")
+        return text.startswith("-", start, end)
+    is_short = end - start <= _LONGEST_NAME
+    is_name = is_short and text.endswith(":", start, end) and is_secret_name(text[start:end])
+    is_address = found["assigns"] == ":" and text.startswith("//", start, end)
     return is_name or is_address
 
 
-def _end_of_run(text: str, name: str, found: re.Match[str]) -> int:
-    start = found.end()
+def _end_of_run(runs: _Runs, name: str, found: re.Match[str]) -> int:
+    text, start = runs.text, found.end()
     is_option = name.startswith("-")
     if not is_option and not is_plain_word(name) and _begins_line(text, found.start()):
         rest = _REST_OF_WHOLE_LINE.match(text, start)
@@ -249,8 +298,7 @@ def _end_of_run(text: str, name: str, found: re.Match[str]) -> int:
         value = _UP_TO_SEMICOLON.match(text, start)
         if value is not None:
             return value.end()
-    run = _RUN.match(text, start)
-    return start if run is None else run.end()
+    return runs.find_end(start)
 
 
 def _begins_line(text: str, at: int) -> bool:
@@ -272,6 +320,12 @@ def _find_options(text: str) -> Iterator[Secret]:
         )
         if not is_harmless and value != HIDDEN:
             yield Secret(found.start("value"), found.end("value"))
+
+
+def _find_passwords(text: str) -> Iterator[Secret]:
+    for start, end in find_passwords(text):
+        if not text.startswith(HIDDEN, start, end):
+            yield Secret(start, end)
 
 
 def _find_elements(text: str) -> Iterator[Secret]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_client.redaction import secret_assignments
 from toolwire_client.redaction.command_words import hide_in_command
 from toolwire_client.redaction.redactor import HIDDEN, Redactor
 
@@ -43,6 +44,15 @@ PLANTED = [
     "aws_secret_access_key = abcSECRET==",
     "password: ab\\SECRET",
     "password=ab,SECRET",
+    "redis-cli -h host -a SECRET ping",
+    "/usr/bin/redis-cli -a 'SECRET'",
+    "mysql -u root -pSECRET database",
+    "mysqldump -pSECRET database",
+    "sshpass -p SECRET ssh host",
+    "sshpass -pSECRET ssh host",
+    "ldapsearch -D cn=admin -w SECRET",
+    "zip -P SECRET archive.zip file",
+    "cd x && 7z x -pSECRET archive.7z",
 ]
 
 
@@ -72,10 +82,41 @@ def test_a_value_assigned_to_the_name_of_a_secret_is_hidden_in_texts(text: str, 
         'password: ""',
         "authority=example, monkey=banana",
         '{"progressToken": "abcdefgh"}',
+        "ls -a directory; grep -w word file",
+        "redis-cli ping\nls -a directory",
+        "mysql -h localhost -P 3306",
     ],
 )
 def test_texts_that_only_look_like_assignments_of_secrets_stay(text: str) -> None:
     assert Redactor({}).text(text) == text
+
+
+class CountedRun:
+    """Stands for the expression that finds the end of a value, and counts what it reads."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self._real = secret_assignments._RUN
+
+    def match(self, text: str, start: int) -> Any:
+        found = self._real.match(text, start)
+        self.read += 1 if found is None else found.end() - start
+        return found
+
+
+@pytest.mark.parametrize(
+    "piece", ["key=(", "token:f(", "a-key:", "key://a", "key=null(key=", "key=a)", "my_token=a;"]
+)
+def test_a_long_text_of_values_within_values_is_read_once(
+    piece: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = CountedRun()
+    monkeypatch.setattr(secret_assignments, "_RUN", counted)
+    text = "[" + piece * 2000
+
+    secret_assignments.hide_assignments(text)
+
+    assert counted.read <= len(text)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +129,10 @@ def test_texts_that_only_look_like_assignments_of_secrets_stay(text: str) -> Non
         ([["X-Api-Key", SECRET]], [["X-Api-Key", HIDDEN]]),
         (["run", "-p", SECRET, "--api-key", SECRET], ["run", "-p", HIDDEN, "--api-key", HIDDEN]),
         (["curl", "-u", f"a:{SECRET}"], ["curl", "-u", f"a:{HIDDEN}"]),
+        (["/usr/bin/redis-cli", "-a", SECRET], ["/usr/bin/redis-cli", "-a", HIDDEN]),
+        (["mysql", f"-p{SECRET}", "db"], ["mysql", f"-p{HIDDEN}", "db"]),
+        (["sshpass", f"-p{SECRET}", "ssh"], ["sshpass", f"-p{HIDDEN}", "ssh"]),
+        (["ls", "-a", "directory"], ["ls", "-a", "directory"]),
         (
             {"required": ["token", "id"], "progressToken": 7},
             {"required": ["token", "id"], "progressToken": 7},

@@ -39,6 +39,10 @@ class RegistrationError(TypeError):
         super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
 
 
+class WrongContext(RegistrationError):
+    """A tool whose parameter for the context cannot get it, or gets one of another kind."""
+
+
 @contextmanager
 def naming(noun: str) -> Iterator[None]:
     """Make a `RegistrationError` that is raised here one about a thing of this *noun*: a resource

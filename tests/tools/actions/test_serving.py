@@ -26,6 +26,7 @@ from toolwire_compat.lagent import (
 from toolwire_tools import (
     ArgumentsError,
     AsyncContext,
+    Context,
     NotOffered,
     Offer,
     OutputError,
@@ -599,3 +600,19 @@ def test_listed_actions_are_served_and_what_cannot_be_is_left_out(
     assert [(skipped.name, skipped.reason.partition(";")[0]) for skipped in found.skipped] == [
         ("__tools__[0]", "it is not enabled")
     ]
+
+
+class Confirmed(BaseAction):
+    """Delete files."""
+
+    @tool_api
+    async def run(self, path: str, context: Context) -> str:
+        """Delete a file."""
+        return path
+
+
+def test_an_async_api_with_the_context_of_others_fails_with_the_one_to_write() -> None:
+    done = asyncio.run(Confirmed()({"path": "x"}))
+
+    assert done.state == ActionStatusCode.API_ERROR
+    assert "the hint says Context; write AsyncContext" in done.errmsg

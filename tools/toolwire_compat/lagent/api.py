@@ -13,7 +13,7 @@ from toolwire_schemas.language import say
 from toolwire_schemas.signatures import signature_of
 from toolwire_tools.context.context import NULL_CALLER
 from toolwire_tools.discovery import decorated
-from toolwire_tools.errors import RegistrationError, ToolError
+from toolwire_tools.errors import RegistrationError, ToolError, WrongContext
 from toolwire_tools.options import Options, options_of
 from toolwire_tools.schema.annotations import is_async
 from toolwire_tools.tool import Tool
@@ -114,6 +114,8 @@ class ActionApi:
         """The tool for calls within the process, where a hint may have no form in JSON."""
         try:
             return self.as_tool()
+        except WrongContext:  # which no form of the other arguments makes right
+            raise
         except RegistrationError:
             options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
             return Tool(_loosened(self.method), **self._naming, options=options)

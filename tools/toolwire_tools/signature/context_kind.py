@@ -4,7 +4,7 @@ that has one.
 
 from __future__ import annotations
 
-from ..errors import RegistrationError
+from ..errors import WrongContext
 
 
 def name_in(annotation: str) -> str:
@@ -26,11 +26,11 @@ def check_context(
     if any of them will do.
 
     Raises:
-        RegistrationError: if not.
+        WrongContext: if not.
     """
 
     def refuse(name: str, problem: str, remedy: str) -> None:
-        raise RegistrationError(problem, tool=tool, parameter=f"parameter {name!r}", remedy=remedy)
+        raise WrongContext(problem, tool=tool, parameter=f"parameter {name!r}", remedy=remedy)
 
     first, *others = names
     if others:

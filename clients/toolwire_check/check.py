@@ -15,6 +15,7 @@ import msgspec
 from toolwire_client.errors import NotStarted
 from toolwire_client.redaction.redactor import Redactor
 from toolwire_schemas.cases import cases as all_cases
+from toolwire_schemas.threads import restore_hooks
 
 from . import baseline
 from .cases.conversation import ProcessEnded, answers, exchange_lines
@@ -162,6 +163,7 @@ class _Run:
             if play.process == "run" and not play.reason and not self.replays
         }
         found: dict[int, Verdict] = {}
+        restore_hooks()
         with ThreadPoolExecutor(jobs or min(_MAX_JOBS, os.cpu_count() or 1)) as pool:
             for verdicts in pool.map(self._play_all, _tasks(plays)):
                 found.update(verdicts)

@@ -12,6 +12,8 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.threads import start_thread
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from logging import LogRecord
@@ -170,7 +172,7 @@ class _Flusher:
             False,
         )
         self._wanted, self._done = threading.Event(), threading.Event()
-        threading.Thread(target=self._run, name="toolwire-traces", daemon=True).start()
+        start_thread(self._run, "toolwire-traces")
         atexit.register(self.flush, _EXIT_SECONDS)
         handler = logging.Handler(logging.WARNING)
         handler.addFilter(self._fail)

@@ -1,14 +1,14 @@
-"""Tasks at a given time, on one thread; and the start of all threads of a server."""
+"""Tasks at a given time, on one thread."""
 
 from __future__ import annotations
 
 import heapq
-import sys
 import threading
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+
+from toolwire_schemas.threads import start_thread
 
 Task = Callable[[], None]
 
@@ -100,39 +100,3 @@ class Timers:
                     self._cancelled -= 1
                     continue
             task()
-
-
-def start_thread(target: Callable[..., object], name: str, *arguments: Any) -> threading.Thread:
-    """Run *target* in a new daemon thread, and return that.
-
-    Raises:
-        RuntimeError: if the system allows no more threads.
-    """
-    restore_hooks()
-    thread = threading.Thread(target=target, name=name, args=arguments, daemon=True)
-    thread.start()
-    return thread
-
-
-def start_timer(seconds: float, target: Callable[..., object], *arguments: Any) -> threading.Timer:
-    """Run *target* after *seconds*, in a new daemon thread, unless the timer that this returns is
-    cancelled.
-
-    Raises:
-        RuntimeError: if the system allows no more threads.
-    """
-    restore_hooks()
-    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), target, arguments)
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
-def restore_hooks() -> None:
-    """Replace hooks for exceptions that a tool has set to None or deleted: no thread can be made
-    without them.
-    """
-    if getattr(threading, "excepthook", None) is None:
-        threading.excepthook = threading.__excepthook__
-    if getattr(sys, "excepthook", None) is None:
-        sys.excepthook = sys.__excepthook__

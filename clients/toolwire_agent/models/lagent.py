@@ -19,6 +19,7 @@ import anyio
 from anyio.lowlevel import current_token
 from toolwire_client.waiting.base import in_daemon_thread
 from toolwire_schemas.retries import Retries
+from toolwire_schemas.threads import restore_hooks
 
 from .errors import EndpointRefused, NotReady
 from .http_api.remote_model import OpenAIModel
@@ -92,6 +93,7 @@ class BlockingModel:
         several: list[Any] = inputs  # of messages, or of conversations
         if not several or not isinstance(several[0], list):
             return anyio.run(partial(self._answer, several, gen_params))
+        restore_hooks()
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             return list(threads.map(partial(self.chat, **gen_params), several))
 

@@ -20,6 +20,7 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from toolwire_schemas.output import LineOutput, Output
+from toolwire_schemas.threads import start_thread
 
 from ..errors import NotStarted, ServerGone
 from ..waiting.base import Waiting
@@ -146,14 +147,9 @@ class ServerProcess:
             )
             self._reading = SharedReading(source, self._stop, self._pidfd, has_ended, on_data)
         works = [self._read] if self._process.stderr is None else [self._read_stderr, self._read]
-        self._threads = [
-            threading.Thread(
-                target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True
-            )
-            for work in works
-        ]
-        for thread in self._threads:
-            thread.start()
+        for work in works:
+            name = f"toolwire-client-{work.__name__.strip('_')}"
+            self._threads.append(start_thread(work, name))
 
     def send(self, data: bytes) -> None:
         self._writer.send(data)
@@ -405,11 +401,7 @@ class PipeWriter:
                     return
             self._rest += data
             if self._thread is None:
-                thread = threading.Thread(
-                    target=self._work, name="toolwire-client-write", daemon=True
-                )
-                thread.start()
-                self._thread = thread  # not before: one that could not be started is not waited for
+                self._thread = start_thread(self._work, "toolwire-client-write")
             self._changed.notify()
 
     def finish(self) -> None:

@@ -10,7 +10,6 @@ imports.
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from toolwire_schemas.deadline import DeadlineExceeded
+from toolwire_schemas.threads import start_thread
 
 from .within import within
 
@@ -205,5 +205,5 @@ def in_daemon_thread(work: Callable[[], T]) -> Future[T]:
             except BaseException as error:  # raised again by `result`
                 future.set_exception(error)
 
-    threading.Thread(target=do, name="toolwire-client-work", daemon=True).start()
+    start_thread(do, "toolwire-client-work")
     return future

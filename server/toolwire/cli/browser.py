@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import threading
 import webbrowser
 from contextlib import contextmanager, suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from toolwire_schemas.threads import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def open_privately(address: str) -> Iterator[None]:
         descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(_PAGE.format(address=escape(address)))
-        threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+        start_thread(webbrowser.open, "toolwire-browser", page.as_uri())
         yield
     finally:
         with suppress(OSError):

@@ -20,10 +20,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolwire_schemas import PACKAGES
+from toolwire_schemas.threads import start_thread, start_timer
 
 from .. import log
 from ..errors import LifespanFailed
-from ..timers import start_thread, start_timer
 from . import importing as imports
 from .import_errors import print_users_part
 

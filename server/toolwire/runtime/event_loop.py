@@ -12,8 +12,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.threads import start_thread
+
 from .. import log
-from ..timers import start_thread
 from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:

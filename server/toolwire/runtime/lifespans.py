@@ -17,9 +17,10 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.threads import start_thread
+
 from .. import log
 from ..errors import LifespanFailed
-from ..timers import start_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.threads import start_thread
+
 from .. import log
-from ..timers import start_thread
 
 if TYPE_CHECKING:
     from ..protocol.call import Call

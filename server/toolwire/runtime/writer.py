@@ -20,8 +20,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.threads import start_thread
+
 from .. import log
-from ..timers import start_thread
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import AutoFraming, Lines

@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
+from toolwire_schemas.threads import start_timer
 
 from .. import log
-from ..timers import start_timer
 from .descriptors import private, private_pipe, unchanged
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.threads import start_timer
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_LINE, MAX_PATTERN_SECONDS, MAX_SECONDS
@@ -79,9 +79,8 @@ class Pattern:
     def _answer(self, question: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        started, timer = monotonic(), threading.Timer(self._left, self._end)
-        timer.daemon = True
-        timer.start()
+        started = monotonic()
+        timer = start_timer(self._left, self._end)
         try:
             self._process.stdin.write(msgspec.json.encode(question) + b"\n")
             self._process.stdin.flush()

@@ -13,6 +13,7 @@ from toolwire_compat.lagent.action_return import ActionReturn
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
 from toolwire_schemas.language import say
+from toolwire_schemas.threads import start_timer
 from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -153,11 +154,7 @@ class IPythonInterpreter(BaseAction):
             yield self._kernel, news
         finally:
             if self._kernel is not None:
-                self._idle = threading.Timer(
-                    min(self._idle_seconds, threading.TIMEOUT_MAX), self._end_if_idle
-                )
-                self._idle.daemon = True
-                self._idle.start()
+                self._idle = start_timer(self._idle_seconds, self._end_if_idle)
             self._turn.release()
 
     def _run(self, kernel: Kernel, code: str, cell: Cell, seconds: float, context: Context) -> bool:

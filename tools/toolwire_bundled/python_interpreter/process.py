@@ -25,6 +25,7 @@ from functools import cache
 from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.process_group import (
     kill_group_when_pipe_closes,
@@ -80,10 +81,14 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
         with ExitStack() as stack:
             process = _started(job, stack, sandboxed=sandboxed)
             stack.callback(_end, process)
-            threads += [_thread(_feed, process.stdin, job.order(sandboxed=sandboxed))]
             threads += [
-                _thread(_read, process.stdout, result),
-                _thread(_read, process.stderr, output),
+                start_thread(
+                    _feed, "toolwire-python", process.stdin, job.order(sandboxed=sandboxed)
+                )
+            ]
+            threads += [
+                start_thread(_read, "toolwire-python", process.stdout, result),
+                start_thread(_read, "toolwire-python", process.stderr, output),
             ]
             status = _waited(process, threads[1], deadline, check)
     finally:
@@ -227,12 +232,6 @@ class _Ends:
             return (bytes(self.start) + self._end).decode("utf-8", "replace")
         start, end = (part.decode("utf-8", "ignore") for part in (bytes(self.start), self._end))
         return f"{start}\n[... {left_out:,} bytes left out ...]\n{end}"
-
-
-def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
-    thread = threading.Thread(target=target, args=arguments, name="toolwire-python", daemon=True)
-    thread.start()
-    return thread
 
 
 def _read(stream: IO[bytes], into: _Ends) -> None:

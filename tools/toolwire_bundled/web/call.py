@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 from toolwire_schemas.deadline import Deadline
+from toolwire_schemas.threads import start_thread
 
 from .errors import Unreachable
 
@@ -150,14 +151,16 @@ class Leaving:
             act()
 
 
-class _Job(threading.Thread, Generic[T]):
+class _Job(Generic[T]):
     def __init__(self, work: Callable[[Leaving], T], what: str) -> None:
-        super().__init__(name=THREAD, daemon=True)
         self._work = work
         self.leaving = Leaving(what)
         self.outcome: SimpleQueue[Callable[[], T]] = SimpleQueue()
 
-    def run(self) -> None:
+    def start(self) -> None:
+        start_thread(self._run, THREAD)
+
+    def _run(self) -> None:
         try:
             value = self._work(self.leaving)
         except BaseException as error:

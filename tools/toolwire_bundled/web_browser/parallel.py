@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from toolwire_schemas.threads import restore_hooks
 from toolwire_tools.errors import ToolError
 
 T = TypeVar("T")
@@ -17,6 +18,7 @@ def together(works: Sequence[Callable[[], T]]) -> list[T | ToolError]:
     exception is raised once all have ended; a cancelled call ends all of them."""
     from concurrent.futures import ThreadPoolExecutor
 
+    restore_hooks()
     with ThreadPoolExecutor(min(_AT_ONCE, len(works)), "toolwire-web") as threads:
         futures = [threads.submit(_outcome, work) for work in works]
     return [future.result() for future in futures]

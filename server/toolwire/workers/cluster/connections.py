@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from toolwire_client.errors import ServerGone
 from toolwire_client.waiting.base import Waiting, in_daemon_thread
 from toolwire_schemas.output import LineOutput, Output
+from toolwire_schemas.threads import start_thread
 
 from ... import log
 from ...guarded_process import RUNNING, end_all
@@ -63,7 +64,7 @@ class Listener:
         self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
         self._admitting = threading.Lock()
         self._places = threading.Semaphore(_MAX_PEERS)
-        threading.Thread(target=self._accept, name="toolwire-listener", daemon=True).start()
+        start_thread(self._accept, "toolwire-listener")
 
     def expect(self, take: Callable[[socket.socket], object]) -> bytes:
         """Return a new secret: the half that the worker sends, and the one that it receives. *take*
@@ -83,7 +84,7 @@ class Listener:
             self._places.acquire()
             try:
                 peer, address = self._socket.accept()
-                threading.Thread(target=self._admit, args=(peer, address[0]), daemon=True).start()
+                start_thread(self._admit, "toolwire-admission", peer, address[0])
             except (OSError, RuntimeError) as error:  # no descriptor is free, or no thread
                 self._places.release()
                 log.rarely("listener", f"workers on nodes cannot connect: {error}")

@@ -225,6 +225,20 @@ def test_a_submitted_search_is_looked_for_until_it_is_there(server: StandIn, hou
     assert hours.slept == 3.0
 
 
+def test_a_stand_in_with_the_port_of_another_knows_nothing_of_its_limits(hours: Hours) -> None:
+    with StandIn() as first:
+        first.then(throttled(1))
+        scholar(first).search_google_scholar("x")
+    slept = hours.slept
+
+    hours.slept = 0.0
+    with StandIn(first.port) as second:
+        scholar(second).search_google_scholar("x")
+
+    assert slept >= 1
+    assert hours.slept == 0
+
+
 def test_a_search_that_never_ends_is_given_up(server: StandIn, hours: Hours) -> None:
     action = scholar(server, serpapi.UNDER_WAY)
     server.on("GET", ARCHIVED, json_answer(serpapi.UNDER_WAY))

@@ -46,7 +46,6 @@ KEY = "s3cret/key+of=mine"
 
 @pytest.fixture
 def server() -> Iterator[StandIn]:
-    Pace._known.clear()  # a stand-in before this one may have had the same port
     with StandIn() as server:
         yield server.on("GET", "/x", json_answer({"found": 1})).on(
             "POST", "/x", json_answer({"found": 2})

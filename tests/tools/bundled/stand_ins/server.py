@@ -26,6 +26,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
+from toolwire_bundled.web.rate_limit import Pace
+
 
 @dataclass(frozen=True)
 class Received:
@@ -52,9 +54,13 @@ Answer = Callable[["Exchange"], None]
 
 
 class StandIn:
-    """The server. Paths that nobody gave an answer for are 404."""
+    """The server. Paths that nobody gave an answer for are 404.
 
-    def __init__(self) -> None:
+    The system may give it the *port* of an earlier one, for which limits of rate are known, until
+    times of another clock.
+    """
+
+    def __init__(self, port: int = 0) -> None:
         self.requests: list[Received] = []
         self.released = threading.Event()
         """Set when the server ends: answers that keep a client waiting wait for it."""
@@ -62,9 +68,10 @@ class StandIn:
         """Released once for each request."""
         self._answers: dict[tuple[str, str], Answer] = {}
         self._next: deque[Answer] = deque()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.stand_in = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        Pace._known.pop(self.host, None)
 
     @property
     def port(self) -> int:

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import copy
 import os
-from collections import deque
-from itertools import takewhile
-from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
     from .model import Message, ReplyOptions
 
-_SHOWN = 200
+_MAX_EXCERPT_CHARS = 200
 
 
 class AskedFor(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,11 +75,9 @@ class ScriptedModel:
         if number < len(self._lines):
             return self._lines[number]
         asked = self.asked[-1].messages
-        last = (
-            f"the last message is {str(asked[-1].get('content'))[:200]!r}"
-            if asked
-            else "with no message"
-        )
+        last = "with no message"
+        if asked:
+            last = f"the last message is {str(asked[-1].get('content'))[:_MAX_EXCERPT_CHARS]!r}"
         raise NoReplyLeft(
             f"the script has {len(self._lines)} replies, and is asked for reply {number + 1};"
             f" {last}"
@@ -103,19 +98,18 @@ class ReplayModel:
     def __init__(self, record: str | os.PathLike[str] | Iterable[dict[str, Any]]) -> None:
         self._name = "the record"
         if isinstance(record, str | os.PathLike):
-            self._name, self.name = str(record), f"replay:{record}"
-        lines = _lines(Path(record)) if isinstance(record, str | os.PathLike) else record
-        self._recorded: dict[bytes, tuple[list[Message], deque[ModelReply]]] = {}
-        for messages, reply in _exchanges(lines):
+            self._name = str(record)
+            self.name = f"replay:{record}"
+            lines: Iterable[dict[str, Any]] = _read_lines(Path(record))
+        else:
+            lines = record
+        self._recorded: dict[bytes, _Recorded] = {}
+        for messages, reply in _find_replies(lines):
+            recorded = self._recorded.setdefault(codec.encode(messages), _Recorded(messages))
             try:
-                made = (
-                    ModelReply(text=reply)
-                    if isinstance(reply, str)
-                    else msgspec.convert(reply, ModelReply)
-                )
+                recorded.add(reply)
             except msgspec.ValidationError as error:
                 raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
-            self._recorded.setdefault(codec.encode(messages), (messages, deque()))[1].append(made)
         if not self._recorded:
             raise NoReplyLeft(
                 f"there is no reply in {self._name}: it has no line with messages and a reply"
@@ -128,28 +122,52 @@ class ReplayModel:
             NoReplyLeft: if the messages are not recorded; the text shows the first difference.
         """
         await anyio.lowlevel.checkpoint()
-        found = self._recorded.get(codec.encode(messages))
-        if found is None:  # a transcript has no secrets
-            found = next(
-                (each for each in self._recorded.values() if stands_for(each[0], messages)), None
-            )
-        if found is None:
-            raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
-        replies = found[1]
-        reply = replies.popleft() if len(replies) > 1 else replies[0]
+        recorded = self._find(messages)
+        if recorded is None:
+            difference = self._describe_difference(messages)
+            raise NoReplyLeft(f"{self._name} has no reply to this: {difference}")
+        reply = recorded.take_reply()
         await emit_text(options.get("on_text"), reply.text)
         return reply
 
-    def _difference(self, asked: list[Message]) -> str:
+    def _find(self, messages: list[Message]) -> _Recorded | None:
+        recorded = self._recorded.get(codec.encode(messages))
+        if recorded is not None:
+            return recorded
+        for recorded in self._recorded.values():  # a transcript has no secrets
+            if stands_for(recorded.messages, messages):
+                return recorded
+        return None
+
+    def _describe_difference(self, asked: list[Message]) -> str:
         """Return where *asked* first differs from the most similar recorded messages."""
-        known = [messages for messages, _ in self._recorded.values()]
-        same = [len(list(takewhile(bool, map(eq, messages, asked)))) for messages in known]
-        place = max(same)
-        recorded = known[same.index(place)]
+        place, most_similar = -1, asked
+        for recorded in self._recorded.values():
+            same = _count_same(recorded.messages, asked)
+            if same > place:
+                place, most_similar = same, recorded.messages
         return (
-            f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded:"
-            f" {_shown(recorded, place)}"
+            f"message {place + 1} is\n  asked:    {_excerpt(asked, place)}\n  recorded:"
+            f" {_excerpt(most_similar, place)}"
         )
+
+
+class _Recorded:
+    """Messages that were sent, and the replies to them."""
+
+    def __init__(self, messages: list[Message]) -> None:
+        self.messages = messages
+        self._replies: list[ModelReply] = []
+
+    def add(self, reply: Any) -> None:
+        if isinstance(reply, str):
+            self._replies.append(ModelReply(text=reply))
+        else:
+            self._replies.append(msgspec.convert(reply, ModelReply))
+
+    def take_reply(self) -> ModelReply:
+        """Return the next reply; the last one again and again."""
+        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
 
 class RecordingModel:
@@ -176,7 +194,7 @@ class RecordingModel:
         return reply
 
 
-def _exchanges(lines: Iterable[dict[str, Any]]) -> Iterable[tuple[list[Message], Any]]:
+def _find_replies(lines: Iterable[dict[str, Any]]) -> Iterable[tuple[list[Message], Any]]:
     sent: list[Message] = []
     for line in lines:
         match line:
@@ -188,20 +206,31 @@ def _exchanges(lines: Iterable[dict[str, Any]]) -> Iterable[tuple[list[Message],
                 yield messages, reply
 
 
-def _lines(path: Path) -> Iterable[Any]:
+def _read_lines(path: Path) -> Iterable[Any]:
     *lines, rest = path.read_bytes().split(b"\n")
     for number, line in enumerate((*lines, rest), start=1):
-        if line.strip():
-            try:
-                yield codec.decode(line)
-            except codec.DecodingError as error:
-                if line is rest and number > 1:  # a crash has cut it off
-                    return
-                raise NoReplyLeft(f"{path}, line {number}, is not JSON: {error}") from None
+        if not line.strip():
+            continue
+        try:
+            yield codec.decode(line)
+        except codec.DecodingError as error:
+            if line is rest and number > 1:  # a crash has cut it off
+                return
+            raise NoReplyLeft(f"{path}, line {number}, is not JSON: {error}") from None
 
 
-def _shown(messages: list[Message], place: int) -> str:
+def _count_same(messages: list[Message], others: list[Message]) -> int:
+    """Return how many messages at the start of both are the same."""
+    count = 0
+    for message, other in zip(messages, others, strict=False):
+        if message != other:
+            break
+        count += 1
+    return count
+
+
+def _excerpt(messages: list[Message], place: int) -> str:
     if place >= len(messages):
         return "(no message)"
     message = messages[place]
-    return f"{message.get('role')}: {str(message.get('content'))[:_SHOWN]!r}"
+    return f"{message.get('role')}: {str(message.get('content'))[:_MAX_EXCERPT_CHARS]!r}"

@@ -54,12 +54,7 @@ def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
     for message in request.messages:
         role = role_of(message)
         if role == "system" and not turns:
-            content = content_of(message)
-            system.append(
-                content
-                if isinstance(content, str)
-                else "\n".join(str(part.get("text", "")) for part in content)
-            )
+            system.append(_system_text(content_of(message)))
             continue
         speaker = "assistant" if role == "assistant" else "user"
         blocks = _blocks(message, role, request)
@@ -72,18 +67,26 @@ def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(filter(None, system)), turns
 
 
+def _system_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content)
+
+
 def _blocks(message: Message, role: str, request: HttpRequest) -> list[Block]:
-    if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
-        return list(blocks)
+    echo = message.get("echo") or {}
+    if role == "assistant" and echo.get("content"):
+        return list(echo["content"])
     content = content_of(message)
     if role == "tool":
         return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
     if isinstance(content, str):  # an empty text is refused
         content = [{"type": "text", "text": content}] if content.strip() else []
-    made = list(content)
+    blocks = list(content)
     if role == "assistant":
-        made += [_tool_use(id, name, text, request) for id, name, text in calls_of(message)]
-    return made
+        for id, name, arguments in calls_of(message):
+            blocks.append(_tool_use(id, name, arguments, request))
+    return blocks
 
 
 def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block:
@@ -122,10 +125,10 @@ class Messages:
 
     @staticmethod
     def headers(key: Key | None) -> dict[str, str]:
-        return {
-            "anthropic-version": VERSION,
-            **({} if key is None else {"x-api-key": key.reveal()}),
-        }
+        headers = {"anthropic-version": VERSION}
+        if key is not None:
+            headers["x-api-key"] = key.reveal()
+        return headers
 
     @staticmethod
     def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
@@ -183,23 +186,30 @@ class Messages:
     def reply(self) -> ModelReply:
         if not self.is_complete and self._stop_reason is None:
             raise CutOff
-        blocks = [self._finished(index) for index in sorted(self._blocks)]
-        # The API refuses arguments that were cut off.
-        blocks_to_echo = [
-            block | {"input": {}} if isinstance(block.get("input"), str) else block
-            for block in blocks
-        ]
-        calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
-        thoughts = [
-            block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")
-        ]
+        texts, thoughts, calls, blocks_to_echo = [], [], [], []
+        has_thoughts = False
+        for index in sorted(self._blocks):
+            block = self._finish_block(index)
+            match block.get("type"):
+                case "text":
+                    texts.append(block.get("text", ""))
+                case "tool_use":
+                    calls.append(self._read_call(block))
+                case "thinking" | "redacted_thinking":
+                    has_thoughts = True
+                    thoughts.append(block.get("thinking", ""))
+            if isinstance(block.get("input"), str):  # cut off: the API would refuse it
+                block = {**block, "input": {}}
+            blocks_to_echo.append(block)
+        # Signed thoughts must come back with the calls that they led to.
+        must_echo = has_thoughts and calls
         return ModelReply(
-            text="".join(block.get("text", "") for block in blocks if block.get("type") == "text"),
-            tool_calls=calls,
+            text="".join(texts),
+            tool_calls=tuple(calls),
             finish_reason=_FINISHED.get(self._stop_reason or "", self._stop_reason),
-            usage=self._spent(),
-            reasoning="\n".join(block["thinking"] for block in thoughts if block.get("thinking")),
-            echo={"content": blocks_to_echo} if thoughts and calls else {},
+            usage=self._make_usage(),
+            reasoning="\n".join(filter(None, thoughts)),
+            echo={"content": blocks_to_echo} if must_echo else {},
         )
 
     def _start(self, index: int, block: Any) -> str:
@@ -223,7 +233,7 @@ class Messages:
                 block["signature"] = block.get("signature", "") + signature
         return ""
 
-    def _finished(self, index: int) -> Block:
+    def _finish_block(self, index: int) -> Block:
         block = self._blocks[index]
         written = "".join(self._inputs.get(index, ()))
         if block.get("type") != "tool_use" or not written.strip():
@@ -234,7 +244,7 @@ class Messages:
             given = written
         return {**block, "input": given}
 
-    def _call(self, block: Block) -> ToolCall:
+    def _read_call(self, block: Block) -> ToolCall:
         name = self._request.names.ours.get(str(block.get("name")), str(block.get("name")))
         given = block.get("input")
         if isinstance(given, dict):
@@ -248,7 +258,7 @@ class Messages:
         if isinstance(usage, dict):  # counts are cumulative
             self._usage |= {name: value for name, value in usage.items() if value is not None}
 
-    def _spent(self) -> Usage | None:
+    def _make_usage(self) -> Usage | None:
         if not self._usage:
             return None
         cached = count_in(self._usage, "cache_read_input_tokens")

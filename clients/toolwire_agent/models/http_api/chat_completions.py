@@ -44,11 +44,14 @@ def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
     made: dict[str, Any] = {"role": role, "content": content_of(message)}
     if role == "tool":
         made["tool_call_id"] = message["tool_call_id"]
-    if role == "assistant" and (calls := calls_of(message)):
-        made["tool_calls"] = [
-            _call_entry(id, request.names.theirs.get(name, name), text) for id, name, text in calls
-        ]
-    return made | (message.get("echo") or {}) if role == "assistant" else made
+    if role != "assistant":
+        return made
+    calls = []
+    for id, name, arguments in calls_of(message):
+        calls.append(_call_entry(id, request.names.theirs.get(name, name), arguments))
+    if calls:
+        made["tool_calls"] = calls
+    return made | (message.get("echo") or {})
 
 
 def _response_format(
@@ -85,10 +88,15 @@ class _Call(msgspec.Struct):
         others have no ids.
         """
         function = _object(delta.get("function"))
-        id, name = text_or_empty(delta.get("id")), text_or_empty(function.get("name"))
-        if (id and self.id and id != self.id) or (name and self.name and name != self.name):
+        id = text_or_empty(delta.get("id"))
+        name = text_or_empty(function.get("name"))
+        has_other_id = id and self.id and id != self.id
+        has_other_name = name and self.name and name != self.name
+        if has_other_id or has_other_name:
             return False
-        return bool(id) or not (self.arguments and isinstance(function.get("arguments"), dict))
+        # Arguments that are an object come whole, so a second one is of another call.
+        has_other_arguments = self.arguments and isinstance(function.get("arguments"), dict)
+        return bool(id) or not has_other_arguments
 
     def add(self, delta: dict[str, Any]) -> None:
         function = _object(delta.get("function"))
@@ -99,19 +107,16 @@ class _Call(msgspec.Struct):
             self.arguments = arguments
         elif isinstance(self.arguments, str):
             self.arguments += text_or_empty(arguments)
-        self.more |= {
-            name: value
-            for name, value in delta.items()
-            if name not in ("id", "index", "type", "function")
-        }
+        for name, value in delta.items():
+            if name not in ("id", "index", "type", "function"):
+                self.more[name] = value
 
-    def as_sent(self) -> dict[str, Any]:
-        written = (
-            self.arguments
-            if isinstance(self.arguments, str)
-            else codec.encode(self.arguments).decode()
-        )
-        return _call_entry(self.id, self.name, written) | self.more
+    def to_echo(self) -> dict[str, Any]:
+        """Return the call as the vendor expects it in the next request."""
+        arguments = self.arguments
+        if not isinstance(arguments, str):
+            arguments = codec.encode(arguments).decode()
+        return _call_entry(self.id, self.name, arguments) | self.more
 
 
 class ChatCompletions:
@@ -149,7 +154,8 @@ class ChatCompletions:
         }
         if request.tools:
             body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
-            body |= {"parallel_tool_calls": False} if form.takes_parallel else {}
+            if form.takes_parallel:
+                body["parallel_tool_calls"] = False
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.max_tokens is not None:
@@ -157,10 +163,9 @@ class ChatCompletions:
         if request.schema is not None:
             body |= _response_format(request.schema, form, body["messages"])
         if request.stream:
-            body |= {
-                "stream": True,
-                **({"stream_options": {"include_usage": True}} if form.tells_usage else {}),
-            }
+            body["stream"] = True
+            if form.tells_usage:
+                body["stream_options"] = {"include_usage": True}
         return body | request.body
 
     def event(self, data: bytes) -> str:
@@ -180,17 +185,21 @@ class ChatCompletions:
             raise CutOff
         text, thoughts = self._thoughts.finish()
         finish_reason = self._finish_reason
-        if self._refusal and not text:
-            text, finish_reason = "".join(self._refusal), "content_filter"
-        calls = tuple(
-            self._finished(number, call) for number, call in enumerate(self._calls, start=1)
-        )
+        refusal = "".join(self._refusal)
+        if refusal and not text:
+            text, finish_reason = refusal, "content_filter"
+        calls = []
+        for number, call in enumerate(self._calls, start=1):
+            calls.append(self._finish_call(number, call))
+        if calls and finish_reason == "stop":  # as several servers say it
+            finish_reason = "tool_calls"
+        reasoning = ["".join(self._reasoning), thoughts]
         return ModelReply(
             text=text,
-            tool_calls=calls,
-            finish_reason="tool_calls" if calls and finish_reason == "stop" else finish_reason,
+            tool_calls=tuple(calls),
+            finish_reason=finish_reason,
             usage=self._usage,
-            reasoning="\n".join(filter(None, ["".join(self._reasoning), thoughts])),
+            reasoning="\n".join(filter(None, reasoning)),
             echo=self._to_echo() if calls else {},
         )
 
@@ -211,30 +220,38 @@ class ChatCompletions:
         return self._add(_object(choice.get(member)), is_whole=member == "message")
 
     def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
-        self._reasoning.append(
-            next((text_or_empty(delta[name]) for name in _THOUGHTS if delta.get(name)), "")
-        )
-        self._refusal += [refusal] if (refusal := text_or_empty(delta.get("refusal"))) else []
+        for name in _THOUGHTS:
+            if delta.get(name):
+                self._reasoning.append(text_or_empty(delta[name]))
+                break
+        self._refusal.append(text_or_empty(delta.get("refusal")))
         for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
-            self._call(call, place if is_whole else call.get("index", 0))
+            index = place if is_whole else call.get("index", 0)
+            self._add_call(call, index)
         for name in self._echoes:
-            if (value := delta.get(name)) is not None:
-                before = self._echo.get(name)
-                is_piece = type(before) is type(value) and isinstance(value, str | list)
-                self._echo[name] = before + value if is_piece else value
-        return self._content(delta.get("content"))
+            if delta.get(name) is not None:
+                self._add_echo(name, delta[name])
+        return self._add_content(delta.get("content"))
 
-    def _content(self, content: Any) -> str:
-        text = ""
+    def _add_echo(self, name: str, value: Any) -> None:
+        before = self._echo.get(name)
+        is_piece = type(before) is type(value) and isinstance(value, str | list)
+        self._echo[name] = before + value if is_piece else value
+
+    def _add_content(self, content: Any) -> str:
         # Mistral's models that think answer in parts.
-        for part in map(_object, content if isinstance(content, list) else [{"text": content}]):
-            if isinstance(thinking := part.get("thinking"), list):
-                self._reasoning += [text_or_empty(_object(inner).get("text")) for inner in thinking]
-            else:
+        parts = content if isinstance(content, list) else [{"text": content}]
+        text = ""
+        for part in map(_object, parts):
+            thinking = part.get("thinking")
+            if not isinstance(thinking, list):
                 text += self._thoughts.feed(text_or_empty(part.get("text")))
+                continue
+            for thought in thinking:
+                self._reasoning.append(text_or_empty(_object(thought).get("text")))
         return text
 
-    def _call(self, delta: dict[str, Any], index: Any) -> None:
+    def _add_call(self, delta: dict[str, Any], index: Any) -> None:
         call = self._at.get(str(index))
         if call is None or not call.goes_on(delta):
             call = self._at[str(index)] = _Call()
@@ -242,21 +259,24 @@ class ChatCompletions:
         call.add(delta)
 
     def _count(self, usage: Any) -> None:
-        if isinstance(usage, dict):
-            self._usage = Usage(
-                input_tokens=count_in(usage, "prompt_tokens"),
-                output_tokens=count_in(usage, "completion_tokens"),
-                # DeepSeek's own name for it is the second.
-                cached_tokens=count_in(usage, "prompt_tokens_details", "cached_tokens")
-                or count_in(usage, "prompt_cache_hit_tokens"),
-                reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
-            )
+        if not isinstance(usage, dict):
+            return
+        cached_tokens = count_in(usage, "prompt_tokens_details", "cached_tokens")
+        if not cached_tokens:  # DeepSeek has its own name for it
+            cached_tokens = count_in(usage, "prompt_cache_hit_tokens")
+        self._usage = Usage(
+            input_tokens=count_in(usage, "prompt_tokens"),
+            output_tokens=count_in(usage, "completion_tokens"),
+            cached_tokens=cached_tokens,
+            reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
+        )
 
-    def _finished(self, number: int, call: _Call) -> ToolCall:
+    def _finish_call(self, number: int, call: _Call) -> ToolCall:
         # Mistral wants nine letters and digits for an id; servers that give none, or one twice,
         # take any.
         is_used = any(call.id == other.id for other in self._calls[: number - 1])
-        call.id = f"call{number:05}" if is_used or not call.id else call.id
+        if is_used or not call.id:
+            call.id = f"call{number:05}"
         name = self._request.names.ours.get(call.name, call.name)
         return ToolCall(id=call.id, name=name, arguments=call.arguments)
 
@@ -266,7 +286,7 @@ class ChatCompletions:
         """
         if not any(call.more for call in self._calls):
             return self._echo
-        return {**self._echo, "tool_calls": [call.as_sent() for call in self._calls]}
+        return {**self._echo, "tool_calls": [call.to_echo() for call in self._calls]}
 
 
 def _call_entry(id: str, name: str, arguments: str) -> dict[str, Any]:

@@ -54,8 +54,11 @@ def text_or_empty(value: Any) -> str:
 def count_in(usage: Any, *path: str) -> int:
     """Return the integer at *path*, else 0: no reply is lost for an odd count."""
     for name in path:
-        usage = usage.get(name) if isinstance(usage, dict) else None
-    return usage if isinstance(usage, int) and not isinstance(usage, bool) else 0
+        if not isinstance(usage, dict):
+            return 0
+        usage = usage.get(name)
+    is_count = isinstance(usage, int) and not isinstance(usage, bool)
+    return usage if is_count else 0
 
 
 def content_of(message: Message) -> Any:
@@ -63,11 +66,7 @@ def content_of(message: Message) -> Any:
     content = message.get("content")
     if content is None or isinstance(content, str):
         return content or ""
-    if (
-        content
-        and isinstance(content, list)
-        and all(isinstance(part, dict) and "type" in part for part in content)
-    ):
+    if content and isinstance(content, list) and all(map(_is_part, content)):
         return content
     try:
         return codec.encode(content).decode()
@@ -75,6 +74,10 @@ def content_of(message: Message) -> Any:
         raise NotAModel(
             f"the content of a {message.get('role')} message cannot be sent: {error}"
         ) from None
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, dict) and "type" in part
 
 
 def role_of(message: Message) -> str:
@@ -99,11 +102,13 @@ def calls_of(message: Message) -> list[tuple[str, str, str]]:
     """
     calls = []
     for call in message.get("tool_calls") or ():
-        if not isinstance(call, dict) or not isinstance(function := call.get("function"), dict):
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
             raise NotAModel(
                 f"an assistant's message has the call {call!r}; a call has an id and a function"
             )
         arguments = function.get("arguments", {})
-        text = arguments if isinstance(arguments, str) else codec.encode(arguments).decode()
-        calls.append((str(call.get("id", "")), str(function.get("name", "")), text))
+        if not isinstance(arguments, str):
+            arguments = codec.encode(arguments).decode()
+        calls.append((str(call.get("id", "")), str(function.get("name", "")), arguments))
     return calls

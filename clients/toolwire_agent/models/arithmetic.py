@@ -77,6 +77,7 @@ class NotUnderstood(ValueError):
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
 _SIGNS = dict(zip((ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.Pow), "+-*/%^", strict=True))
 _MAX_TOKENS = 100
+_MAX_DETAILS_CHARS = 300
 _MAX_DIGITS = 300  # more would be infinite as a float
 _WORDS: dict[str, str] = {
     "+": "plus|加上|加",
@@ -174,23 +175,24 @@ def write(expression: Expression, signs: dict[str, str] | None = None) -> str:
     """
     if not isinstance(expression, Operation):
         return str(expression).removesuffix(".0")
-    own, from_right = _PRECEDENCE[expression.operator], expression.operator == "^"
+    operator = expression.operator
+    precedence = _PRECEDENCE[operator]
+    # Of 2^3^4 the right side is computed first, of all others the left one.
+    is_from_right = operator == "^"
+    left = _write_side(expression.left, precedence + is_from_right, signs)
+    right = _write_side(expression.right, precedence + (not is_from_right), signs)
+    return f"{left} {(signs or {}).get(operator, operator)} {right}"
 
-    def side(operand: Expression, needed: int) -> str:
-        binding = (
-            _PRECEDENCE[operand.operator]
-            if isinstance(operand, Operation)
-            else 0
-            if operand < 0
-            else 9
-        )
-        return f"({write(operand, signs)})" if binding < needed else write(operand, signs)
 
-    left, right = (
-        side(expression.left, own + from_right),
-        side(expression.right, own + (not from_right)),
-    )
-    return f"{left} {(signs or {}).get(expression.operator, expression.operator)} {right}"
+def _write_side(operand: Expression, needed: int, signs: dict[str, str] | None) -> str:
+    """Return *operand* as text, in parentheses unless it binds at least as much as *needed*."""
+    binding = _PRECEDENCE["^"] + 1
+    if isinstance(operand, Operation):
+        binding = _PRECEDENCE[operand.operator]
+    elif operand < 0:
+        binding = 0
+    text = write(operand, signs)
+    return f"({text})" if binding < needed else text
 
 
 # --- tools ----------------------------------------------------------------------------------------
@@ -203,6 +205,8 @@ _OPERATION_WORDS: dict[str, str] = {
     "%": r"mod(ulo|ulus)?|remainder|余",
     "^": r"pow(er)?|exponent(iate|iation)?|乘方|次方|幂",
 }
+_NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[\u4e00-\u9fff]+")
+_EXPRESSION_PARAMETER = re.compile("expr|formula|算式|表达式")
 _STUB = re.compile(
     r'(?:^# tool (".*")\n)?^(?:async )?def (\w+)\(([^()]*)\)[^\n:]*:\s*(.*)', re.MULTILINE
 )
@@ -232,69 +236,79 @@ def _next_step(expression: Operation, tools: list[_Tool]) -> _Step | None:
     takes its numbers.
     """
     part, rest = first_step(expression)
-    texts = [
-        (tool, " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[\u4e00-\u9fff]+", tool.name)))
-        for tool in tools
-    ]
-    for tool, text in [*texts, *((tool, tool.description) for tool in tools)]:
-        found = [sign for sign, words in _OPERATION_WORDS.items() if _has_word(words, text)]
-        if found == [part.operator] and (arguments := _arguments(tool, part)):
+    # Names first: a description often mentions other operations.
+    texts = [(tool, " ".join(_NAME_PARTS.findall(tool.name))) for tool in tools]
+    texts += [(tool, tool.description) for tool in tools]
+    for tool, text in texts:
+        if _find_operators(text) != [part.operator]:
+            continue
+        arguments = _make_arguments(tool, part)
+        if arguments is not None:
             return _Step(tool.name, arguments, part, rest)
     for tool in tools:
         parameter = next(iter(tool.parameters), "")
-        if list(tool.parameters.values()) in (["str"], ["string"]) and re.search(
-            "expr|formula|算式|表达式", parameter
-        ):
-            return _Step(
-                tool.name,
-                {parameter: write(expression, {"^": "**"})},
-                expression,
-                lambda value: value,
-            )
+        takes_text = list(tool.parameters.values()) in (["str"], ["string"])
+        if takes_text and _EXPRESSION_PARAMETER.search(parameter):
+            arguments = {parameter: write(expression, {"^": "**"})}
+            return _Step(tool.name, arguments, expression, lambda value: value)
     return None
+
+
+def _find_operators(text: str) -> list[str]:
+    return [sign for sign, words in _OPERATION_WORDS.items() if _has_word(words, text)]
 
 
 def _has_word(words: str, text: str) -> bool:
     return re.search(rf"(?<![a-z])({words})(?![a-z])", text, re.IGNORECASE) is not None
 
 
-def _arguments(tool: _Tool, part: Operation) -> dict[str, Any] | None:
-    values = [
-        int(v) if isinstance(v, float) and v.is_integer() else v for v in (part.left, part.right)
-    ]
-    kinds = list(tool.parameters.values())
-    if len(kinds) != 2 or not set(kinds) <= {"int", "float", "integer", "number"}:
+def _make_arguments(tool: _Tool, part: Operation) -> dict[str, Any] | None:
+    """Return the two numbers of *part* as arguments; `None` if the tool does not take them."""
+    if len(tool.parameters) != 2:
         return None
-    takes = all(
-        kind[:3] != "int" or isinstance(value, int)
-        for kind, value in zip(kinds, values, strict=True)
-    )
-    return dict(zip(tool.parameters, values, strict=True)) if takes else None
+    arguments: dict[str, Any] = {}
+    operands = (part.left, part.right)
+    for (name, kind), value in zip(tool.parameters.items(), operands, strict=True):
+        is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        if kind in ("int", "integer") and not is_whole:
+            return None
+        if kind not in ("int", "integer", "float", "number"):
+            return None
+        arguments[name] = int(value) if isinstance(value, float) and is_whole else value
+    return arguments
 
 
-def _listed(entries: list[dict[str, Any]]) -> Iterator[_Tool]:
+def _read_entries(entries: list[dict[str, Any]]) -> Iterator[_Tool]:
     """Yield the tools of *entries*, which have the shape of entries of `tools/list`."""
     for entry in entries:
         match entry.get("inputSchema"):
-            case {"properties": dict(properties), **others}:
-                required = others.get("required")
-                names = required if isinstance(required, list) else list(properties)
-                types = {
-                    str(name): str((properties.get(name) or {}).get("type", "")) for name in names
-                }
-                yield _Tool(str(entry.get("name")), str(entry.get("description") or ""), types)
+            case {"properties": dict(properties), "required": list(required)}:
+                names = required
+            case {"properties": dict(properties)}:
+                names = list(properties)
+            case _:
+                continue
+        types = {}
+        for name in names:
+            schema = properties.get(name) or {}
+            types[str(name)] = str(schema.get("type", ""))
+        yield _Tool(str(entry.get("name")), str(entry.get("description") or ""), types)
 
 
-def _declared(prompt: str) -> Iterator[_Tool]:
-    """Yield the tools that a system prompt declares as Python functions. Parameters with a default
-    are left out.
+def _read_stubs(messages: list[Message]) -> Iterator[_Tool]:
+    """Yield the tools that the system prompt declares as Python functions. Parameters with a
+    default are left out.
     """
+    prompts = [_text(one) for one in messages if one.get("role") in ("system", "developer")]
+    prompt = "\n".join(prompts)
     for name, function, parameters, description in _STUB.findall(prompt):
-        types = {
-            each: kind.strip("'")
-            for each, kind in re.findall(r"(\w+): ([^,=]*?)\s*(?:,|$)", parameters)
-        }
+        types = {}
+        for parameter, kind in _STUB_PARAMETER.findall(parameters):
+            types[parameter] = kind.strip("'")
         yield _Tool(json.loads(name) if name else function, description, types)
+
+
+_STUB_PARAMETER = re.compile(r"(\w+): ([^,=]*?)\s*(?:,|$)")
 
 
 # --- the exchange ---------------------------------------------------------------------------------
@@ -304,25 +318,11 @@ def _reply(
     messages: list[Message], tools: list[dict[str, Any]] | None, reply_schema: dict[str, Any] | None
 ) -> ModelReply:
     is_native = bool(tools) or any(message.get("tool_calls") for message in messages)
-    prompt = "\n".join(
-        _text(message) for message in messages if message.get("role") in ("system", "developer")
-    )
-    known = list(_listed(tools) if tools else _declared(prompt))
-    plan = _Plan(known)
-    assistant: Message = {}
-    for message in messages:
-        if message.get("role") == "assistant":
-            assistant = message
-        elif message.get("role") == "tool" or (
-            message.get("role") == "user" and not assistant.get("tool_calls")
-        ):
-            for received in _received(message):
-                plan.receive(received, _call_in(assistant))
-    must_end = (
-        is_native and not tools
-        if reply_schema is None
-        else b'"ACTION"' not in codec.encode(reply_schema)
-    )
+    known = list(_read_entries(tools)) if tools else list(_read_stubs(messages))
+    plan = _make_plan(messages, known)
+    must_end = is_native and not tools
+    if reply_schema is not None:
+        must_end = b'"ACTION"' not in codec.encode(reply_schema)
     has_none = not known and not is_native  # a native request to end has no tools either
     step = plan.answer() if must_end and not has_none else plan.next()
     if is_native and isinstance(step, Action):
@@ -334,6 +334,25 @@ def _reply(
     # The strict mode of OpenAI requires an object at the root, so the schema wraps the reply.
     is_wrapped = list((reply_schema or {}).get("properties", ())) == ["reply"]
     return ModelReply(text=f'{{"reply": {text}}}' if is_wrapped else text, finish_reason="stop")
+
+
+def _make_plan(messages: list[Message], tools: list[_Tool]) -> _Plan:
+    plan = _Plan(tools)
+    assistant: Message = {}
+    for message in messages:
+        match message.get("role"):
+            case "assistant":
+                assistant = message
+                continue
+            case "tool":
+                pass
+            case "user" if not assistant.get("tool_calls"):
+                pass
+            case _:
+                continue
+        for received in _read_received(message):
+            plan.receive(received, _read_call(assistant))
+    return plan
 
 
 class _Plan:
@@ -396,9 +415,9 @@ class _Plan:
     def _fail(self, chinese: str, english: str, details: Any = "") -> None:
         if isinstance(details, dict) and isinstance(details.get("message"), str):
             details = details["message"]
-        text = " ".join(
-            (details if isinstance(details, str) else codec.encode(details).decode()).split()
-        )[:300]
+        if not isinstance(details, str):
+            details = codec.encode(details).decode()
+        text = " ".join(details.split())[:_MAX_DETAILS_CHARS]
         asked = self._write(self._asked)
         self._problem = self._say(
             f"无法计算 {asked}：{chinese}{text}", f"I cannot compute {asked}: {english}{text}"
@@ -418,22 +437,18 @@ def _number_in(result: Any) -> Value | None:
             return result if math.isfinite(result) else None
         case str():
             try:
-                return (
-                    int(result)
-                    if re.fullmatch(r"\s*[+-]?\d+\s*", result)
-                    else _number_in(float(result))
-                )
+                if re.fullmatch(r"\s*[+-]?\d+\s*", result):
+                    return int(result)
+                return _number_in(float(result))
             except ValueError:
                 return None
         case dict():
-            numbers = {
-                number for inner in result.values() if (number := _number_in(inner)) is not None
-            }
+            numbers = set(map(_number_in, result.values())) - {None}
             return numbers.pop() if len(numbers) == 1 else None
     return None
 
 
-def _received(message: Message) -> list[Question | ActionResult]:
+def _read_received(message: Message) -> list[Question | ActionResult]:
     """The questions and results in a message. Errors of the exchange are left out: they repeat the
     last decision.
     """
@@ -455,15 +470,18 @@ def _text(message: Message) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _call_in(message: Message) -> tuple[Any, Any] | None:
+def _read_call(message: Message) -> tuple[Any, Any] | None:
     """The tool and the arguments in an assistant's message; `None` if they cannot be read."""
     try:
-        if calls := message.get("tool_calls"):
-            function = calls[-1]["function"] if len(calls) == 1 else {"name": "", "arguments": {}}
+        calls = message.get("tool_calls")
+        if calls and len(calls) > 1:  # this model makes one call at a time
+            return "", {}
+        if calls:
+            function = calls[0]["function"]
             arguments = function["arguments"]
-            return function["name"], (
-                codec.decode(arguments) if isinstance(arguments, str) else arguments
-            )
+            if isinstance(arguments, str):
+                arguments = codec.decode(arguments)
+            return function["name"], arguments
         value = codec.decode(_text(message))
         value = value.get("reply", value)
         return value["tool"], value["params"]

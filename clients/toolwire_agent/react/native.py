@@ -60,30 +60,35 @@ class NativeProtocol(Protocol):
         if final:
             return []
         names = Names(tools.names, "openai")
-        ask = [self._ask_tool(names)] if self.can_ask else []
-        return [{**entry, "name": names.theirs[entry["name"]]} for entry in tools.entries] + ask
+        native = [{**entry, "name": names.theirs[entry["name"]]} for entry in tools.entries]
+        if self.can_ask:
+            native.append(self._ask_tool(names))
+        return native
 
     def read(self, reply: ModelReply, tools: Tools) -> ValidReply | InvalidReply:
         try:
             refuse_incomplete(reply.finish_reason)
-            first, *more = self._messages(reply, tools)
-            return ValidReply(first, more=tuple(each for each in more if isinstance(each, Action)))
+            first, *others = self._read_messages(reply, tools)
+            # A question to the user comes alone.
+            more = [message for message in others if isinstance(message, Action)]
+            return ValidReply(first, more=tuple(more))
         except Unreadable as error:
             return InvalidReply((error.remark,))
 
     def format_reply(self, reply: ModelReply, reading: ValidReply | InvalidReply) -> Message:
-        said: Message = {"role": "assistant", "content": reply.text}
-        if reply.tool_calls:
-            said["tool_calls"] = [
-                _encode_call(call, place) for place, call in enumerate(reply.tool_calls)
-            ]
-        return {**said, "echo": reply.echo} if reply.echo else said
+        message: Message = {"role": "assistant", "content": reply.text}
+        calls = [_encode_call(call, place) for place, call in enumerate(reply.tool_calls)]
+        if calls:
+            message["tool_calls"] = calls
+        if reply.echo:
+            message["echo"] = reply.echo
+        return message
 
     def format_message(self, message: ToModel, call_ids: list[str]) -> list[Message]:
-        (told,) = super().format_message(message, call_ids)
+        (formatted,) = super().format_message(message, call_ids)
         if call_ids and not isinstance(message, Question):
-            return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
-        return [{**told, "role": "user"}]
+            return [{**formatted, "role": "tool", "tool_call_id": id} for id in call_ids]
+        return [{**formatted, "role": "user"}]
 
     def describe_reply_format(self, tools: Tools, *, final: bool = False) -> str:
         if final or (call := tools.sample()) is None:
@@ -97,21 +102,23 @@ class NativeProtocol(Protocol):
     def create_answer_reader(self) -> AnswerReader:
         return AnswerReader()
 
-    def _messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
+    def _read_messages(self, reply: ModelReply, tools: Tools) -> list[Ask | Action | FinalAnswer]:
         if not reply.tool_calls:
             if not reply.text.strip():
                 raise Unreadable("empty")
             return [FinalAnswer(reply.reasoning, True, reply.text)]
-        count, thought = len(reply.tool_calls), reply.text or reply.reasoning
-        made = [
-            self._called(call, "" if place else thought, tools)
-            for place, call in enumerate(reply.tool_calls)
-        ]
-        if count > _MAX_CALLS or (count > 1 and any(isinstance(each, Ask) for each in made)):
+        thought = reply.text or reply.reasoning
+        messages: list[Ask | Action | FinalAnswer] = []
+        for call in reply.tool_calls:
+            messages.append(self._read_call(call, thought, tools))
+            thought = ""
+        count = len(messages)
+        has_question = any(isinstance(message, Ask) for message in messages)
+        if count > _MAX_CALLS or (count > 1 and has_question):
             raise Unreadable("several_calls", count=count)
-        return [*made]
+        return messages
 
-    def _called(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
+    def _read_call(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
         params = _arguments(call)
         names = Names(tools.names, "openai")
         if self.can_ask and call.name == self._ask_tool(names)["name"]:

@@ -25,10 +25,8 @@ def limit_result(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Rema
     kept = max(max_chars - 1, 0)
     begin, end = kept - kept // 2, len(text) - kept // 2
     kind = "cut_text" if isinstance(value, str) else "cut_json"
-    return f"{text[:begin]}…{text[end:]}", [
-        *remarks,
-        remark(kind, lost=end - begin, total=len(text)),
-    ]
+    remarks.append(remark(kind, lost=end - begin, total=len(text)))
+    return f"{text[:begin]}…{text[end:]}", remarks
 
 
 def to_text(value: Any) -> str:

@@ -56,11 +56,13 @@ class StructuredProtocol(Protocol):
     @property
     def default_prompt(self) -> str:
         text = self.language.structured
-        return (
-            text
-            if self.thought == "required"
-            else _THOUGHT.sub(r"\1?\2" if self.thought == "optional" else "", text)
-        )
+        match self.thought:
+            case "required":
+                return text
+            case "optional":
+                return _THOUGHT.sub(r"\1?\2", text)
+            case "none":
+                return _THOUGHT.sub("", text)
 
     def format_system_prompt(self, tools: Tools) -> str:
         nothing = self.language.say("nothing")
@@ -78,9 +80,8 @@ class StructuredProtocol(Protocol):
             members = find_only_object(reply.text)
         except Unreadable as error:
             return InvalidReply((error.remark,))
-        if members.keys() == {"reply"} and isinstance(
-            members["reply"], dict
-        ):  # the form for OpenAI's strict mode
+        # The form for OpenAI's strict mode.
+        if members.keys() == {"reply"} and isinstance(members["reply"], dict):
             members = members["reply"]
         return _read(members, tools, self.thought)
 
@@ -105,8 +106,10 @@ class StructuredProtocol(Protocol):
         thought = "" if self.thought == "none" else say("sample_thought")
         samples: list[FromModel] = [FinalAnswer(thought, True, say("sample_answer"))]
         if not final:
-            called = [Action(thought, *call)] if (call := tools.sample()) else []
-            samples = [*called, *samples, Ask(thought, say("sample_question"))]
+            samples.append(Ask(thought, say("sample_question")))
+            call = tools.sample()
+            if call is not None:
+                samples.insert(0, Action(thought, *call))
         return say("format_structured", samples="\n".join(map(self.encode_reply, samples)))
 
     def build_reply_schema(
@@ -146,37 +149,50 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> ValidReply 
     if not isinstance(kind, str) or kind not in _REPLIES:
         allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
         return InvalidReply((remark("type", given=shown(kind), allowed=allowed),))
-    # A thought has no effect, so a missing one is no reason to ask again.
-    odd = [remark("no_thought")] if thought is None and wanted == "required" else []
+    odd: list[Remark] = []
     if not isinstance(thought, str | None):
-        odd, thought = [remark("odd", member="thought")], _as_json(thought)
+        odd.append(remark("odd", member="thought"))
+        thought = _as_json(thought)
+    elif thought is None and wanted == "required":
+        # A thought has no effect, so a missing one is no reason to ask again.
+        odd.append(remark("no_thought"))
     if kind == "ACTION":
         _complete(members, tools)
-    elif kind == "FINAL_ANSWER" and not isinstance(result := members.get("result", ""), str):
-        odd, members["result"] = (
-            [*odd, remark("odd", member="result")],
-            "" if result is None else _as_json(result),
-        )
-    values: dict[str, Any] = {"thought": thought or ""}
-    wrong: list[Remark] = []
+    result = members.get("result", "")
+    if kind == "FINAL_ANSWER" and not isinstance(result, str):
+        odd.append(remark("odd", member="result"))
+        members["result"] = "" if result is None else _as_json(result)
     reply, types = _REPLIES[kind]
+    values, wrong = _take_members(members, types)
+    strange = []
+    if members:
+        strange.append(remark("strange", members=", ".join(f"`{name}`" for name in members)))
+    if wrong:
+        return InvalidReply((*wrong, *strange))
+    return ValidReply(reply(thought=thought or "", **values), (*odd, *strange))
+
+
+def _take_members(
+    members: dict[str, Any], types: dict[str, type]
+) -> tuple[dict[str, Any], list[Remark]]:
+    """Take the members of these *types* from *members*; return them, and what is wrong with
+    them.
+    """
+    values: dict[str, Any] = {}
+    wrong: list[Remark] = []
     for name, of_type in types.items():
         if name not in members:
             wrong.append(remark("missing", member=name))
-        elif not isinstance(value := members.pop(name), of_type):
-            wrong.append(
-                remark("wrong_type", member=name, wanted=_IN_JSON[of_type], given=shown(value))
-            )
+            continue
+        value = members.pop(name)
+        if not isinstance(value, of_type):
+            wanted = _IN_JSON[of_type]
+            wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
         elif name in ("content", "tool") and not str(value).strip():
             wrong.append(remark("blank", member=name))
         else:
             values[name] = value
-    strange = (
-        [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
-    )
-    if wrong:
-        return InvalidReply((*wrong, *strange))
-    return ValidReply(reply(**values), (*odd, *strange))
+    return values, wrong
 
 
 def _complete(members: dict[str, Any], tools: Tools) -> None:
@@ -186,14 +202,11 @@ def _complete(members: dict[str, Any], tools: Tools) -> None:
     tool, params = members.get("tool"), members.get("params")
     if isinstance(tool, str):
         members["tool"] = tool = tools.find(tool) or tool
-    is_bare = members.keys() <= {"tool", "params"}  # no parameters came under another name
-    if (
-        params is None
-        and is_bare
-        and tool in tools.names
-        and not tools.schema(tool).get("required")
-    ):
-        members["params"] = {}
+    # Otherwise parameters may have come under another name.
+    is_bare = members.keys() <= {"tool", "params"}
+    if params is None and is_bare and tool in tools.names:
+        if not tools.schema(tool).get("required"):
+            members["params"] = {}
     elif isinstance(params, str) and params.lstrip().startswith("{"):
         with suppress(Unreadable):
             members["params"] = find_only_object(params)

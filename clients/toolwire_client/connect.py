@@ -17,6 +17,8 @@ from .waiting.base import Waiting, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from toolwire_schemas.output import Output
+
     from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era
@@ -68,7 +70,7 @@ def connect(
     env: Mapping[str, str] | None = None,
     inherit_env: bool = False,
     cwd: str | os.PathLike[str] | None = None,
-    show_stderr: bool = False,
+    show_stderr: bool | Output = False,
     era: Era = "auto",
     restart: bool | int = False,
     on_ask: OnAsk | None = None,
@@ -88,7 +90,8 @@ def connect(
             pass on.
         inherit_env: pass on the whole environment of this process.
         cwd: the server's working folder.
-        show_stderr: copy the server's stderr to ours. Errors quote its last lines in any case.
+        show_stderr: copy the server's stderr to ours, or to that output. Errors quote its last
+            lines in any case.
         era: the family of MCP revisions to speak. By default the modern one is tried first.
         restart: how often to restart a server that ended, at its next call; `True` for any number,
             with growing pauses of up to 30 s. Open calls fail with `ServerGone` in any case, since

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from toolwire_schemas.output import Output
+
     from .async_client import AsyncClient
     from .connect import PendingConnection
     from .protocol.events import OnLog
@@ -99,7 +101,7 @@ def connect_config(
     source: str | os.PathLike[str] | Mapping[str, Any],
     *,
     inputs: Mapping[str, str] | None = None,
-    show_stderr: bool = False,
+    show_stderr: bool | Output = False,
     era: Era = "auto",
     restart: bool | int = False,
     on_ask: OnAsk | None = None,

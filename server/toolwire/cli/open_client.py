@@ -70,12 +70,15 @@ def connected(
     from toolwire_client.async_client import START_TIMEOUT_SECONDS
     from toolwire_schemas.deadline import Deadline
 
+    from ..mounting.foreign_stderr import ForeignStderr
+
+    stderr = ForeignStderr()
     left = limit.left() if limit is not None else None
     opening = connect(
         command,
         env=env,
         inherit_env=True,
-        show_stderr=True,
+        show_stderr=stderr,
         # A Toolwire server that cannot load its target would be started again in the other era, and
         # complain twice.
         era="modern" if is_ours else "auto",
@@ -96,6 +99,8 @@ def connected(
         ) from None
     except ClientError as error:
         raise failure(error, is_ours=is_ours) from None
+    finally:
+        stderr.end()
 
 
 def failure(error: ClientError, *, is_ours: bool) -> Failed:

@@ -19,15 +19,15 @@ _SECONDS = 1.0
 
 
 class ForeignStderr(Output):
-    """Writes lines of the server *name* to our stderr, each after that name; control characters are
-    escaped.
+    """Writes lines of the server *name* to our stderr, each after that name, if there is one;
+    control characters are escaped.
 
     At most `MAX_LINES` are written in a second, and `MAX_LINE_CHARACTERS` of each. The rest is
     counted.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = printable(name.replace("\n", " "))
+    def __init__(self, name: str = "") -> None:
+        self._prefix = f"{printable(name.replace(chr(10), ' '))}: " if name else ""
         self._lock = threading.Lock()
         self._next_window = 0.0
         self._written = 0
@@ -66,7 +66,7 @@ class ForeignStderr(Output):
 
     def _write_line(self, text: str) -> None:
         if sys.stderr is not None:
-            Output(sys.stderr).line(f"{self._name}: {text}")
+            Output(sys.stderr).line(self._prefix + text)
 
 
 def _shorten(line: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.command_line import CommandLine
 from toolwire.cli.commands.list import _show_all
+from toolwire.mounting.foreign_stderr import MAX_LINES
 from toolwire_dialects.python_stub import from_entry, signature
 
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
@@ -174,3 +177,36 @@ def test_a_program_that_repeats_what_it_gets_is_no_server(
     done = command_line(*words, "--", "cat")
     assert done.returncode == 1
     assert "repeats what it gets, as `cat` does: it is no MCP server" in done.stdout + done.stderr
+
+
+NOISY = """
+import sys
+
+for number in range(20_000):
+    print(number, file=sys.stderr)
+
+def add(a: int) -> int:
+    return a
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_command", [True, False])
+def test_a_server_that_floods_its_stderr_is_shown_in_part(tmp_path: Path, is_command: bool) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    command = ["--", sys.executable, "-m", "toolwire", "serve"] if is_command else []
+
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "list", *command, "noisy.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    lines = done.stderr.splitlines()
+    assert "add" in done.stdout
+    assert lines[:MAX_LINES] == [str(number) for number in range(MAX_LINES)]
+    assert f"(more than {MAX_LINES} lines in a second: the next ones are left out)" in lines
+    assert lines[-1].endswith("lines were left out)")

@@ -5,9 +5,13 @@ description.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.json_schema.member_names import names_in
 from toolwire_schemas.json_schema.subschemas import target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Schema = dict[str, Any]
 Entry = dict[str, Any]
@@ -142,7 +146,17 @@ def described(schema: Schema, *more: str) -> str:
     notes = "; ".join(filter(None, (limits(schema), *more)))
     wholes = (schema, without_null(schema)[0], *map(schema_of, listed(schema, "allOf")))
     about = next(filter(None, (text(whole.get("description")).strip() for whole in wholes)), "")
+    about = about or _names_of_items(wholes)
     return " ".join(filter(None, (about, notes and f"({notes})")))
+
+
+def _names_of_items(lists: Iterable[Schema]) -> str:
+    """Return what names the values of the items of one of *lists*; empty if nothing does."""
+    for each in lists:
+        items = schema_of(each.get("items"))
+        if names_in(items):
+            return text(items["description"])
+    return ""
 
 
 def as_json(value: Any) -> str:

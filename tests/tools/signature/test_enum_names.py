@@ -11,8 +11,10 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from support.recording_caller import RecordingCaller
 from toolwire_dialects.python_stub import signature
+from toolwire_dialects.typed_clients import generate
 from toolwire_schemas.json_schema.member_names import listing, names_in, with_names
 from toolwire_tools import ArgumentsError, Tool
 
@@ -211,3 +213,28 @@ def test_names_in_a_description_are_those_that_were_written(names: dict[str, Any
 )
 def test_a_description_that_does_not_name_each_value_names_none(schema: Any) -> None:
     assert names_in(schema) == {}
+
+
+class Task(BaseModel):
+    level: Level
+    levels: list[Level] = []
+    colour: Colour | None = None
+
+
+def test_models_of_pydantic_name_the_values_of_their_enumerations() -> None:
+    def take(task: Task) -> None: ...
+
+    members = Tool(take).describe()["inputSchema"]["properties"]["task"]["properties"]
+
+    assert members["level"]["description"] == "1 = LOW, 2 = HIGH."
+    assert members["levels"]["items"]["description"] == "1 = LOW, 2 = HIGH."
+    assert "LOW" not in str(members["colour"])
+
+
+@pytest.mark.parametrize("language", ["python", "typescript", "go", "rust"])
+def test_typed_clients_name_the_values_in_models_and_lists(language: str) -> None:
+    def take(level: Level, levels: list[Level], task: Task) -> None: ...
+
+    code = generate(language, [Tool(take).describe()], command=["server"], head=[])
+
+    assert code.count("1 = LOW, 2 = HIGH.") >= 4

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, get_args
 
 import msgspec
+from toolwire_schemas.json_schema.member_names import listing
 from toolwire_schemas.json_schema.subschemas import children
 
 from .scalars import CLOCKS, scalar
@@ -38,7 +39,7 @@ _LEFT_OUT = ("title", "discriminator", "uniqueItems")
 @cache
 def _generator() -> Any:
     """Return pydantic's generator of schemas, with what these leave out: as `tz`, whether a time
-    may lack an offset.
+    may lack an offset, and the names of an enumeration's numbers.
     """
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -52,12 +53,18 @@ def _generator() -> Any:
 
         return make_schema
 
+    def enum_schema(self: Any, schema: Any) -> Schema:
+        made: Schema = GenerateJsonSchema.enum_schema(self, schema)
+        members = list(dict.fromkeys(schema["members"]))  # a second name of a value is there again
+        if not all(type(member.value) in (int, float) for member in members):
+            return made
+        names = listing((member.value, member.name) for member in members)
+        made["enum"] = [member.value for member in members]
+        return {**made, "description": f"{made.get('description', '')} {names}".lstrip()}
+
     times = ("datetime_schema", "time_schema", "timedelta_schema")
-    return type(
-        "Generator",
-        (GenerateJsonSchema,),
-        {name: with_tz(getattr(GenerateJsonSchema, name)) for name in times},
-    )
+    methods = {name: with_tz(getattr(GenerateJsonSchema, name)) for name in times}
+    return type("Generator", (GenerateJsonSchema,), {**methods, "enum_schema": enum_schema})
 
 
 def _time(schema: Schema, direction: Direction) -> Schema:

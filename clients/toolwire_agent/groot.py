@@ -210,7 +210,9 @@ class ReAct:
         if isinstance(self.protocol, BaseProtocol):
             return self.protocol.parse_reply(reply, self._tools)
         message, action = self.protocol.parse(reply.text)
-        return message, action if action is None else direct_code(check_action(action), self._tools)
+        if action is not None:
+            action = direct_code(check_action(action), self._tools)
+        return message, action
 
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = limit_result(content)
@@ -221,17 +223,13 @@ class ReAct:
         self._on_message("Environment", self.state.history[-1]["content"])
 
     def _complaint(self, error: ValueError) -> str:
-        reply = (
-            self._language.format_remarks(error.remark)
-            if isinstance(error, Unreadable)
-            else str(error)
-        )
-        how = (
-            self.protocol.describe_reply_format(self._tools)
-            if isinstance(self.protocol, Protocol)
-            else ""
-        )
-        return self._language.join(reply, how)
+        fault = str(error)
+        if isinstance(error, Unreadable):
+            fault = self._language.format_remarks(error.remark)
+        how = ""
+        if isinstance(self.protocol, Protocol):
+            how = self.protocol.describe_reply_format(self._tools)
+        return self._language.join(fault, how)
 
     def _advice(self, error: ValueError) -> str:
         """Return what the program can do about *error*, which the model cannot fix: empty for

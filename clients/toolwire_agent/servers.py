@@ -8,7 +8,7 @@ import msgspec
 from toolwire_client import PendingServers, connect, connect_config
 from toolwire_client.async_client import START_TIMEOUT_SECONDS
 
-from .toolbox.toolbox import free_name
+from .toolbox.toolbox import find_free_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,6 +108,8 @@ async def start_servers(
     for text in commands:
         if text not in servers:
             continue
-        names[text] = free_name(str(servers[text].server_info.get("name") or "server"), clients)
+        names[text] = find_free_name(
+            str(servers[text].server_info.get("name") or "server"), clients
+        )
         clients[names[text]] = servers[text]
     return StartedServers(clients, names, servers.errors)

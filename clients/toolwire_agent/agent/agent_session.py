@@ -200,28 +200,9 @@ class AgentSession:
         # Computed for each run: monotonic seconds may stop while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
-            if not self._state.has_ended:  # the previous process ended without notice
-                end = self._make_cancelled("interrupted")
-                self._record_event(end, at=self._state.spending.now)
-            start = await self._make_start(opening)
-            if start is not None:
-                yield self._record_event(start)
-            tools = await self._list_changed_tools()
-            if tools is not None:
-                yield self._record_event(tools)
-            if isinstance(opening, QuestionAsked):
-                yield self._record_event(opening)
-            async with keep_open(self._effects.model):
-                while (step := self._next_step()) is not None:
-                    announced = await self._announce(step)
-                    if announced is not None:
-                        yield self._record_event(announced)
-                    yielded = len(self.events)
-                    event = await self._perform(step)
-                    if event is not None:
-                        self._record_event(event)
-                    for event in self.events[yielded:]:  # with the events during the step
-                        yield event
+            async with aclosing(self._record_run(opening)) as events:
+                async for event in events:
+                    yield event
         # A cancelled task, a closed generator, Ctrl-C, an error of a callback.
         except BaseException as error:
             if not self._state.has_ended:
@@ -229,6 +210,30 @@ class AgentSession:
             raise
         finally:
             self._is_running = False
+
+    async def _record_run(self, opening: QuestionAsked | Resumed) -> AsyncGenerator[Recorded, None]:
+        if not self._state.has_ended:  # the previous process ended without notice
+            end = self._make_cancelled("interrupted")
+            self._record_event(end, at=self._state.spending.now)
+        start = await self._make_start(opening)
+        if start is not None:
+            yield self._record_event(start)
+        tools = await self._list_changed_tools()
+        if tools is not None:
+            yield self._record_event(tools)
+        if isinstance(opening, QuestionAsked):
+            yield self._record_event(opening)
+        async with keep_open(self._effects.model):
+            while (step := self._next_step()) is not None:
+                announced = await self._announce(step)
+                if announced is not None:
+                    yield self._record_event(announced)
+                yielded = len(self.events)
+                event = await self._perform(step)
+                if event is not None:
+                    self._record_event(event)
+                for event in self.events[yielded:]:  # with the events during the step
+                    yield event
 
     async def _make_start(self, opening: QuestionAsked | Resumed) -> Started | Resumed | None:
         """Return the event that starts the run; `None` for a further question of the session."""

@@ -97,12 +97,13 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def complete_start(self, begin: events.Started, protocol: Protocol) -> events.Started:
         """Return *begin* with what the model's server says of itself."""
-        ask = getattr(self.model, "fetch_server_facts", None)
-        facts = await ask() if ask is not None else None
+        fetch = getattr(self.model, "fetch_server_facts", None)
+        facts = None if fetch is None else await fetch()
         if not isinstance(facts, ServerFacts):
             return begin
-        drops = facts.takes_tools is False and isinstance(protocol, NativeProtocol)
-        warnings = [protocol.language.say("drops_tools")] if drops else []
+        warnings = []
+        if facts.takes_tools is False and isinstance(protocol, NativeProtocol):
+            warnings.append(protocol.language.say("drops_tools"))
         return msgspec.structs.replace(
             begin, context_tokens=facts.context_tokens, warnings=warnings
         )
@@ -123,19 +124,21 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         strict = bool(getattr(self.model, "strict_schemas", False))
+        limit: dict[str, Any] = {}
+        if takes(self.model.reply, "max_tokens"):
+            limit["max_tokens"] = step.max_tokens
         ask = partial(
             self.model.reply,
             list(state.sent),
             tools=state.conversation.native_tools or None,
             reply_schema=state.conversation.build_reply_schema(strict=strict),
             on_text=self._text_reporter(state.conversation.protocol),
-            **({"max_tokens": step.max_tokens} if takes(self.model.reply, "max_tokens") else {}),
+            **limit,
         )
         try:
             with anyio.move_on_after(step.seconds):
-                return events.ModelReplied(
-                    reply=read_reply(await ask(), f"the model {type(self.model).__name__}")
-                )
+                reply = read_reply(await ask(), f"the model {type(self.model).__name__}")
+                return events.ModelReplied(reply=reply)
         except ModelError as error:
             return events.ModelFailed(
                 reason=str(error), too_long=isinstance(error, ContextExceeded)
@@ -193,13 +196,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     ) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         tool = step.action.tool
-        of_tool = next(
-            (limit for pattern, limit in self.tool_seconds.items() if fnmatchcase(tool, pattern)),
-            None,
-        )
-        seconds = min(
-            (limit for limit in (of_tool, step.seconds) if limit is not None), default=None
-        )
+        limits = [self._max_seconds_of(tool), step.seconds]
+        seconds = min([limit for limit in limits if limit is not None], default=None)
         report = self._live_reporter(partial(events.ToolProgress, tool))
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
@@ -211,14 +209,19 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         except TimedOut:
             failure = state.say("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
         except ServerGone as error:
-            failure = state.say(
-                "gone", reason=error.reason
-            )  # without the server's stderr, which is for people
+            # Without the server's stderr, which is for people.
+            failure = state.say("gone", reason=error.reason)
         except ClientError as error:
             failure = str(error)
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    def _max_seconds_of(self, tool: str) -> float | None:
+        for pattern, limit in self.tool_seconds.items():
+            if fnmatchcase(tool, pattern):
+                return limit
+        return None
 
     def _text_reporter(self, protocol: Protocol) -> _TextReporter | None:
         report = self._live_reporter(events.TextArrived)
@@ -279,14 +282,17 @@ _MOST_MISFITS = 3
 
 def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     """Return the value and the note that the model receives for a result."""
-    value = result.text if result.is_error or result.structured is None else result.structured
-    if isinstance(value, dict) and value.keys() == {
-        "result"
-    }:  # MCP servers wrap values that are no objects
+    value = result.structured
+    if result.is_error or value is None:
+        value = result.text
+    # MCP servers wrap values that are no objects.
+    if isinstance(value, dict) and value.keys() == {"result"}:
         value = value["result"]
     # One character less than the conversation's own limit, so that it does not cut again.
     value, remarks = limit_result(value, state.conversation.limits.max_result_chars - 1)
     others = sorted({str(block.get("type")) for block in result.content} - {"text"})
-    more = state.say("other_content", kinds=", ".join(others)) if others else ""
+    more = ""
+    if others:
+        more = state.say("other_content", kinds=", ".join(others))
     language = state.conversation.protocol.language
     return value, language.join(language.format_remarks(*remarks), more)

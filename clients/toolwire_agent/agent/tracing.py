@@ -109,13 +109,8 @@ class TracedEffects(Effects, kw_only=True, eq=False):
             "execute_tool", step.action.tool, {"gen_ai.tool.name": step.action.tool}
         ) as span:
             event = await super().call(state, step, aside)
-            tracing.note(
-                span,
-                {},
-                "tool_error"
-                if isinstance(event, events.CallFinished) and not event.success
-                else None,
-            )
+            has_failed = isinstance(event, events.CallFinished) and not event.success
+            tracing.note(span, {}, "tool_error" if has_failed else None)
             return event
 
     def _span(self, operation: str, name: str, facts: Mapping[str, Any]) -> Span:
@@ -137,9 +132,9 @@ class TracedEffects(Effects, kw_only=True, eq=False):
 
 
 def _tokens(usage: Any) -> dict[str, int | None]:
-    names = ("input_tokens", "output_tokens")
-    return (
-        {}
-        if usage is None
-        else {f"gen_ai.usage.{name}": getattr(usage, name) or None for name in names}
-    )
+    if usage is None:
+        return {}
+    return {
+        "gen_ai.usage.input_tokens": usage.input_tokens or None,
+        "gen_ai.usage.output_tokens": usage.output_tokens or None,
+    }

@@ -195,22 +195,26 @@ class GPTAPI(BlockingModel):
     ) -> None:
         self.model_type = model_type
         url = openai_api_base or api_base or _OPENAI_API_BASE
-        keys: list[str | None] = (
-            [None] if key == "ENV" else [key] if isinstance(key, str) else list(key)
-        )
+        keys: list[str | None] = [key] if isinstance(key, str) else list(key)
+        if key == "ENV":
+            keys = [None]
         orgs = [org] if isinstance(org, str) else list(org or ())
-        models = [
-            OpenAIModel(
+        extra_body = {"response_format": {"type": "json_object"}} if json_mode else {}
+        models = []
+        for place, one_key in enumerate(keys):
+            headers = {}
+            if orgs:
+                headers["OpenAI-Organization"] = orgs[place % len(orgs)]
+            model = OpenAIModel(
                 model_type,
                 base_url=None if url == _OPENAI_API_BASE else url,
-                key=each,
-                headers={"OpenAI-Organization": orgs[place % len(orgs)]} if orgs else {},
-                extra_body={"response_format": {"type": "json_object"}} if json_mode else {},
+                key=one_key,
+                headers=headers,
+                extra_body=extra_body,
                 retries=Retries(attempts=max(1, retry)),
                 proxy=(proxies or {}).get(url.partition(":")[0]),
             )
-            for place, each in enumerate(keys)
-        ]
+            models.append(model)
         super().__init__(models, gen_params, meta_template, query_per_second)
 
 

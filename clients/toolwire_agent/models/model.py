@@ -116,21 +116,22 @@ class MethodModel:
         self._thing = thing
         self._name = name
         self._method = getattr(thing, name)
-        self._takes = _parameters(self._method) if name == "chat" else frozenset()
+        self._accepted: frozenset[str] = frozenset()
+        if name == "chat":
+            self._accepted = _parameters(self._method)
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`; tools are refused if the method has no parameter for them."""
         where = f"the {self._name} of {_described(self._thing)}"
-        if options.get("tools") and "tools" not in self._takes:
+        if options.get("tools") and "tools" not in self._accepted:
             raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
-        given = {
-            name: value
-            for name, value in options.items()
-            if value is not None and name in self._takes
-        }
+        accepted = {}
+        for name, value in options.items():
+            if value is not None and name in self._accepted:
+                accepted[name] = value
         sent = messages if self._name == "chat" else join_prompt(messages)
-        answer = read_reply(await _result_of(self._method, sent, **given), where)
-        if "on_text" not in given:
+        answer = read_reply(await _call(self._method, sent, **accepted), where)
+        if "on_text" not in accepted:
             await emit_text(options.get("on_text"), answer.text)
         return answer
 
@@ -161,12 +162,11 @@ class ChatSessionModel:
         conversation = [_seen(message) for message in messages]
         known, chat = self._take(conversation)
         if chat is None:
-            chat = await _result_of(self._start_chat)
+            chat = await _call(self._start_chat)
         if not callable(getattr(chat, "send_message", None)):
             raise NotAModel(f"{self._where} is {_described(chat)}, which has no send_message(text)")
-        answer = read_reply(
-            await _result_of(chat.send_message, join_prompt(messages[known:])), self._where
-        )
+        answer = await _call(chat.send_message, join_prompt(messages[known:]))
+        answer = read_reply(answer, self._where)
         self._chats.append(([*conversation, ("assistant", answer.text)], chat))
         del self._chats[:-_MAX_CHATS]
         await emit_text(options.get("on_text"), answer.text)
@@ -197,11 +197,11 @@ def _seen(message: Message) -> _Seen:
     return str(message.get("role")), str(message.get("content") or "")
 
 
-async def _result_of(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+async def _call(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Return the result of *method*, which runs in a thread unless it is asynchronous."""
     call = partial(method, *arguments, **options)
-    made = call() if inspect.iscoroutinefunction(method) else await in_thread(call)
-    return await made if isinstance(made, Awaitable) else made
+    result = call() if inspect.iscoroutinefunction(method) else await in_thread(call)
+    return await result if isinstance(result, Awaitable) else result
 
 
 def join_prompt(messages: list[Message]) -> str:
@@ -210,9 +210,8 @@ def join_prompt(messages: list[Message]) -> str:
     """
     if len(messages) == 1:
         return str(messages[0].get("content") or "")
-    return "\n\n".join(
-        [*(f"{each.get('role')}: {each.get('content') or ''}" for each in messages), "assistant:"]
-    )
+    parts = [f"{message.get('role')}: {message.get('content') or ''}" for message in messages]
+    return "\n\n".join([*parts, "assistant:"])
 
 
 def read_reply(made: object, where: str) -> ModelReply:
@@ -227,9 +226,10 @@ def read_reply(made: object, where: str) -> ModelReply:
         raise NotAModel(
             f"{where} returned {_described(made)}; a model returns text, or a ModelReply"
         )
-    members = {
-        name: getattr(made, name) for name in ModelReply.__struct_fields__ if hasattr(made, name)
-    }
+    members = {}
+    for name in ModelReply.__struct_fields__:
+        if hasattr(made, name):
+            members[name] = getattr(made, name)
     try:
         return msgspec.convert(members, ModelReply, from_attributes=True)
     except msgspec.ValidationError as error:

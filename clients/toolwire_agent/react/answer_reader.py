@@ -59,11 +59,8 @@ class JsonAnswerReader(AnswerReader):
         is_member = len(self._open) == self._base
         match mark[0]:
             case "{" | "[" as bracket if self._open or bracket == "{":
-                if (
-                    bracket == "{"
-                    and self._member == "reply"
-                    and len(self._open) == self._base == 1
-                ):  # strict mode
+                is_wrapped = self._member == "reply" and len(self._open) == self._base == 1
+                if is_wrapped and bracket == "{":  # strict mode
                     self._base, self._member = 2, None
                 self._open.append(bracket)
             case "}" | "]" if self._open:

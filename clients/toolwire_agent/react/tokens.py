@@ -100,9 +100,8 @@ class BaseProtocol(Protocol):
             raise Unreadable("empty")
         if action is None:
             return text, None
-        return text, check_action(action) if self.code_tool else direct_code(
-            check_action(action), tools
-        )
+        action = check_action(action)
+        return text, action if self.code_tool else direct_code(action, tools)
 
     @property
     def default_prompt(self) -> str:

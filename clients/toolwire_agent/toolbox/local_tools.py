@@ -87,7 +87,7 @@ def build_typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> 
     return tool
 
 
-class Local:
+class LocalTools:
     """The tools of this process, as a source."""
 
     def __init__(

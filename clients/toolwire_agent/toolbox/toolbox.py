@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
@@ -17,7 +16,7 @@ from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.wire import messages
 
-from .local_tools import Local
+from .local_tools import LocalTools
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -45,7 +44,7 @@ class ClientLike(Protocol):
     ) -> Any: ...
 
 
-class Remote:
+class RemoteTools:
     """The tools of a client, as a source."""
 
     def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
@@ -63,11 +62,7 @@ class Remote:
             client = ThreadedClient(client)
         self._client = client
         self._waiting = waiting
-        info = getattr(client, "server_info", None)
-        server_name = info.get("name") if isinstance(info, dict) else None
-        self.name = name or (
-            server_name if isinstance(server_name, str) and server_name else "server"
-        )
+        self.name = name or _server_name(client) or "server"
 
     def is_local(self, name: str) -> bool:
         return callable(self._is_local) and bool(self._is_local(name))
@@ -89,7 +84,14 @@ class Remote:
         return await self._waiting.maybe_await(result)
 
 
-ToolSource = Remote | Local
+def _server_name(client: object) -> str:
+    """Return the name that the server of *client* gives itself; empty without one."""
+    info = getattr(client, "server_info", None)
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+ToolSource = RemoteTools | LocalTools
 """Tools under their own names. `is_local` says whether a listed one runs in this process."""
 
 
@@ -100,32 +102,44 @@ def list_sources(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[To
     *things* may be a mapping of names to sources; a value may be a list.
     """
     named = things if isinstance(things, Mapping) else {None: things}
-    made = [
-        source for name, thing in named.items() for source in _sources(thing, waiting, on_ask, name)
-    ]
-    taken = {source.name for source in made}
+    sources: list[ToolSource] = []
+    for name, thing in named.items():
+        sources += _make_sources(thing, waiting, on_ask, name)
+    taken = {source.name for source in sources}
     seen: set[str] = set()
-    for source in made:  # several servers may be the same program
+    for source in sources:  # several servers may be the same program
         if source.name in seen:
-            source.name = free_name(source.name, taken)
+            source.name = find_free_name(source.name, taken)
         seen.add(source.name)
         taken.add(source.name)
-    return made
+    return sources
 
 
-def free_name(name: str, taken: Container[str]) -> str:
+def find_free_name(name: str, taken: Container[str]) -> str:
     """Return *name*, with a number after it if it is *taken*."""
-    names = (f"{name}_{number}" if number > 1 else name for number in count(1))
-    return next(name for name in names if name not in taken)
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
 
 
-def _sources(
+def _make_sources(
     things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None
-) -> Iterable[ToolSource]:
-    listed = list(things) if isinstance(things, list | tuple) else [things]
-    yield from (Remote(thing, waiting, name) for thing in listed if isinstance(thing, ClientLike))
-    if others := [thing for thing in listed if not isinstance(thing, ClientLike)]:
-        yield Local(others, waiting, on_ask, name)
+) -> list[ToolSource]:
+    if not isinstance(things, list | tuple):
+        things = [things]
+    sources: list[ToolSource] = []
+    local = []
+    for thing in things:
+        if isinstance(thing, ClientLike):
+            sources.append(RemoteTools(thing, waiting, name))
+        else:
+            local.append(thing)
+    if local:
+        sources.append(LocalTools(local, waiting, on_ask, name))
+    return sources
 
 
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
@@ -139,20 +153,20 @@ def index_names(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[i
     has stays; others get the source's name as prefix, as in `files_read`, and a number at the end
     if that name is taken.
     """
-    found = list(
-        dict.fromkeys((place, name) for place, (_, names) in enumerate(lists) for name in names)
-    )
-    times = Counter(name for _, name in found)
-    taken = {name for name in times if times[name] == 1}
-    made: dict[str, tuple[int, str]] = {}
-    for place, name in found:
-        if times[name] == 1:
-            made[name] = (place, name)
-        else:
-            free = free_name(f"{_UNUSUAL.sub('_', lists[place][0])}_{name}", taken)
-            taken.add(free)
-            made[free] = (place, name)
-    return made
+    sources_with: Counter[str] = Counter()
+    for _, names in lists:
+        sources_with.update(set(names))
+    taken = {name for name, count in sources_with.items() if count == 1}
+    places: dict[str, tuple[int, str]] = {}
+    for place, (source, names) in enumerate(lists):
+        prefix = _UNUSUAL.sub("_", source)
+        for name in dict.fromkeys(names):
+            offered = name
+            if sources_with[name] > 1:
+                offered = find_free_name(f"{prefix}_{name}", taken)
+                taken.add(offered)
+            places[offered] = (place, name)
+    return places
 
 
 class ToolOrigin(msgspec.Struct, frozen=True):
@@ -206,18 +220,19 @@ class AsyncToolbox:
             except ClientError as error:
                 errors[place] = error
 
-        await self._waiting.gather(
-            [partial(ask, place, source) for place, source in enumerate(self._sources)]
-        )
-        found = index_names(
-            [(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)]
-        )
+        asks = [partial(ask, place, source) for place, source in enumerate(self._sources)]
+        await self._waiting.gather(asks)
         self.errors.clear()
-        self.errors.update((self._sources[place].name, errors[place]) for place in sorted(errors))
-        self._offered = {
-            name: (self._sources[place], inner) for name, (place, inner) in found.items()
-        }
-        return [_renamed(lists[place][inner], name) for name, (place, inner) in found.items()]
+        for place in sorted(errors):
+            self.errors[self._sources[place].name] = errors[place]
+        names = [source.name for source in self._sources]
+        offered = index_names(list(zip(names, map(list, lists), strict=True)))
+        self._offered = {}
+        tools = []
+        for name, (place, own_name) in offered.items():
+            self._offered[name] = (self._sources[place], own_name)
+            tools.append(_rename(lists[place][own_name], name))
+        return tools
 
     async def call_tool(
         self,
@@ -283,7 +298,7 @@ class Toolbox:
     call_tool = blocking(AsyncToolbox.call_tool)
 
 
-def _renamed(tool: ToolDescription, name: str) -> ToolDescription:
+def _rename(tool: ToolDescription, name: str) -> ToolDescription:
     if tool.name == name:
         return tool
     return msgspec.structs.replace(tool, name=name, raw={**tool.raw, "name": name})

@@ -66,22 +66,23 @@ def refusal(
     midst of a reply.
     """
     clean = (lambda text: text) if key is None else key.hidden_in
-    message, code = _message_and_code(_decoded(error) if isinstance(error, bytes) else error)
-    what = "aborted its reply" if status is None else "refused the request"
+    if isinstance(error, bytes):
+        error = _decode(error)
+    message, code = _message_and_code(error)
+    what = "refused the request"
     if status is None:
-        known = error.get("code") if isinstance(error, dict) else None
-        status = (
-            known
-            if isinstance(known, int) and 400 <= known <= 599
-            else _STATUSES.get(code, _UNKNOWN)
-        )
+        what = "aborted its reply"
+        status = _guess_status(error, code)
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
     advice = clean(_advice(status, headers, key))
     is_too_long = status in _OF_LENGTH and _TOO_LONG.search(f"{message} {code}")
-    return (ContextExceeded if is_too_long else EndpointRefused)(
-        f"{where} {what} ({status}): {message or 'without a message'}"
-        + (f" ({advice})" if advice else ""),
+    text = f"{where} {what} ({status}): {message or 'without a message'}"
+    if advice:
+        text += f" ({advice})"
+    kind = ContextExceeded if is_too_long else EndpointRefused
+    return kind(
+        text,
         status=status,
         message=message,
         code=clean(code),
@@ -90,7 +91,15 @@ def refusal(
     )
 
 
-def _decoded(body: bytes) -> Any:
+def _guess_status(error: Any, code: str) -> int:
+    """Return the HTTP status that *error*, in the midst of a reply, would have had."""
+    status = error.get("code") if isinstance(error, dict) else None
+    if isinstance(status, int) and 400 <= status <= 599:
+        return status
+    return _STATUSES.get(code, _UNKNOWN)
+
+
+def _decode(body: bytes) -> Any:
     try:
         return codec.decode(body)
     except codec.DecodingError:  # a page for people, mostly

@@ -292,9 +292,9 @@ def _restart(on_text: OnText | None) -> bool:
 
 
 def _digest(schema: dict[str, Any] | None) -> bytes:
-    return (
-        b"" if schema is None else hashlib.sha256(repr(schema).encode("utf-8", "replace")).digest()
-    )
+    if schema is None:
+        return b""
+    return hashlib.sha256(repr(schema).encode("utf-8", "replace")).digest()
 
 
 def _facts(page: bytes) -> ServerFacts:
@@ -318,22 +318,15 @@ def _fewer_tokens(request: HttpRequest, error: ModelError) -> int | None:
     """Return a lower limit of tokens if *error* refuses that of *request*; `None` if the cause is
     something else.
     """
-    if (
-        not isinstance(error, EndpointRefused)
-        or (request.max_tokens or 0) < _MIN_LOWERED
-        or error.status not in _STATUSES
-    ):
+    max_tokens = request.max_tokens or 0
+    if not isinstance(error, EndpointRefused) or error.status not in _STATUSES:
         return None
-    is_too_many = (
-        isinstance(error, ContextExceeded)
-        or "too large" in error.message
-        or "at most" in error.message
-    )
-    return (
-        (request.max_tokens or 0) // 4
-        if is_too_many and _ABOUT_LIMIT.search(error.message)
-        else None
-    )
+    if max_tokens < _MIN_LOWERED or not _ABOUT_LIMIT.search(error.message):
+        return None
+    is_too_many = "too large" in error.message or "at most" in error.message
+    if is_too_many or isinstance(error, ContextExceeded):
+        return max_tokens // 4
+    return None
 
 
 def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: bool) -> Preset | None:
@@ -349,10 +342,7 @@ def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: boo
         return msgspec.structs.replace(form, takes_parallel=False)
     if form.tells_usage and "stream_options" in text:
         return msgspec.structs.replace(form, tells_usage=False)
-    if (
-        re.search(rf"\b{form.limit}\b", text)
-        and form.limit == preset.limit
-        and _UNKNOWN.search(text)
-    ):
+    is_about_limit = re.search(rf"\b{form.limit}\b", text) and _UNKNOWN.search(text)
+    if is_about_limit and form.limit == preset.limit:
         return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
     return None

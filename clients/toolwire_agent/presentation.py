@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire import codec
 
@@ -131,29 +132,29 @@ def present(event: events.Recorded) -> Presentation | None:
 def _started(event: events.Started) -> Presentation | None:
     if not event.warnings:
         return None
-    return Presentation("warning", tuple(map(Text, event.warnings)), "warn")
+    return Presentation(say("warning"), tuple(map(Text, event.warnings)), "warn")
 
 
 def _resumed(event: events.Resumed) -> Presentation:
-    return Presentation("the session goes on", is_for_pages=True)
+    return Presentation(say("the session goes on"), is_for_pages=True)
 
 
 def _tools_listed(event: events.ToolsListed) -> Presentation:
     names = ", ".join(str(tool.get("name")) for tool in event.tools)
     missing = [
-        Text(f"{source} has no tools now: {reason}", "bad")
+        Text(say("{source} has no tools now: {reason}", source=source, reason=reason), "bad")
         for source, reason in event.missing.items()
     ]
     count = len(event.tools)
-    label = "1 tool" if count == 1 else f"{count:,} tools"
+    label = say("1 tool") if count == 1 else say("{count:,} tools", count=count)
     return Presentation(label, (Detail(names), *missing), "warn" if missing else "")
 
 
 def _question_asked(event: events.QuestionAsked) -> Presentation:
     parts: list[Part] = [Text(event.content)]
     if event.result_schema:
-        parts.append(Folded("Schema of the answer", (Data(event.result_schema),)))
-    return Presentation("question", tuple(parts), "question")
+        parts.append(Folded(say("Schema of the answer"), (Data(event.result_schema),)))
+    return Presentation(say("question"), tuple(parts), "question")
 
 
 def _model_asked(event: events.ModelAsked) -> Presentation:
@@ -161,7 +162,9 @@ def _model_asked(event: events.ModelAsked) -> Presentation:
     for message in event.messages[:_MAX_MESSAGES]:
         parts += _message_parts(message)
     count = len(event.messages)
-    title = f"to the model, {count:,} new message{'' if count == 1 else 's'}"
+    title = say("to the model, 1 new message")
+    if count != 1:
+        title = say("to the model, {count:,} new messages", count=count)
     return Presentation("", (Folded(title, tuple(parts)),), is_for_pages=True)
 
 
@@ -182,12 +185,12 @@ def _message_parts(message: dict[str, Any]) -> list[Detail | Data | Block]:
 
 def _model_replied(event: events.ModelReplied) -> Presentation:
     reply = event.reply
-    title = "from the model"
+    title = say("from the model")
     if reply.usage:
-        title += f", {format_usage(reply.usage)}"
+        title += say(", {usage}", usage=format_usage(reply.usage))
     parts = []
     if reply.reasoning:
-        parts.append(Block(reply.reasoning, "reasoning"))
+        parts.append(Block(reply.reasoning, say("reasoning")))
     if reply.text:
         parts.append(Block(reply.text))
     return Presentation("", (Folded(title, tuple(parts)),), is_for_pages=True)
@@ -195,17 +198,17 @@ def _model_replied(event: events.ModelReplied) -> Presentation:
 
 def _model_failed(event: events.ModelFailed) -> Presentation:
     # The end of the run, which follows, gives the reason at a terminal.
-    return Presentation("the model failed", (Text(event.reason),), "bad", is_for_pages=True)
+    return Presentation(say("the model failed"), (Text(event.reason),), "bad", is_for_pages=True)
 
 
 def _reply_refused(event: events.ReplyRefused) -> Presentation:
-    unusable = "the reply cannot be used"
+    unusable = say("the reply cannot be used")
     if event.action is not None:
         action = event.action
         parts = (Thought(action.thought), Call(action.tool, action.params), Quote(event.reason))
         return Presentation(unusable, parts, "bad")
     if event.said:
-        label = "the reply is not in the form that was asked for"
+        label = say("the reply is not in the form that was asked for")
         return Presentation(label, (Quote(event.said),), "bad", is_headline=True)
     return Presentation(unusable, (Quote(event.reason),), "bad", is_headline=True)
 
@@ -213,59 +216,62 @@ def _reply_refused(event: events.ReplyRefused) -> Presentation:
 def _action_chosen(event: events.ActionChosen) -> Presentation:
     notes = map(Note, event.warnings)
     return Presentation(
-        "call", (Thought(event.thought), Call(event.tool, event.params), *notes), "call"
+        say("call"), (Thought(event.thought), Call(event.tool, event.params), *notes), "call"
     )
 
 
 def _approval_asked(event: events.ApprovalAsked) -> Presentation:
     # The label has the call, since a run that was resumed has not shown it before.
-    label = f"Allow {format_call(event.tool, event.params)}?"
+    label = say("Allow {call}?", call=format_call(event.tool, event.params))
     parts = (Text(event.reason), Data(event.params, event.tool))
     return Presentation(label, parts, "asked", is_headline=True)
 
 
 def _approved(event: events.Approved) -> Presentation:
     if event.params is None:
-        return Presentation("allowed", tone="good", is_headline=True)
-    label = f"allowed with {format_arguments(event.params)}"
-    return Presentation(label, (Data(event.params, "with"),), "good", is_headline=True)
+        return Presentation(say("allowed"), tone="good", is_headline=True)
+    label = say("allowed with {arguments}", arguments=format_arguments(event.params))
+    return Presentation(label, (Data(event.params, say("with")),), "good", is_headline=True)
 
 
 def _refused(event: events.Refused) -> Presentation:
-    return Presentation("not allowed", (Text(event.reason),), "bad", is_headline=True)
+    return Presentation(say("not allowed"), (Text(event.reason),), "bad", is_headline=True)
 
 
 def _tool_asked(event: events.ToolAsked) -> Presentation:
-    form = Folded("Form", (Data(event.form),))
-    return Presentation("the tool asks", (Text(event.message), form), "asked", is_for_pages=True)
+    form = Folded(say("Form"), (Data(event.form),))
+    return Presentation(
+        say("the tool asks"), (Text(event.message), form), "asked", is_for_pages=True
+    )
 
 
 def _form_answered(event: events.FormAnswered) -> Presentation:
     parts = (Data(event.content),) if event.content else ()
-    return Presentation(f"the user answers: {event.action}", parts, is_for_pages=True)
+    label = say("the user answers: {action}", action=event.action)
+    return Presentation(label, parts, is_for_pages=True)
 
 
 def _call_finished(event: events.CallFinished) -> Presentation:
     parts = (Value(event.result), Detail(event.note))
     if event.success:
-        return Presentation("result", parts, "good")
-    return Presentation("failure", parts, "bad")
+        return Presentation(say("result"), parts, "good")
+    return Presentation(say("failure"), parts, "bad")
 
 
 def _user_asked(event: events.UserAsked) -> Presentation:
     return Presentation(
-        "question to the user", (Thought(event.thought), Text(event.content)), "asked"
+        say("question to the user"), (Thought(event.thought), Text(event.content)), "asked"
     )
 
 
 def _user_answered(event: events.UserAnswered) -> Presentation:
     if event.content is None:
-        return Presentation("no answer: there is no user", is_for_pages=True)
-    return Presentation("answer", (Text(event.content),), is_for_pages=True)
+        return Presentation(say("no answer: there is no user"), is_for_pages=True)
+    return Presentation(say("answer"), (Text(event.content),), is_for_pages=True)
 
 
 def _final_forced(event: events.FinalForced) -> Presentation:
-    label = "the next reply is the last"
+    label = say("the next reply is the last")
     return Presentation(label, (Text(event.reason),), "warn", is_headline=True)
 
 
@@ -275,7 +281,7 @@ def _ended(event: events.Ended) -> Presentation:
         parts.append(Answer(event.result, is_final=event.status == "answered"))
     parts.append(Detail(event.reason))
     tones: dict[str, Tone] = {"answered": "good", "needs_input": "warn"}
-    return Presentation(event.status, tuple(parts), tones.get(event.status, "bad"))
+    return Presentation(say(event.status), tuple(parts), tones.get(event.status, "bad"))
 
 
 _ROWS: dict[type[events.Recorded], Callable[[Any], Presentation | None]] = {
@@ -328,7 +334,8 @@ def format_excerpt(value: Any) -> str:
     if len(text) <= _MAX_EXCERPT_CHARS and len(lines) <= _MAX_EXCERPT_LINES:
         return printable("\n".join(lines))
     beginning = "\n".join(lines[:_MAX_EXCERPT_LINES])
-    return f"{printable(beginning)} … ({len(text):,} characters)"
+    length = say("({count:,} characters)", count=len(text))
+    return f"{printable(beginning)} … {length}"
 
 
 def is_shortened(params: dict[str, Any]) -> bool:
@@ -349,29 +356,33 @@ def to_json(value: Any) -> str:
 
 def format_usage(usage: Usage) -> str:
     """Return the tokens that the model has read and written."""
-    return f"{usage.input_tokens:,} tokens read, {usage.output_tokens:,} written"
+    return say(
+        "{read:,} tokens read, {written:,} written",
+        read=usage.input_tokens,
+        written=usage.output_tokens,
+    )
 
 
 def format_cost(usage: Usage, price: Price) -> str:
     """Return what *usage* costs, in the currency of *price*."""
     if not usage.total_tokens:
-        return "cost unknown: the model reports no tokens"
-    return f"cost {price.cost(usage):.6f}"
+        return say("cost unknown: the model reports no tokens")
+    return say("cost {cost:.6f}", cost=price.cost(usage))
 
 
 def format_end(
     ended: events.Ended, seconds: float | None = None, price: Price | None = None
 ) -> str:
     """Return one line on how the run ended and what it cost; *seconds* is its duration."""
-    parts = ["1 turn" if ended.turns == 1 else f"{ended.turns} turns"]
+    parts = [say("1 turn") if ended.turns == 1 else say("{count} turns", count=ended.turns)]
     if ended.usage.total_tokens:
         parts.append(format_usage(ended.usage))
     if price is not None:
         parts.append(format_cost(ended.usage, price))
     if seconds is not None:
-        parts.append(f"{seconds:.1f} s")
+        parts.append(say("{seconds:.1f} s", seconds=seconds))
     reason = f": {format_excerpt(ended.reason)}" if ended.reason else ""
-    return f"{ended.status}{reason} ({', '.join(parts)})"
+    return f"{say(ended.status)}{reason} ({', '.join(parts)})"
 
 
 def _shorten(text: str) -> str:

@@ -57,7 +57,7 @@ def texts(described: Any) -> list[str]:
 # --- the tables ---
 
 EXEMPT = {".", "{name}"}
-NOUNS = {"action", "API", "theme"}  # of names that a model writes
+STATUSES = {"answered", "unsolvable", "needs_input"}  # of a run that has ended
 OF_PYTHONS_DECODER = {
     text
     for text in SENTENCES
@@ -105,15 +105,41 @@ def said_in(tree: ast.AST) -> set[str]:
 
 
 def sources() -> list[ast.AST]:
-    files = [*(ROOT / "schemas").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
-    return [
-        ast.parse(file.read_text(encoding="utf-8")) for file in files if file.name != "chinese.py"
+    texts = [
+        file.read_text("utf-8")
+        for folder in ("schemas", "tools", "server", "clients")
+        for file in (ROOT / folder).rglob("*.py")
+        if file.name != "chinese.py"
     ]
+    return [ast.parse(text) for text in texts if "say" in text or "unknown_name(" in text]
+
+
+def speaks(tree: ast.AST) -> bool:
+    """Return whether `say` means that of the language in *tree*."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").endswith("language")
+        and any(alias.name == "say" for alias in node.names)
+        for node in ast.walk(tree)
+    )
+
+
+def nouns_in(tree: ast.AST) -> set[str]:
+    """Return the nouns that `unknown_name` is called with: those of names that do not exist."""
+    return {
+        node.args[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] == "unknown_name"
+        and isinstance(node.args[0], ast.Constant)
+    }
 
 
 def test_each_sentence_that_is_said_has_a_translation_and_each_translation_is_said() -> None:
     trees = sources()
-    said = {text for tree in trees for text in said_in(tree)} | NOUNS
+    said = {text for tree in trees if speaks(tree) for text in said_in(tree)} | STATUSES
+    said |= {"{problem}: line {line} column {column} (char {place})"}  # of the language itself
+    said |= {noun for tree in trees for noun in nouns_in(tree)}
     said |= {
         *faults._TEMPLATES.values(),
         *faults._FORMATS.values(),
@@ -130,7 +156,7 @@ def test_each_sentence_that_is_said_has_a_translation_and_each_translation_is_sa
 def test_a_translation_has_the_same_values_in_it(sentence: str) -> None:
     def values(template: str) -> list[Any]:
         return sorted(
-            (name, form, how) for _, name, form, how in string.Formatter().parse(template) if name
+            {(name, form, how) for _, name, form, how in string.Formatter().parse(template) if name}
         )
 
     assert values(SENTENCES[sentence]) == values(sentence)
@@ -218,8 +244,8 @@ def test_each_kind_of_fault_is_reported_in_chinese() -> None:
 
     assert (
         order('{"count": "three", "itm": "tea"}').errmsg == 'arguments.count: "three" 不是整数\n'
-        "arguments.item: 缺少\n"
-        "arguments.itm: 未知；是否想用 item？此处可用：item, count, notes"
+        "arguments.item: 缺少该参数\n"
+        "arguments.itm: 未知参数；是否想用 item？可用的参数：item, count, notes"
     )
     assert (
         order('{"item": "tea", "count": 1, "notes": 5}').errmsg

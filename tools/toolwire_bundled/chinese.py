@@ -80,7 +80,7 @@ _PYTHON = """运行 Python 代码并返回结果。
 
 若代码定义了函数 `solution()`，结果就是它的返回值；否则和笔记本一样，是最后一个表达式的值。
 代码打印的内容也会返回。每次调用都从头开始，看不到此前调用的变量和文件。可以导入标准库和与本工具安装在一起的包。
-不要依赖网络、输入，也不要依赖当前文件夹中自己创建的文件以外的文件。"""
+不要依赖网络或输入；当前文件夹中只有代码自己创建的文件可用。"""
 _CODE = "Python 代码；最后一行应当是表达式，或者打印所关心的内容"
 
 _OPENSTREETMAP = "（数据来自 OpenStreetMap；必应地图的服务已停用。）"
@@ -107,13 +107,13 @@ TOOLKITS: dict[str, str] = {
 定量生物学、定量金融、统计学、电气工程和经济学方面的问题时，可以使用它。
 
 查询可以使用 arXiv 的语法（`au:brewer AND ti:kettle`），也可以是 2310.06825 这样的编号。
-每三秒只向 arXiv 提一个请求，被拒绝时会转述其原话。一次调用最多一分钟。"""
+每三秒只向 arXiv 发一个请求，被拒绝时会转述其原话。一次调用最多一分钟。"""
     ),
     "BINGMap": (
         """在 OpenStreetMap 上查询距离、路线、坐标和附近的地点；必应地图的服务已停用。
 
 Nominatim、OSRM 和 Overpass 是公共服务，承受不了大量请求：每个服务每秒只请求一次，同一地点只查一次。
-自建的服务器答得多快就问得多快。被拒绝时会转述其原话。一次调用最多一分钟，search_nearby 最多两分钟。
+自建服务器不限速。被拒绝时会转述其原话。一次调用最多一分钟，search_nearby 最多两分钟。
 每个结果附带的署名应与结果一起显示。"""
     ),
     "Clock": (
@@ -175,7 +175,7 @@ APIS: dict[str, Api] = {
     "BINGMap.get_route": Api(
         f"获取两地之间的驾车路线。{_OPENSTREETMAP}",
         {"start": _FROM, "end": _TO},
-        {"route": "逐步的走法，以及到下一步的距离"},
+        {"route": "分步路线指引，以及到下一步的距离"},
     ),
     "BINGMap.get_coordinates": Api(
         f"获取一个地点的坐标。{_OPENSTREETMAP}",
@@ -376,7 +376,7 @@ log(x) 是自然对数；sind、cosd 和 tand 用角度，其余用弧度；roun
         {"author_id": "编号"},
     ),
     "GoogleSearch.run": Api(
-        "一个可以从谷歌搜索结果的API。当你需要对于一个特定问题找到简短明了的回答时，可以使用它。"
+        "一个可以获取谷歌搜索结果的 API。当你需要对于一个特定问题找到简短明了的回答时，可以使用它。"
         "输入应该是一个搜索查询。",
         {"query": "搜索的内容", "k": "取前 k 个搜索结果作为回答"},
     ),
@@ -433,7 +433,7 @@ log(x) 是自然对数；sind、cosd 和 tand 用角度，其余用弧度；roun
 RESULTS: dict[str, str] = {
     "Articles as text, an empty line between them.": "文章的文本，相邻两篇之间空一行。",
     "How far it is, in kilometres.": "距离，单位为公里。",
-    "What to do, step by step.": "逐步的走法。",
+    "What to do, step by step.": "分步路线指引。",
     "Where something is, in degrees.": "位置，单位为度。",
     "One place, and how far it is as the crow flies, in kilometres. The address may be empty.": (
         "一个地点及其直线距离，单位为公里。地址可能为空。"
@@ -469,7 +469,7 @@ RESULTS: dict[str, str] = {
         "一位作者，以及所请求的视图另外含有的内容。"
     ),
     "A citation as text.": "文本形式的引文。",
-    "The name and profile of an author.": "作者的标识。",
+    "The name and profile of an author.": "作者的姓名和学术主页标识。",
     "How it went.": "执行的情况。",
 }
 """By the English text, in which the schema of a result has it."""

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import msgspec
+from toolwire_schemas.language import say
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +107,7 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
         if any(fnmatchcase(tool, pattern) for pattern in self.allow):
             return Allow()
         if annotations.get("destructiveHint") is True:
-            return "it may destroy something"
+            return say("it may destroy something")
         if trust == "function":
             says = (
                 annotations.get("readOnlyHint") is True
@@ -114,12 +115,14 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
             )
             is_unattended = self.ask is None and self.no_user == "refuse"
             return (
-                Allow() if says or is_unattended else "it does not say whether it changes anything"
+                Allow()
+                if says or is_unattended
+                else say("it does not say whether it changes anything")
             )
         if annotations.get("readOnlyHint") is not True:
-            return "it does not say that it only reads"
+            return say("it does not say that it only reads")
         if trust is None:
-            return "it says that it only reads, but what it says of itself is not trusted"
+            return say("it says that it only reads, but what it says of itself is not trusted")
         if annotations.get("openWorldHint") is True:
-            return "it reaches the outside world"
+            return say("it reaches the outside world")
         return Allow()

@@ -16,6 +16,7 @@ from toolwire_client.errors import ClientError, ServerGone, TimedOut
 from toolwire_client.session.elicitation import ElicitationObserver, elicitation_observer
 from toolwire_client.validation import join_errors
 from toolwire_client.waiting.event_loop import here
+from toolwire_schemas.language import speaking
 
 from ..models.errors import ContextExceeded, ModelError
 from ..models.model import ServerFacts, read_reply, takes
@@ -201,9 +202,10 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         report = self._live_reporter(partial(events.ToolProgress, tool))
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
-            result = await self.toolbox.call_tool(
-                tool, step.action.params, timeout_seconds=seconds, on_progress=report
-            )
+            with speaking(state.conversation.protocol.language.name):  # tools of this process
+                result = await self.toolbox.call_tool(
+                    tool, step.action.params, timeout_seconds=seconds, on_progress=report
+                )
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:

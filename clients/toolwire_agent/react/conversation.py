@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import msgspec
 from toolwire_client.redaction.hidden import whole
 from toolwire_client.validation import join_errors
 from toolwire_schemas.did_you_mean import closest_first
+from toolwire_schemas.language import speaking
 
 from .history import find_longest_result, shorten_history
 from .messages import (
@@ -43,7 +44,7 @@ from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .prompts import Language
     from .tool_lookup import Entry, Params, Schema
@@ -92,6 +93,22 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     warn_at: int = 3
     stop_at: int = 5
     max_result_chars: int = MAX_CHARS
+
+
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+def _in_its_language(method: _Method) -> _Method:
+    """Speak the language of the conversation during *method*: errors in arguments are worded by
+    others.
+    """
+
+    @wraps(method)
+    def speaking_it(self: Conversation, *arguments: Any, **named: Any) -> Any:
+        with speaking(self.protocol.language.name):
+            return method(self, *arguments, **named)
+
+    return cast("_Method", speaking_it)
 
 
 class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,6 +256,7 @@ class Conversation:
         self._send(message)
         return message
 
+    @_in_its_language
     def edit_action(self, params: Params) -> Action:
         """Change the parameters of the pending action and return it; the result's note reports the
         change.
@@ -273,6 +291,7 @@ class Conversation:
 
     # --- what comes from it ---
 
+    @_in_its_language
     def take_reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
         """Take the model's reply and return the decision. `warnings` are about this reply.
 
@@ -340,6 +359,7 @@ class Conversation:
             known.add(_key(action))
         return valid
 
+    @_in_its_language
     def take_queued_action(self) -> Action | Retry | Stop | None:
         """Take the next action of the last reply, when the one before has its result; None without
         one.
@@ -351,6 +371,7 @@ class Conversation:
         self.warnings = []
         return self._act(action)
 
+    @_in_its_language
     def refuse_answer(self, faults: str) -> Retry | Stop:
         """Ask again for the last final answer, whose result does not fit, and return the
         decision.

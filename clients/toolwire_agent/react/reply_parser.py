@@ -14,6 +14,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import describe_json_error
 from toolwire_schemas.wire.codec import EncodingError, encode
 
 from .prompts import Unreadable
@@ -131,7 +132,7 @@ def read_object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         fault = error
     made = repair(text, start)
     if made is None:
-        raise Unreadable("unfinished", **_place(text, start), fault=str(fault))
+        raise Unreadable("unfinished", **_place(text, start), fault=describe_json_error(fault))
     try:
         return _decoded(made[0], 0)[0], made[1]
     except json.JSONDecodeError:
@@ -221,7 +222,9 @@ def _place(text: str, at: int) -> dict[str, int]:
 
 def _malformed(text: str, error: json.JSONDecodeError) -> Unreadable:
     near = text[max(error.pos - _NEAR, 0) : error.pos + _NEAR]
-    return Unreadable("malformed", fault=str(error), near=json.dumps(near, ensure_ascii=False))
+    return Unreadable(
+        "malformed", fault=describe_json_error(error), near=json.dumps(near, ensure_ascii=False)
+    )
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

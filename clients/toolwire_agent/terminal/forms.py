@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from toolwire_client.validation import LenientValidator
+from toolwire_schemas.language import say
 from toolwire_schemas.wire import codec
 
 from ..presentation import to_json
@@ -42,7 +43,9 @@ class FormField(msgspec.Struct, frozen=True):
         value = self._read(text)
         faults = LenientValidator(self.schema).faults(value, self.name)
         if faults or not text:
-            raise ValueError("; ".join(sentence for _, sentence in faults) or "an answer is needed")
+            raise ValueError(
+                "; ".join(sentence for _, sentence in faults) or say("an answer is needed")
+            )
         return value
 
     def _read(self, text: str) -> Any:
@@ -87,8 +90,10 @@ def _hint(schema: Schema) -> str:
         " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
     )
     if type_ == "array":
-        kind = f"{kind}; several with commas"
-    usual = f"default {to_json(schema['default'])}" if "default" in schema else ""
+        kind = say("{kind}; several with commas", kind=kind)
+    usual = ""
+    if "default" in schema:
+        usual = say("default {value}", value=to_json(schema["default"]))
     return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.session.elicitation import NoAnswer, misfit
+from toolwire_schemas.language import say
 from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
@@ -48,14 +49,14 @@ class Person:
             self._say(line("failure", request.reason))
         elif is_shortened(request.params):  # the user sees all that they allow
             self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
-        while (typed := self._read(_CHOICES)) is not None:
+        while (typed := self._read(say(_CHOICES))) is not None:
             word, _, reason = typed.strip().partition(" ")
             match word.lower():
                 case "y" | "yes":
                     return Allow()
                 case "n" | "no":
                     return Refuse(
-                        reason.strip() or (self._read("reason (optional) > ") or "").strip()
+                        reason.strip() or (self._read(say("reason (optional) > ")) or "").strip()
                     )
                 case "a" | "always":
                     self._always.add(request.tool)
@@ -64,7 +65,7 @@ class Person:
                     if (verdict := self._edit(request, text)) is not None:
                         return verdict
                 case _:
-                    self._say(Line("note", _HOW))
+                    self._say(Line("note", say(_HOW)))
         return Pause()
 
     def reply(self, question: Elicitation) -> str | None:
@@ -78,11 +79,13 @@ class Person:
 
     def fill_in(self, question: Elicitation) -> Answer:
         """Ask a tool's question; the end of input dismisses it."""
-        by = f"{question.tool} asks: " if question.tool else ""
+        by = say("{tool} asks: ", tool=question.tool) if question.tool else ""
         self._say(line("asked", by + question.message))
         form = fields(question.schema)
-        self._say(Line("note", f"{_DECLINE} declines the question, Ctrl-D closes it"))
-        if not form and self._read("press Enter to agree > ") is None:
+        self._say(
+            Line("note", say("{word} declines the question, Ctrl-D closes it", word=_DECLINE))
+        )
+        if not form and self._read(say("press Enter to agree > ")) is None:
             return NoAnswer.DISMISSED
         while not isinstance(answer := self._values(form), NoAnswer) and (
             wrong := misfit(answer, question)
@@ -118,16 +121,26 @@ class Person:
     def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
         """Return approval with the parameters as edited; `None` if they stay unchanged."""
         text = to_json(request.params) if text is None else text
-        while text := (self._read("arguments > ", prefill=text) or "").strip():
+        while text := (self._read(say("arguments > "), prefill=text) or "").strip():
             try:
                 params = codec.decode(text)
             except codec.DecodingError as error:
-                self._say(line("failure", f"not JSON: {error}; an empty line keeps the arguments"))
+                self._say(
+                    line(
+                        "failure",
+                        say("not JSON: {error}; an empty line keeps the arguments", error=error),
+                    )
+                )
                 continue
             if isinstance(params, dict):
                 self._edited = request, text
                 return Allow(params)
-            self._say(Line("failure", 'the arguments are an object, such as {"a": 1}'))
+            self._say(
+                Line(
+                    "failure",
+                    say("the arguments are an object, such as {example}", example='{"a": 1}'),
+                )
+            )
         return None
 
     def _misfit(self, request: ApprovalRequest) -> str | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from json import JSONDecodeError
 
 VARIABLE = "TOOLWIRE_LANG"
 LANGUAGES = ("en", "zh")
@@ -27,6 +28,8 @@ _spoken: ContextVar[str | None] = ContextVar("toolwire_language", default=None)
 
 def set_language(name: str) -> None:
     """Set the language, "en" or "zh", of this process and of those that it starts.
+
+    A name may be written as in locales: `zh-CN`, `zh_CN.UTF-8`.
 
     Raises:
         ValueError: for another language.
@@ -42,19 +45,25 @@ def language() -> str:
     """
     if (spoken := _spoken.get()) is not None:
         return spoken
-    set_to = os.environ.get(VARIABLE, "")[:2].lower()
+    set_to = _primary(os.environ.get(VARIABLE, ""))
     return set_to if set_to in LANGUAGES else "en"
 
 
+def _primary(name: str) -> str:
+    """Return the language in a name such as `zh-CN`, `zh_CN.UTF-8` or `ZH`."""
+    return name.strip().replace("_", "-").replace(".", "-").partition("-")[0].lower()
+
+
 def check_language(name: str) -> str:
-    """Return *name*.
+    """Return the language of `LANGUAGES` that *name* means, which may be written as in locales.
 
     Raises:
-        ValueError: if it is no language of `LANGUAGES`.
+        ValueError: if it is none of them.
     """
-    if name not in LANGUAGES:
-        raise ValueError(f"lang: no language {name!r}. Known: {', '.join(LANGUAGES)}")
-    return name
+    language = _primary(name)
+    if language not in LANGUAGES:
+        raise ValueError(f"no language {name!r}. Known: {', '.join(LANGUAGES)}, or as in zh-CN")
+    return language
 
 
 @contextmanager
@@ -65,6 +74,17 @@ def speaking(name: str) -> Iterator[None]:
         yield
     finally:
         _spoken.reset(token)
+
+
+def describe_json_error(error: JSONDecodeError) -> str:
+    """Return what Python's decoder says of a text that is not JSON, in the language spoken here."""
+    return say(
+        "{problem}: line {line} column {column} (char {place})",
+        problem=say(error.msg),
+        line=error.lineno,
+        column=error.colno,
+        place=error.pos,
+    )
 
 
 def say(template: str, /, **values: object) -> str:

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from toolwire_agent.react import Protocol
     from toolwire_agent.terminal import Renderer
 
+
+def read_language(text: str) -> str:
+    """Accept a language, also as locales are written: `zh-CN`."""
+    from toolwire_schemas.language import check_language
+
+    try:
+        return check_language(text)
+    except ValueError:
+        raise ValueError("en or zh, also as in zh-CN") from None
+
+
 OPTIONS = (
     Option(
         "--model NAME",
@@ -79,7 +90,12 @@ OPTIONS = (
         "members that are added to each request to the model, for features of its vendor, as in "
         '\'{"reasoning_effort": "low"}\'',
     ),
-    Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
+    Option(
+        "--language NAME",
+        "language of prompts, of errors for the model, and of what is shown of the run: en or zh,"
+        " also as in zh-CN (default: TOOLWIRE_LANG, or en)",
+        convert=read_language,
+    ),
     Option("--instructions TEXT", "additional instructions for the model"),
     Option(
         "--max-turns NUMBER",
@@ -156,7 +172,7 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
     from toolwire_agent.agent.resuming import choose_protocol
 
     try:
-        return choose_protocol(
+        protocol = choose_protocol(
             model,
             recorded_start(options),
             name=options.get("protocol"),
@@ -165,6 +181,16 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    speak_language(protocol.language.name)  # a transcript may be in another one
+    return protocol
+
+
+def speak_language(name: str | None) -> None:
+    """Speak the language *name* in this process and its children; `None` leaves it as it is."""
+    from toolwire_schemas.language import set_language
+
+    if name is not None:
+        set_language(name)
 
 
 def recorded_start(options: dict[str, Any]) -> Started | None:

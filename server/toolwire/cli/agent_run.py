@@ -18,6 +18,7 @@ from .agent_options import (
     name_transcript,
     protocol_of,
     renderer_of,
+    speak_language,
 )
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
@@ -52,6 +53,7 @@ class AgentRun:
             if option in options and "tools" not in options:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
         need_folders(options, "html")
+        speak_language(options.get("language"))
         _name_ourselves_in_warnings()
         self._servers = ServersToStart(words)
         self._model = model_of(options)

@@ -14,7 +14,7 @@ import re
 from itertools import chain
 from typing import Any
 
-from toolwire_schemas.language import say
+from toolwire_schemas.language import describe_json_error, say
 
 MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
@@ -37,11 +37,7 @@ def json_value(text: str) -> Any:
     except RecursionError:
         raise NotALiteral(say("nested too deeply")) from None
     except json.JSONDecodeError as error:
-        place = {"line": error.lineno, "column": error.colno, "place": error.pos}
-        problem = say(
-            "{problem}: line {line} column {column} (char {place})", problem=say(error.msg), **place
-        )
-        raise NotALiteral(problem) from None
+        raise NotALiteral(describe_json_error(error)) from None
     except ValueError as error:
         raise NotALiteral(str(error)) from None
 

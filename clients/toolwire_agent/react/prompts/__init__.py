@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.language import check_language
 from toolwire_schemas.language import language as spoken
 
 if TYPE_CHECKING:
@@ -116,14 +117,9 @@ def language(name: str | None = None) -> Language:
     """Return the language of this name, by default that of the process (`TOOLWIRE_LANG`).
 
     Raises:
-        ValueError: if it has no prompts.
+        ValueError: if there are no prompts in it.
     """
-    name = spoken() if name is None else name
-    if name not in LANGUAGES:
-        raise ValueError(
-            f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}"
-        )
-    return LANGUAGES[name]
+    return LANGUAGES[spoken() if name is None else check_language(name)]
 
 
 class Unreadable(ValueError):

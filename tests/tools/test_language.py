@@ -8,6 +8,7 @@ import re
 import string
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from toolwire_tools.schema import constraints
 ROOT = Path(__file__).parents[2]
 SENTENCES = sentences()
 CHINESE = re.compile("[一-鿿]")
+ZH_TOML = "clients/toolwire_agent/react/prompts/zh.toml"
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 
 
@@ -470,3 +472,137 @@ def test_a_server_of_functions_reads_no_chinese_before_it_speaks_it(tmp_path: Pa
 
     assert before["structuredContent"] == {"result": []}
     assert fault["content"][0]["text"] == 'arguments.a: "one" 不是整数'
+
+
+# --- no English in Chinese ---
+
+QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\{[^}]*\}|https?://\S+|--[a-z-]+( [A-Z]+)?")
+NAMES = re.compile(
+    r"\b(JSON Schema|Unix|OpenStreetMap|Google Scholar|Google Search|ISO 8601|settings\.yml"
+    r"|search\.formats|Ctrl-D|Ada Brewer|token|Atom|lat lon)\b"
+)
+TWO_WORDS = re.compile(r"\b[A-Za-z]{2,} [A-Za-z]{2,}\b")
+
+
+def english_in(text: str) -> list[str]:
+    """Return each two English words in a row of *text* that are neither quoted nor a name."""
+    return TWO_WORDS.findall(NAMES.sub("", QUOTED.sub("", text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("没有这个文件", []),
+        ("没有 such file 这个文件", ["such file"]),
+        ("模块 'no such' 不存在", []),
+        ("来自 OpenStreetMap 的 JSON Schema", []),
+        ("请用 --set Files.roots=FOLDER", []),
+    ],
+)
+def test_english_is_recognized(text: str, found: list[str]) -> None:
+    assert english_in(text) == found
+
+
+def test_no_translation_has_english_in_it() -> None:
+    zh = tomllib.loads((ROOT / ZH_TOML).read_text("utf-8"))["sentences"]
+    found = {text: english_in(text) for text in (*SENTENCES.values(), *zh.values())}
+    assert {text: words for text, words in found.items() if words} == {}
+
+
+# Classes of errors that reach the model. A ValueError of the calculator does, too; elsewhere it is
+# for the author of a program, as are those of settings.
+FOR_MODELS = {"ToolError", "Unusable", "WebError", "NotOpened", "Fault", "Unreachable", "TooLarge"}
+FOR_MODELS |= {"Skipped", "ZeroDivisionError"}
+
+
+def raw_errors_in(path: Path) -> list[str]:
+    """Return the errors for models in *path* whose English text is not passed to `say`."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args):
+            continue
+        name = ast.unparse(node.exc.func).rpartition(".")[2]
+        is_for_model = name in FOR_MODELS or (name == "ValueError" and "calculator" in path.parts)
+        text = node.exc.args[0]
+        parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+        words = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+        if is_for_model and TWO_WORDS.search(" ".join(words)):
+            found.append(f"{path.name}:{node.lineno}: {' '.join(words)}")
+    return found
+
+
+def test_every_failure_of_a_bundled_tool_has_a_translation() -> None:
+    folder = ROOT / "tools" / "toolwire_bundled"
+    found = [error for path in folder.rglob("*.py") for error in raw_errors_in(path)]
+    assert found == []
+
+
+FAILURES: list[tuple[str, str, dict[str, Any]]] = [
+    *(
+        ("Calculator", "run", {"expression": expression})
+        for expression in (
+            *(
+                "",
+                "1 +",
+                "1/0",
+                "x + 1",
+                "sqrt(-1)",
+                "log(0)",
+                "1 2",
+                "(1",
+                "1)",
+                "1,2",
+                "2 ** ",
+            ),
+            *("0^-1", "(-8)^(1/3)", "sin()", "mean()", "gcd(1.5, 2)", "01", "1__2", "5$", "√4"),
+            *("[1]", "1 < 2 < 3", "pi(2)", "sine(1)", "7%-3", "mod(1, 0)", "tand(90)", "1e999999"),
+            *(
+                "stdev(1)",
+                "9" * 20_000,
+                "(" * 500,
+                "factorial(-1)",
+                "modinverse(2, 4)",
+                "log(2, 1)",
+            ),
+        )
+    ),
+    ("Clock", "now", {"zone": "Mars/Base"}),
+    ("Clock", "now", {"zone": "+99:00"}),
+    ("Clock", "convert", {"time": "yesterday", "to": "UTC"}),
+    ("Clock", "convert", {"time": "2026-02-30T10:00", "to": "UTC"}),
+    *(
+        ("Files", api, arguments)
+        for api, arguments in (
+            ("read", {"path": "missing.txt"}),
+            ("read", {"path": "../outside"}),
+            ("read", {"path": "."}),
+            ("read", {"path": "text.txt", "first_line": 99}),
+            ("list", {"path": "text.txt/x"}),
+            ("search", {"text": "(", "is_regex": True}),
+            ("write", {"path": "text.txt", "content": "x"}),
+            ("write", {"path": ".", "content": "x"}),
+            ("edit", {"path": "text.txt", "old": "absent", "new": "x"}),
+            ("edit", {"path": "text.txt", "old": "", "new": "x"}),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "api", "arguments"), FAILURES)
+def test_a_failure_of_a_bundled_tool_is_chinese(
+    name: str, api: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text("one\ntwo\n", encoding="utf-8")
+    settings = {"roots": [str(tmp_path)], "writable": True} if name == "Files" else {}
+    action = class_of(name)(**settings, lang="zh")
+
+    returned = action(arguments, api)
+
+    assert returned.errmsg is not None, returned
+    assert CHINESE.search(returned.errmsg)
+    assert english_in(returned.errmsg.replace(str(tmp_path), "")) == []
+
+
+def test_an_api_that_needs_a_setting_says_so_in_chinese(tmp_path: Path) -> None:
+    files = class_of("Files")(roots=[str(tmp_path)], lang="zh")
+    assert english_in(files({"path": "x", "content": "y"}, "write").errmsg) == []

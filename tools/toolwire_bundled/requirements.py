@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.install_command import install_command
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ def extra(name: str) -> Iterator[None]:
         if missing not in EXTRAS[name]:  # a fault within what is installed
             raise
         raise ToolError(
-            f"this tool needs {missing}, which is not installed here; {how_to_install(name)}"
+            say(
+                "this tool needs {missing}, which is not installed here; {how_to_install}",
+                missing=missing,
+                how_to_install=how_to_install(name),
+            )
         ) from None
 
 
 def how_to_install(extra: str) -> str:
     """The remedy for a missing *extra*."""
-    return f"install it where Toolwire runs: {install_command(f'toolwire[{extra}]')}"
+    command = install_command(f"toolwire[{extra}]")
+    return say("install it where Toolwire runs: {command}", command=command)
 
 
 def key(variable: str, given: str | None = None) -> str:
@@ -54,5 +60,10 @@ def key(variable: str, given: str | None = None) -> str:
     """
     found = given or os.environ.get(variable, "").strip()
     if not found:
-        raise ToolError(f"this tool needs a key: set {variable} in the environment of the server")
+        raise ToolError(
+            say(
+                "this tool needs a key: set {variable} in the environment of the server",
+                variable=variable,
+            )
+        )
     return found

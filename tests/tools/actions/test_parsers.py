@@ -85,8 +85,9 @@ def test_each_parser_says_how_to_pass_arguments(parser: Any, text: str | None) -
 
 def test_the_language_is_chosen_at_the_action_too() -> None:
     assert Note(lang="zh").description == Note(parser=partial(JsonParser, lang="zh")).description
+    assert Note(lang="zh-CN").description == Note(lang="zh").description
     with pytest.raises(ValueError, match="Known: en, zh"):
-        Note(lang="zh-cn")
+        Note(lang="fr")
 
 
 # --- JSON -----------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 
 from ..web.errors import Unusable, WebError
 
@@ -60,8 +61,10 @@ def articles(answer: bytes) -> list[Article]:
     for entry in found:
         if "/api/errors" in _text(entry, "id"):
             raise WebError(
-                "Arxiv exception:"
-                f" {_text(entry, 'summary') or _text(entry, 'title') or 'unknown error'}"
+                say(
+                    "Arxiv exception: {value}",
+                    value=_text(entry, "summary") or _text(entry, "title") or "unknown error",
+                )
             )
     return [
         _article(entry) for entry in found if _text(entry, "title")
@@ -77,9 +80,13 @@ def _entries(answer: bytes) -> Iterator[Element]:
             raise ValueError("it declares a document type")
         feed = ET.fromstring(text)
     except (ValueError, ET.ParseError) as error:
-        raise Unusable(f"arXiv's answer is not the Atom feed it should be: {error}") from None
+        raise Unusable(
+            say("arXiv's answer is not the Atom feed it should be: {error}", error=error)
+        ) from None
     if feed.tag != f"{_ATOM}feed":
-        raise Unusable(f"arXiv's answer is not the Atom feed it should be, but <{feed.tag[:80]}>")
+        raise Unusable(
+            say("arXiv's answer is not the Atom feed it should be, but <{tag}>", tag=feed.tag[:80])
+        )
     return feed.iterfind(f"{_ATOM}entry")
 
 

@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
+
 from .exact import is_exact
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def _in_degrees(
         if is_exact(angle) and turned in known:
             value = known[int(turned)]
             if value is None:
-                raise ValueError("the tangent of 90 or 270 degrees is infinite")
+                raise ValueError(say("the tangent of 90 or 270 degrees is infinite"))
             return value
         return function(math.radians(turned))
 

@@ -6,6 +6,8 @@ import operator
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from .exact import TooLarge, approximate, checked, is_exact
 from .functions import FUNCTIONS, Function
 from .integers import floor_divided, modulo
@@ -29,7 +31,13 @@ def run(steps: list[Step]) -> Any:
     latest = monotonic() + MAX_SECONDS
     for step in steps:
         if monotonic() > latest:
-            raise Fault(f"the calculation takes longer than {MAX_SECONDS:g} seconds", step.place)
+            raise Fault(
+                say(
+                    "the calculation takes longer than {max_seconds:g} seconds",
+                    max_seconds=MAX_SECONDS,
+                ),
+                step.place,
+            )
         if step.kind == "push":
             stack.append(step.value)
             continue
@@ -38,7 +46,7 @@ def run(steps: list[Step]) -> Any:
         stack.append(arguments if step.kind == "list" else _applied(step, arguments))
     if isinstance(stack[0], list):
         raise Fault(
-            "a list is no result; give it to a function such as sum or mean", steps[-1].place
+            say("a list is no result; give it to a function such as sum or mean"), steps[-1].place
         )
     return stack[0]
 
@@ -52,7 +60,7 @@ def _applied(step: Step, arguments: list[Any]) -> Any:
     except (ValueError, ZeroDivisionError, TooLarge) as error:
         raise Fault(str(error), step.place) from None
     except OverflowError:
-        raise Fault("the value is too large for an approximate number", step.place) from None
+        raise Fault(say("the value is too large for an approximate number"), step.place) from None
 
 
 def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
@@ -63,12 +71,14 @@ def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
     values: list[Any] = []
     for argument in arguments:
         if isinstance(argument, list) and not spreads:
-            raise ValueError("a list is only for functions of many numbers, such as sum or mean")
+            raise ValueError(
+                say("a list is only for functions of many numbers, such as sum or mean")
+            )
         values += argument if isinstance(argument, list) else [argument]
     if any(isinstance(value, bool | list) for value in values):
-        raise ValueError("the outcome of a comparison, or a list, is no number")
+        raise ValueError(say("the outcome of a comparison, or a list, is no number"))
     if spreads and not values:
-        raise ValueError("it needs at least one number")
+        raise ValueError(say("it needs at least one number"))
     if all(map(is_exact, values)) or len(values) < 2 or (function and not spreads):
         return values
     return list(map(approximate, values))
@@ -76,7 +86,7 @@ def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
 
 def _divided(value: Any, by: Any) -> Any:
     if by == 0:
-        raise ZeroDivisionError("division by 0")
+        raise ZeroDivisionError(say("division by 0"))
     return value / by
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from toolwire_schemas.language import say
+
 from .limits import MAX_BITS
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def checked(value: Any) -> Any:
     if is_exact(value):
         estimated(max(value.numerator.bit_length(), value.denominator.bit_length()))
     elif isinstance(value, float) and not abs(value) < float("inf"):
-        raise TooLarge("the value is too large for an approximate number")
+        raise TooLarge(say("the value is too large for an approximate number"))
     return value
 
 
@@ -55,7 +57,9 @@ def approximate(value: Number) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise TooLarge("the number is too large to be used where the value is not exact") from None
+        raise TooLarge(
+            say("the number is too large to be used where the value is not exact")
+        ) from None
 
 
 def integer(value: Number, what: str, *, least: int | None = None) -> int:
@@ -65,9 +69,11 @@ def integer(value: Number, what: str, *, least: int | None = None) -> int:
         ValueError: if it is not a number.
     """
     if not is_exact(value) or value.denominator != 1:
-        raise ValueError(f"{what} takes whole numbers")
+        raise ValueError(say("{what} takes whole numbers", what=what))
     if least is not None and value < least:
-        raise ValueError(f"{what} takes whole numbers of at least {least}")
+        raise ValueError(
+            say("{what} takes whole numbers of at least {least}", what=what, least=least)
+        )
     return value.numerator
 
 

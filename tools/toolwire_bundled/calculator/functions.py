@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .angles import cosd, sind, tand
 from .exact import Number, approximate, checked, is_exact, total
@@ -64,7 +65,9 @@ def _variance(fewer: int) -> Callable[..., Any]:
 
     def of(*values: Number) -> Any:
         if len(values) <= fewer:
-            raise ValueError(f"that of a sample needs at least {fewer + 1} numbers")
+            raise ValueError(
+                say("that of a sample needs at least {value} numbers", value=fewer + 1)
+            )
         mean = _mean(*values)
         return total([checked((value - mean) ** 2) for value in values]) / (len(values) - fewer)
 

@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from .exact import estimated, integer, is_exact
 
 if TYPE_CHECKING:
@@ -40,13 +42,13 @@ def powmod(base: Number, exponent: Number, modulus: Number) -> Number:
     """The remainder of a power."""
     x, n, m = (integer(value, "powmod") for value in (base, exponent, modulus))
     if m == 0:
-        raise ZeroDivisionError("the modulus is 0")
+        raise ZeroDivisionError(say("the modulus is 0"))
     # The time grows by the square of the modulus and by the exponent.
     estimated(m.bit_length() ** 2 * n.bit_length() / 10_000)
     try:
         return Fraction(pow(x, n, m))
     except ValueError:
-        raise ValueError(f"{x % m} has no inverse modulo {m}") from None
+        raise ValueError(say("{value} has no inverse modulo {m}", value=x % m, m=m)) from None
 
 
 def gcd(*values: Number) -> Number:
@@ -67,7 +69,7 @@ def rounded(value: Number, digits: Number = Fraction(0)) -> Number:
     """Rounded, halves away from zero."""
     places = integer(digits, "the number of digits of round")
     if abs(places) > 1000:
-        raise ValueError("round takes at most 1000 digits")
+        raise ValueError(say("round takes at most 1000 digits"))
     shift = Fraction(10) ** places
     scaled = abs(Fraction(value)) * shift
     nearest = Fraction(math.floor(scaled + Fraction(1, 2))) / shift
@@ -83,12 +85,12 @@ def whole(function: Callable[[Any], int]) -> Callable[[Number], Number]:
 def modulo(value: Number, by: Number) -> Number:
     """What remains of *value*, with the sign of *by*."""
     if by == 0:
-        raise ZeroDivisionError("the remainder of a division by 0")
+        raise ZeroDivisionError(say("the remainder of a division by 0"))
     return value % by
 
 
 def floor_divided(value: Number, by: Number) -> Number:
     """*value* divided by *by*, rounded down."""
     if by == 0:
-        raise ZeroDivisionError("division by 0")
+        raise ZeroDivisionError(say("division by 0"))
     return Fraction(math.floor(value / by)) if is_exact(value) and is_exact(by) else value // by

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.language import say
 
 from .functions import CONSTANTS, FUNCTIONS
 from .limits import MAX_BITS, MAX_CHARACTERS, MAX_DEPTH
@@ -43,7 +44,12 @@ class Fault(Exception):
         before = "…" + before[-_AROUND:] if len(before) > _AROUND else before
         after = after[:_AROUND] + "…" if len(after) > _AROUND else after
         part = f"{part[:_AROUND]}…{part[-_AROUND:]}" if len(part) > 2 * _AROUND else part
-        return f"{self.problem}, at character {start + 1}: {before}>>>{part}<<<{after}"
+        return say(
+            "{problem}, at character {place}: {text}",
+            problem=self.problem,
+            place=start + 1,
+            text=f"{before}>>>{part}<<<{after}",
+        )
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -114,7 +120,13 @@ def parse(expression: str) -> list[Step]:
     """
     if len(expression) > MAX_CHARACTERS:
         everything = Place(MAX_CHARACTERS, len(expression))
-        raise Fault(f"the expression is longer than {MAX_CHARACTERS:,} characters", everything)
+        raise Fault(
+            say(
+                "the expression is longer than {max_characters:,} characters",
+                max_characters=MAX_CHARACTERS,
+            ),
+            everything,
+        )
     return _Parser(_tokens(expression)).steps()
 
 
@@ -134,14 +146,16 @@ def _tokens(expression: str) -> list[Token]:
 
 def _about_letter(letter: str) -> str:
     remedies = {
-        "$": "leave out currencies",
-        "√": "write sqrt(...)",
-        "²": "write ^2",
-        "³": "write ^3",
-        "°": "use sind(...)",
+        "$": say("leave out currencies"),
+        "√": say("write {form}", form="sqrt(...)"),
+        "²": say("write {form}", form="^2"),
+        "³": say("write {form}", form="^3"),
+        "°": say("write {form}", form="sind(...)"),
     }
-    remedy = remedies.get(letter, "only numbers, operators, functions and brackets are understood")
-    return f"{letter!r} means nothing here: {remedy}"
+    remedy = remedies.get(letter)
+    if remedy is None:
+        remedy = say("only numbers, operators, functions and brackets are understood")
+    return say("{letter!r} means nothing here: {remedy}", letter=letter, remedy=remedy)
 
 
 class _Parser:
@@ -155,7 +169,7 @@ class _Parser:
 
     def steps(self) -> list[Step]:
         if self._next.kind == "end":
-            raise Fault("the expression is empty", self._next.place)
+            raise Fault(say("the expression is empty"), self._next.place)
         self._expression(0)
         if self._next.kind != "end":
             self._refuse_rest()
@@ -175,7 +189,10 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise Fault(
-                f"brackets, signs and powers are more than {MAX_DEPTH} deep", self._next.place
+                say(
+                    "brackets, signs and powers are more than {max_depth} deep", max_depth=MAX_DEPTH
+                ),
+                self._next.place,
             )
         self._operand()
         compared = False
@@ -184,7 +201,7 @@ class _Parser:
             if left < least:
                 break
             if left == _COMPARED and compared:
-                raise Fault("comparisons cannot be chained; compare two values", token.place)
+                raise Fault(say("comparisons cannot be chained; compare two values"), token.place)
             compared = left == _COMPARED
             self._take()
             self._expression(right)
@@ -211,8 +228,10 @@ class _Parser:
             count = self._arguments(token, "]")
             self._steps.append(Step("list", None, token.place, count))
         else:
-            what = "the expression ends" if token.kind == "end" else f"there is {token.text!r}"
-            raise Fault(f"{what} where a number is expected", token.place)
+            what = say("the expression ends")
+            if token.kind != "end":
+                what = say("there is {text!r}", text=token.text)
+            raise Fault(say("{what} where a number is expected", what=what), token.place)
         self._postfix()
 
     def _postfix(self) -> None:
@@ -233,7 +252,7 @@ class _Parser:
             begins_a_number = after.place.end == self._tokens[self._at + 2].place.start
             if after.text == "-" and stands_apart != begins_a_number:
                 raise Fault(
-                    "this % may be percent (write 7% - 3) or the remainder (write 7 % (-3))",
+                    say("this % may be percent (write 7% - 3) or the remainder (write 7 % (-3))"),
                     mark.place,
                 )
             return not (stands_apart and begins_a_number)
@@ -250,13 +269,23 @@ class _Parser:
         if token.text not in FUNCTIONS:
             known = CONSTANTS if token.text in CONSTANTS else FUNCTIONS
             if known is CONSTANTS:
-                raise Fault(f"write the multiplication: {token.text} * (...)", token.place)
+                raise Fault(
+                    say("write the multiplication: {text} * (...)", text=token.text), token.place
+                )
             raise Fault(unknown_name("function", token.text, FUNCTIONS), token.place)
         count = self._arguments(self._take(), ")")
         least, most = FUNCTIONS[token.text].takes
         if not least <= count <= most:
             wanted = _counts(least, most)
-            raise Fault(f"{token.text} takes {wanted}, not {count}", token.place)
+            raise Fault(
+                say(
+                    "{text} takes {wanted}, not {count}",
+                    text=token.text,
+                    wanted=wanted,
+                    count=count,
+                ),
+                token.place,
+            )
         self._steps.append(Step("apply", token.text, token.place, count))
 
     def _arguments(self, opening: Token, closing: str) -> int:
@@ -278,39 +307,47 @@ class _Parser:
             self._take()
             return
         if self._next.kind == "end":
-            raise Fault(f"this {opening.text!r} is never closed", opening.place)
+            raise Fault(say("this {text!r} is never closed", text=opening.text), opening.place)
         self._refuse_rest()
 
     def _refuse_rest(self) -> NoReturn:
         """Say what is wrong about a token behind a complete operand."""
         token = self._next
         if token.text in (")", "]"):
-            raise Fault(f"there is no bracket that this {token.text!r} closes", token.place)
+            raise Fault(
+                say("there is no bracket that this {text!r} closes", text=token.text), token.place
+            )
         if token.text == ",":
             raise Fault(
-                "a comma is only for arguments of functions; write 1000 rather than 1,000",
+                say("a comma is only for arguments of functions; write 1000 rather than 1,000"),
                 token.place,
             )
         if token.text == "=":
-            raise Fault("there are no variables; == compares", token.place)
+            raise Fault(say("there are no variables; == compares"), token.place)
         raise Fault(
-            "an operator is missing before this (a multiplication is written with *)", token.place
+            say("an operator is missing before this (a multiplication is written with *)"),
+            token.place,
         )
 
 
 def _counts(least: int, most: int) -> str:
     if least == most == 1:
-        return "1 argument"
+        return say("1 argument")
     if least == most:
-        return f"{least} arguments"
-    return f"{least} or {most} arguments" if most == least + 1 else f"{least} or more arguments"
+        return say("{count} arguments", count=least)
+    if most == least + 1:
+        return say("{least} or {most} arguments", least=least, most=most)
+    return say("{least} or more arguments", least=least)
 
 
 def _constant(token: Token) -> Any:
     if token.text in CONSTANTS:
         return CONSTANTS[token.text]
     if token.text in FUNCTIONS:
-        raise Fault(f"{token.text} is a function; write {token.text}(...)", token.place)
+        raise Fault(
+            say("{text} is a function; write {text_2}(...)", text=token.text, text_2=token.text),
+            token.place,
+        )
     raise Fault(
         unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place
     )
@@ -323,14 +360,16 @@ def _number(token: Token) -> Any:
     text = token.text
     plain = text.replace("_", "")
     if text.endswith("_") or "__" in text or "_." in text or "._" in text or "_e" in text.lower():
-        raise Fault("underscores stand between digits only", token.place)
+        raise Fault(say("underscores stand between digits only"), token.place)
     if plain[:2].lower() in ("0x", "0b", "0o"):
         return Fraction(int(plain, 0))
     digits, _, exponent = plain.lower().partition("e")
     if len(digits) > 1 and digits[:2].isdigit() and digits[0] == "0" and "." not in digits:
-        raise Fault("a number does not begin with 0 (write 1000 rather than 1,000)", token.place)
+        raise Fault(
+            say("a number does not begin with 0 (write 1000 rather than 1,000)"), token.place
+        )
     if len(exponent) > 8 or abs(int(exponent or 0)) > MAX_BITS * 0.3:
-        raise Fault(f"the exponent is beyond {int(MAX_BITS * 0.3):,}", token.place)
+        raise Fault(say("the exponent is beyond {value:,}", value=int(MAX_BITS * 0.3)), token.place)
     whole, _, decimals = digits.partition(".")
     return Fraction(_integer(whole + decimals)) * Fraction(10) ** (
         int(exponent or 0) - len(decimals)

@@ -6,6 +6,8 @@ import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
+from toolwire_schemas.language import say
+
 from .exact import (
     TOO_LARGE,
     Number,
@@ -25,7 +27,10 @@ def power(base: Number, exponent: Number) -> Number:
     if exponent.denominator != 1:
         if base < 0:
             raise ValueError(
-                "a negative number has no real power of a fraction; cbrt(-8) and root(-8, 3) are -2"
+                say(
+                    "a negative number has no real power of a fraction; cbrt(-8) and root(-8, 3)"
+                    " are -2"
+                )
             )
         exact = _exact_root(base, exponent.denominator)
         if exact is None:
@@ -33,7 +38,7 @@ def power(base: Number, exponent: Number) -> Number:
         base = exact
     whole = exponent.numerator
     if base == 0 and whole < 0:
-        raise ZeroDivisionError("0 has no negative power")
+        raise ZeroDivisionError(say("0 has no negative power"))
     if abs(base) not in (0, 1):
         larger = max(abs(base.numerator), base.denominator)
         if is_too_large(math.log2(larger) * min(abs(whole), 2**62)):
@@ -59,9 +64,9 @@ def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
 
 def _approximate_power(base: float, exponent: float) -> float:
     if base < 0 and not exponent.is_integer():
-        raise ValueError("a negative number has no real power that is no integer")
+        raise ValueError(say("a negative number has no real power that is no integer"))
     if base == 0 and exponent < 0:
-        raise ZeroDivisionError("0 has no negative power")
+        raise ZeroDivisionError(say("0 has no negative power"))
     return float(base**exponent)
 
 
@@ -78,27 +83,27 @@ def root(value: Number, degree: Number) -> Number:
     """The real root of *value*, also of a negative one if the degree is odd."""
     n = integer(degree, "the degree of a root")
     if n == 0:
-        raise ValueError("there is no root of degree 0")
+        raise ValueError(say("there is no root of degree 0"))
     if value < 0 and n % 2:
         return -root(-value, degree)
     if value < 0:
-        raise ValueError("a negative number has no real root of an even degree")
+        raise ValueError(say("a negative number has no real root of an even degree"))
     if value == 0 and n < 0:
-        raise ZeroDivisionError("0 has no root of a negative degree")
+        raise ZeroDivisionError(say("0 has no root of a negative degree"))
     return power(value, Fraction(1, n))
 
 
 def sqrt(value: Number) -> Number:
     """The square root."""
     if value < 0:
-        raise ValueError("a negative number has no real square root")
+        raise ValueError(say("a negative number has no real square root"))
     return root(value, Fraction(2))
 
 
 def ln(value: Number) -> Number:
     """The natural logarithm."""
     if value <= 0:
-        raise ValueError("only positive numbers have a logarithm")
+        raise ValueError(say("only positive numbers have a logarithm"))
     if value == 1 and is_exact(value):
         return Fraction(0)
     if not is_exact(value):
@@ -114,7 +119,7 @@ def log(value: Number, base: Number | None = None) -> Number:
     if base is None:
         return ln(value)
     if base == 1 or base <= 0:
-        raise ValueError("the base of a logarithm is positive, and not 1")
+        raise ValueError(say("the base of a logarithm is positive, and not 1"))
     found = float(ln(value)) / float(ln(base))
     nearest = round(found)
     if (

@@ -13,6 +13,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, NoReturn
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _local(text: str, zone: tzinfo) -> datetime:
         with suppress(ValueError):
             alone = time.fromisoformat(text)
             return datetime.combine(datetime.now(alone.tzinfo or zone).date(), alone)
-    raise ToolError(f"{text[:60]!r} is no time; {_FORM}")
+    raise ToolError(say("{text!r} is no time; {form}", text=text[:60], form=say(_FORM)))
 
 
 def _unix(text: str, zone: tzinfo) -> datetime:
@@ -117,7 +118,7 @@ def _unix(text: str, zone: tzinfo) -> datetime:
         return datetime.fromtimestamp(float(text[1:]), zone)
     except (ValueError, OverflowError, OSError):
         raise ToolError(
-            f"{text[:60]!r} is no time in Unix seconds; write it as @1767225600"
+            say("{text!r} is no time in Unix seconds; write it as @1767225600", text=text[:60])
         ) from None
 
 
@@ -214,4 +215,10 @@ def _clock(span: timedelta) -> tuple[int, int, int | float]:
 
 
 def _refuse_year() -> NoReturn:
-    raise ToolError(f"the result is outside of the years {date.min.year} to {date.max.year}")
+    raise ToolError(
+        say(
+            "the result is outside of the years {year} to {year_2}",
+            year=date.min.year,
+            year_2=date.max.year,
+        )
+    )

@@ -9,6 +9,7 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from toolwire_schemas.install_command import install_command
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 _OFFSET = re.compile(
@@ -32,15 +33,19 @@ def zone_named(name: str) -> tzinfo:
     if known is not None:
         return ZoneInfo(known)
     if not _names():
-        remedy = f"install it where Toolwire runs: {install_command('tzdata')}"
+        remedy = say("install it where Toolwire runs: {command}", command=install_command("tzdata"))
         raise ToolError(
-            "this system has no time zone data, so only UTC and offsets such as +02:00 are known;"
-            f" {remedy}"
+            say(
+                "this system has no time zone data, so only UTC and offsets such as +02:00 are"
+                " known; {remedy}",
+                remedy=remedy,
+            )
         )
     close = ", ".join(search(name)[:5])
-    raise ToolError(
-        f"no time zone {name[:_MAX_NAME]!r}" + (f"; do you mean {close}?" if close else "")
-    )
+    problem = say("no time zone {name!r}", name=name[:_MAX_NAME])
+    if close:
+        problem += say("; do you mean {names}?", names=close)
+    raise ToolError(problem)
 
 
 def search(text: str) -> list[str]:
@@ -59,7 +64,7 @@ def search(text: str) -> list[str]:
 def _fixed(offset: re.Match[str]) -> tzinfo:
     minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)
     if minutes >= 24 * 60:
-        raise ToolError(f"the offset {offset[0]!r} is not within a day")
+        raise ToolError(say("the offset {offset!r} is not within a day", offset=offset[0]))
     return timezone(timedelta(minutes=minutes if offset["sign"] == "+" else -minutes))
 
 

@@ -6,6 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.content import Audio, File, Image, Text, media_type_of, media_type_of_path
 from toolwire_tools.errors import ToolError
 
@@ -33,7 +34,7 @@ def read(places: Places, path: str, max_bytes: int) -> tuple[str, bytes]:
     """
     with places.located(path) as there, errors_named(path):
         if not there.name:
-            raise ToolError(f"{there.path} is a folder; list it")
+            raise ToolError(say("{path} is a folder; list it", path=there.path))
         return there.path, bytes_of(there.folder, there.name, there.path, max_bytes)
 
 
@@ -54,7 +55,14 @@ def bytes_of(folder: Folder, name: str, path: str, max_bytes: int) -> bytes:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             size = os.fstat(fd).st_size
-            raise ToolError(f"{path} has {size:,} bytes, and files are read up to {max_bytes:,}")
+            raise ToolError(
+                say(
+                    "{path} has {size:,} bytes, and files are read up to {max_bytes:,}",
+                    path=path,
+                    size=size,
+                    max_bytes=max_bytes,
+                )
+            )
     finally:
         os.close(fd)
     return data
@@ -63,11 +71,11 @@ def bytes_of(folder: Folder, name: str, path: str, max_bytes: int) -> bytes:
 def check_kind(status: os.stat_result, path: str) -> None:
     """Do nothing for a plain file. Raises `ToolError` for anything else."""
     if stat.S_ISDIR(status.st_mode):
-        raise ToolError(f"{path} is a folder, not a file")
+        raise ToolError(say("{path} is a folder, not a file", path=path))
     if stat.S_ISLNK(status.st_mode):
-        raise ToolError(f"{path} was replaced by a link during the call")
+        raise ToolError(say("{path} was replaced by a link during the call", path=path))
     if not stat.S_ISREG(status.st_mode):
-        raise ToolError(f"{path} is no plain file but a pipe, a device or the like")
+        raise ToolError(say("{path} is no plain file but a pipe, a device or the like", path=path))
 
 
 def is_binary(data: bytes) -> bool:
@@ -95,8 +103,13 @@ def content(
         return _text(data, first_line, lines)
     if len(data) > MAX_DATA_BYTES:
         raise ToolError(
-            f"{path} is no text and has {len(data):,} bytes, and data is read up to"
-            f" {MAX_DATA_BYTES:,}"
+            say(
+                "{path} is no text and has {count:,} bytes, and data is read up to"
+                " {max_data_bytes:,}",
+                path=path,
+                count=len(data),
+                max_data_bytes=MAX_DATA_BYTES,
+            )
         )
     if media_type in _PICTURES:
         return [Image(data=data)]
@@ -110,10 +123,16 @@ def _text(data: bytes, first_line: int, lines: int) -> list[Text | Image | Audio
     text, is_whole = text_of(data)
     every = _lines(text)
     if first_line == 0:
-        raise ToolError("lines are counted from 1, and from -1 at the end")
+        raise ToolError(say("lines are counted from 1, and from -1 at the end"))
     start = first_line - 1 if first_line > 0 else max(len(every) + first_line, 0)
     if start and start >= len(every):
-        raise ToolError(f"there is no line {first_line}: the file has {len(every)}")
+        raise ToolError(
+            say(
+                "there is no line {first_line}: the file has {count}",
+                first_line=first_line,
+                count=len(every),
+            )
+        )
     chosen = "".join(every[start : start + max(lines, 0)])
     notes = [] if is_whole else ["It is not all UTF-8: what is not was replaced."]
     end = min(start + max(lines, 0), len(every))

@@ -18,6 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_timer
 from toolwire_tools.errors import ToolError
 
@@ -57,7 +58,9 @@ class Pattern:
         try:
             problem = self._answer(self._settings)
             if problem:
-                raise ToolError(f"the text is no regular expression: {problem}")
+                raise ToolError(
+                    say("the text is no regular expression: {problem}", problem=problem)
+                )
         except BaseException:
             self._close()
             raise
@@ -92,8 +95,15 @@ class Pattern:
             self._left -= monotonic() - started
         if not answer:
             is_late = self._process.wait() == _OUT_OF_TIME or self._late
-            much = f"more than {MAX_PATTERN_SECONDS:g} seconds" if is_late else "too much memory"
-            raise ToolError(f"the regular expression takes {much}: make it simpler, or search less")
+            much = say("too much memory")
+            if is_late:
+                much = say("more than {seconds:g} seconds", seconds=MAX_PATTERN_SECONDS)
+            raise ToolError(
+                say(
+                    "the regular expression takes {much}: make it simpler, or search less",
+                    much=much,
+                )
+            )
         return msgspec.json.decode(answer)
 
     def _end(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .folders import open_root
@@ -104,7 +105,7 @@ class Places:
     def _parts(self, path: str) -> tuple[str, list[str]]:
         """The name of the root that *path* is in, and the parts of the path behind it."""
         if not self._roots:
-            raise ToolError(_NO_ROOTS)
+            raise ToolError(say(_NO_ROOTS))
         _check(path)
         if os.name == "nt":
             path = path.replace("\\", "/")
@@ -114,16 +115,24 @@ class Places:
                 if inner is not None:
                     return name, inner
             raise ToolError(
-                f"{_shown(path)} is outside of the folders that are open: {', '.join(self._roots)}"
+                say(
+                    "{path} is outside of the folders that are open: {names}",
+                    path=_shown(path),
+                    names=", ".join(self._roots),
+                )
             )
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if len(self._roots) == 1:
             return self.names[0], parts
         if not parts:
-            raise ToolError(f"say which folder: {', '.join(self._roots)}")
+            raise ToolError(say("say which folder: {names}", names=", ".join(self._roots)))
         if parts[0] not in self._roots:
             raise ToolError(
-                f"{_shown(path)} begins with {unknown_name('open folder', parts[0], self._roots)}"
+                say(
+                    "{path} begins with {unknown_name}",
+                    path=_shown(path),
+                    unknown_name=unknown_name("open folder", parts[0], self._roots),
+                )
             )
         return parts[0], parts[1:]
 
@@ -134,10 +143,9 @@ def errors_named(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ToolError(
-            f"{_shown(path)}:"
-            f" {_REASONS.get(error.errno or 0, error.strerror or 'it cannot be used')}"
-        ) from None
+        reason = _REASONS.get(error.errno or 0)
+        problem = say(reason) if reason else error.strerror or say("it cannot be used")
+        raise ToolError(f"{_shown(path)}: {problem}") from None
 
 
 _REASONS = {
@@ -212,7 +220,12 @@ class _Way:
 
     def _enter(self, name: str) -> None:
         if len(self.names) == MAX_DEPTH:
-            raise ToolError(f"the path has more than {MAX_DEPTH} folders within each other")
+            raise ToolError(
+                say(
+                    "the path has more than {max_depth} folders within each other",
+                    max_depth=MAX_DEPTH,
+                )
+            )
         try:
             inner = self.folder.enter(name)
         except FileNotFoundError:
@@ -261,20 +274,20 @@ def _behind(root: str, path: str) -> list[str] | None:
 
 
 def _outside() -> NoReturn:
-    raise ToolError("the path leads out of the folders that are open")
+    raise ToolError(say("the path leads out of the folders that are open"))
 
 
 def _check(path: str) -> None:
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise ToolError("the path is not text in UTF-8") from None
+        raise ToolError(say("the path is not text in UTF-8")) from None
     if "\0" in path:
-        raise ToolError("a path has no NUL character in it")
+        raise ToolError(say("a path has no NUL character in it"))
     if len(path) > 4096:
-        raise ToolError("the path is longer than 4,096 characters")
+        raise ToolError(say("the path is longer than 4,096 characters"))
     if os.name == "nt" and ":" in os.path.splitdrive(path)[1]:
-        raise ToolError("a path has no : in it")
+        raise ToolError(say("a path has no : in it"))
 
 
 def _shown(path: str) -> str:

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_LINE, MAX_MATCHES, MAX_SECONDS
@@ -46,7 +47,7 @@ class Skipped(Exception):
 def searched(places: Places, path: str, wanted: Wanted, max_bytes: int, context: Context) -> Found:
     """Yield the matches below *path*."""
     if len(wanted.names) > _MAX_NAMES:
-        raise ToolError(f"names is longer than {_MAX_NAMES:,} characters")
+        raise ToolError(say("names is longer than {max_names:,} characters", max_names=_MAX_NAMES))
     if not wanted.text or not wanted.is_regex:
         return _Search(wanted, max_bytes, _literally(wanted)).run(Walk(places, path), context)
     with Pattern(wanted.text, ignores_case=wanted.ignores_case) as pattern:
@@ -113,15 +114,15 @@ class _Search:
 
 def _text(thing: Thing, max_bytes: int) -> str:
     if thing.status.st_size > max_bytes:
-        raise Skipped(f"larger than {max_bytes:,} bytes")
+        raise Skipped(say("larger than {max_bytes:,} bytes", max_bytes=max_bytes))
     try:
         data = bytes_of(thing.folder, thing.name, thing.path, max_bytes)
     except OSError:
-        raise Skipped("not to be read") from None
+        raise Skipped(say("not to be read")) from None
     except ToolError:  # it has become something else, or has grown
-        raise Skipped("changed during the search") from None
+        raise Skipped(say("changed during the search")) from None
     if is_binary(data):
-        raise Skipped("binary")
+        raise Skipped(say("binary"))
     return text_of(data)[0]
 
 

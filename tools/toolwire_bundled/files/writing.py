@@ -15,6 +15,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_EDITS_SHOWN
@@ -45,16 +46,18 @@ def decoded(content: str, encoding: str) -> bytes:
             else content.encode()
         )
     except UnicodeEncodeError:
-        raise ToolError("the content is not text in UTF-8") from None
+        raise ToolError(say("the content is not text in UTF-8")) from None
     except ValueError as error:  # binascii.Error, or another one for letters beyond ASCII
-        raise ToolError(f"the content is not Base64: {str(error).lower()}") from None
+        raise ToolError(
+            say("the content is not Base64: {error}", error=str(error).lower())
+        ) from None
 
 
 def write_file(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
     """Write *data* to the file at *path*; *if_exists*: fail, replace it or append to it."""
     with places.located(path, make_folders=True) as there, errors_named(path):
         if not there.name or path.rpartition("/")[2] in ("", "."):
-            raise ToolError(f"{there.path} is a folder; name the file")
+            raise ToolError(say("{path} is a folder; name the file", path=there.path))
         before = status(there)
         if before is not None and if_exists == "append":
             return _appended(there, data, max_bytes)
@@ -73,10 +76,10 @@ def write_file(places: Places, path: str, data: bytes, if_exists: str, max_bytes
 def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes: int) -> Changed:
     """Replace *old* by *new*, *count* times, in the file at *path*."""
     if not old:
-        raise ToolError("say which text to replace: old is empty; write replaces or appends")
+        raise ToolError(say("say which text to replace: old is empty; write replaces or appends"))
     with places.located(path) as there, errors_named(path):
         if not there.name:
-            raise ToolError(f"{there.path} is a folder; name the file")
+            raise ToolError(say("{path} is a folder; name the file", path=there.path))
         before = there.folder.look(there.name)
         text = _text(there.path, bytes_of(there.folder, there.name, there.path, max_bytes))
         if (
@@ -94,7 +97,9 @@ def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes:
 
 class _Exists(ToolError):
     def __init__(self, path: str) -> None:
-        super().__init__(f'{path} exists; say if_exists="replace" or "append", or edit it')
+        super().__init__(
+            say('{path} exists; say if_exists="replace" or "append", or edit it', path=path)
+        )
 
 
 def status(there: Located) -> os.stat_result | None:
@@ -140,7 +145,10 @@ def put(
             os.fsync(fd)
         if before is not None and _changed(before, folder.look(there.name)):
             raise ToolError(
-                f"{there.path} was changed by another program since it was read; read it again"
+                say(
+                    "{path} was changed by another program since it was read; read it again",
+                    path=there.path,
+                )
             )
         _take_its_place(folder, temporary, there.name, replace=replace)
     except BaseException:
@@ -172,13 +180,18 @@ def _appended(there: Located, data: bytes, max_bytes: int) -> Changed:
 
 def _check_mode(path: str, found: os.stat_result) -> None:
     if not found.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        raise ToolError(f"{path} is protected against writing")
+        raise ToolError(say("{path} is protected against writing", path=path))
 
 
 def _check_size(path: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
         raise ToolError(
-            f"{path} would have {size:,} bytes, and files are written up to {max_bytes:,}"
+            say(
+                "{path} would have {size:,} bytes, and files are written up to {max_bytes:,}",
+                path=path,
+                size=size,
+                max_bytes=max_bytes,
+            )
         )
 
 
@@ -224,7 +237,7 @@ def _text(path: str, data: bytes) -> str:
             return data.decode()
     except UnicodeDecodeError:
         pass
-    raise ToolError(f"{path} is not text in UTF-8, so no text in it can be replaced")
+    raise ToolError(say("{path} is not text in UTF-8, so no text in it can be replaced", path=path))
 
 
 def _lines(text: str, old: str, most: int) -> list[int]:
@@ -241,13 +254,22 @@ def _lines(text: str, old: str, most: int) -> list[int]:
 
 def _miscounted(text: str, old: str, count: int) -> str:
     if found := text.count(old):
-        where = ", ".join(map(str, _lines(text, old, 10))) + ("…" if found > 10 else "")
-        remedy = f"say count={found} to replace all, or give more of the text around one"
-        return f"the text is there {found} times, not {count} (lines {where}); {remedy}"
+        lines = ", ".join(map(str, _lines(text, old, 10))) + ("…" if found > 10 else "")
+        return say(
+            "the text is there {found} times, not {count} (lines {lines}); say count={found} to"
+            " replace all, or give more of the text around one",
+            found=found,
+            count=count,
+            lines=lines,
+        )
+    problem = say("there is no such text")
     close = _close_line(text, old)
-    return "there is no such text" + (
-        f"; the closest is line {close[0]}: {close[1][:_MAX_SHOWN]!r}" if close else ""
-    )
+    if close:
+        number, line = close
+        problem += say(
+            "; the closest is line {number}: {line!r}", number=number, line=line[:_MAX_SHOWN]
+        )
+    return problem
 
 
 def _close_line(text: str, old: str) -> tuple[int, str] | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from ..requirements import key
 from ..web.errors import Unusable
 from ..web.http import Limits
@@ -46,5 +48,5 @@ class Serper:
             kind, json=asked, secret_headers={"x-api-key": key(VARIABLE, self._key)}, call=call
         ).json()
         if not isinstance(found, dict):
-            raise Unusable("Serper's answer is not the object it should be")
+            raise Unusable(say("Serper's answer is not the object it should be"))
         return found

@@ -117,7 +117,11 @@ class IPythonInterpreter(BaseAction):
             in_time = self._run(kernel, extract_code(command), cell, seconds, context)
         if not in_time:
             raise ToolError(
-                _joined(f"Timeout. No response after {seconds:g} seconds.", self._ended, cell.text)
+                _joined(
+                    say("Timeout. No response after {seconds:g} seconds.", seconds=seconds),
+                    self._ended,
+                    cell.text,
+                )
             )
         if cell.failed:
             raise ToolError(_joined(news, cell.text))
@@ -145,7 +149,7 @@ class IPythonInterpreter(BaseAction):
             if self._idle is not None:
                 self._idle.cancel()
             if self._kernel is not None and not self._kernel.is_alive:
-                self._end("The session had ended; its variables are gone.")
+                self._end(say("The session had ended; its variables are gone."))
             if self._kernel is None:
                 with extra("ipython"):
                     from .kernel import Kernel
@@ -171,16 +175,19 @@ class IPythonInterpreter(BaseAction):
             return kernel.run(code, cell, seconds, context.check, report)
         except Died as death:
             self._end("")
-            told_so = (
-                f"The code ended the session ({death}); its variables are gone, and the next call"
-                " begins another."
+            problem = say(
+                "The code ended the session ({death}); its variables are gone, and the next call"
+                " begins another.",
+                death=death,
             )
-            raise ToolError(_joined(told_so, cell.text)) from None
+            raise ToolError(_joined(problem, cell.text)) from None
         finally:
             if self._kernel is not None and not kernel.is_alive:
                 self._end(
-                    "The code did not let itself be interrupted: the session was ended, and its"
-                    " variables are gone."
+                    say(
+                        "The code did not let itself be interrupted: the session was ended, and its"
+                        " variables are gone."
+                    )
                 )
 
     def _end(self, why: str) -> None:

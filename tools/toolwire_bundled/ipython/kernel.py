@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import (
@@ -92,9 +93,11 @@ class Died(Exception):
 
     def __init__(self, status: int | None) -> None:
         self.status = status
-        super().__init__(
-            f"exit status {status}" if (status or 0) >= 0 else f"signal {-(status or 0)}"
-        )
+        number = status or 0
+        how = say("exit status {status}", status=status)
+        if number < 0:
+            how = say("signal {number}", number=-number)
+        super().__init__(how)
 
 
 class Kernel:
@@ -231,7 +234,7 @@ class Kernel:
                 return subprocess.Popen(**new_group(), **options)
             return self._with_lifeline(options)
         except OSError as error:
-            raise ToolError(f"The kernel could not be started: {error}.") from None
+            raise ToolError(say("The kernel could not be started: {error}.", error=error)) from None
 
     def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
         """A process that ends, with all it has started, when the server has gone."""
@@ -259,7 +262,10 @@ class Kernel:
             check()
             if not self.is_alive or time.monotonic() > deadline:
                 raise ToolError(
-                    f"The kernel did not start: {self._last_words() or 'no reason was given'}"
+                    say(
+                        "The kernel did not start: {value}",
+                        value=self._last_words() or say("no reason was given"),
+                    )
                 )
         while sockets := self._ready_sockets(0):
             for socket in sockets:

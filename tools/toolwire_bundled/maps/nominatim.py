@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from ..web.http import typed
@@ -69,8 +70,11 @@ def point_of(location: str, answer: bytes) -> Point:
     found = read(answer)
     if not found:
         raise ToolError(
-            f"there is no place called {location!r} on OpenStreetMap; try it with the town and"
-            " country"
+            say(
+                "there is no place called {location!r} on OpenStreetMap; try it with the town and"
+                " country",
+                location=location,
+            )
         )
     return Point(found[0].lat, found[0].lon)
 

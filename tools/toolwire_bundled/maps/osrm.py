@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from ..web.http import typed
@@ -73,7 +74,7 @@ def read(answer: bytes) -> Route:
     """
     found = typed(answer, Answer, "OSRM")
     if not found.routes:
-        raise ToolError(f"OSRM found no route: {found.message or found.code}")
+        raise ToolError(say("OSRM found no route: {value}", value=found.message or found.code))
     return found.routes[0]
 
 

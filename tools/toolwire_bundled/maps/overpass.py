@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from ..web.http import typed
@@ -98,7 +99,7 @@ def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
     if (
         "error" in said.remark
     ):  # such as "runtime error: Query timed out ...": what there is is not all
-        raise ToolError(f"Overpass: {said.remark}")
+        raise ToolError(say("Overpass: {remark}", remark=said.remark))
     return sorted(_placed(said.elements, around), key=lambda found: found.metres)[:most]
 
 

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from PIL import Image, UnidentifiedImageError
 from pptx import Presentation
 from pptx.enum.text import MSO_AUTO_SIZE
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .themes import THEMES, Theme, give
@@ -48,7 +49,12 @@ class Deck:
             Exception
         ) as error:  # python-pptx and lxml raise all kinds when XML is not what they expect
             raise ToolError(
-                f"the template {theme.template} of the theme {name!r} cannot be read: {error}"
+                say(
+                    "the template {template} of the theme {name!r} cannot be read: {error}",
+                    template=theme.template,
+                    name=name,
+                    error=error,
+                )
             ) from None
 
     def add_first_page(self, title: str, subtitle: str) -> None:
@@ -101,14 +107,22 @@ class Deck:
         layout: SlideLayout | None = layouts.get_by_name(name)
         if layout is None:
             raise ToolError(
-                f"the template has no layout {name!r}; it has:"
-                f" {', '.join(each.name for each in layouts)}"
+                say(
+                    "the template has no layout {name!r}; it has: {names}",
+                    name=name,
+                    names=", ".join(each.name for each in layouts),
+                )
             )
         # Date, footer and number are no places for a page's content; python-pptx does not make
         # them.
         if len(list(layout.iter_cloneable_placeholders())) < places:
             raise ToolError(
-                f"the layout {name!r} of the template has fewer than {places} places for content"
+                say(
+                    "the layout {name!r} of the template has fewer than {places} places for"
+                    " content",
+                    name=name,
+                    places=places,
+                )
             )
         return layout
 
@@ -153,7 +167,11 @@ def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
             return data, picture.size
     except UnidentifiedImageError:
         raise ToolError(
-            f"{image} is no picture of a kind that presentations hold ({', '.join(_FORMATS)})"
+            say(
+                "{image} is no picture of a kind that presentations hold ({names})",
+                image=image,
+                names=", ".join(_FORMATS),
+            )
         ) from None
     except (
         OSError,
@@ -161,4 +179,6 @@ def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
         Image.DecompressionBombError,
         Image.DecompressionBombWarning,
     ) as error:
-        raise ToolError(f"the picture {image} cannot be read: {error}") from None
+        raise ToolError(
+            say("the picture {image} cannot be read: {error}", image=image, error=error)
+        ) from None

@@ -189,7 +189,7 @@ class PPT(BaseAction):
 
     def _begun(self) -> Deck:
         if self._deck is None:
-            raise ToolError("there is no presentation yet: call create_file first")
+            raise ToolError(say("there is no presentation yet: call create_file first"))
         return self._deck
 
     def _image(self, path: str) -> bytes:
@@ -200,13 +200,22 @@ class PPT(BaseAction):
         with self._located(self._location) as there:
             if self._above is None or not os.path.samestat(self._above, there.folder.look(".")):
                 raise ToolError(
-                    f"{self._location} cannot be written: its folder was replaced since create_file"
+                    say(
+                        "{location} cannot be written: its folder was replaced since create_file",
+                        location=self._location,
+                    )
                 )
             try:
                 put(there, deck.save, status(there), replace=True)
             except (ToolError, OSError) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
-                raise ToolError(f"{self._location} cannot be written: {reason}") from None
+                raise ToolError(
+                    say(
+                        "{location} cannot be written: {reason}",
+                        location=self._location,
+                        reason=reason,
+                    )
+                ) from None
 
     @contextmanager
     def _located(self, path: str) -> Iterator[Located]:

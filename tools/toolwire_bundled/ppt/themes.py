@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -61,7 +62,11 @@ def theme_of(name: str, settings: dict[str, Any]) -> Theme:
         theme = msgspec.convert(settings, Theme)
     except msgspec.ValidationError as error:
         raise ToolError(
-            f"the theme {name!r} has the members template, title, single and two: {error}"
+            say(
+                "the theme {name!r} has the members template, title, single and two: {error}",
+                name=name,
+                error=error,
+            )
         ) from None
     if theme.template is None:
         return theme
@@ -69,7 +74,9 @@ def theme_of(name: str, settings: dict[str, Any]) -> Theme:
         os.path.expanduser(theme.template)
     )  # wherever the process goes to from here
     if not os.path.isfile(template):
-        raise ToolError(f"the theme {name!r}: there is no template {template}")
+        raise ToolError(
+            say("the theme {name!r}: there is no template {template}", name=name, template=template)
+        )
     return msgspec.structs.replace(theme, template=template)
 
 

@@ -12,6 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -50,14 +51,16 @@ def masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
                 elif is_folder:
                     todo.append(entry.path)
         if looked_at > _MAX_ENTRIES or found > _MAX_MASKS:
-            what = (
-                f"{_MAX_ENTRIES:,} files and folders"
-                if looked_at > _MAX_ENTRIES
-                else f"{_MAX_MASKS:,} secrets"
-            )
+            what = say("{count:,} secrets", count=_MAX_MASKS)
+            if looked_at > _MAX_ENTRIES:
+                what = say("{count:,} files and folders", count=_MAX_ENTRIES)
             raise ToolError(
-                f"the folder {folder} has more than {what} to keep from the code; make a smaller"
-                " one readable"
+                say(
+                    "the folder {folder} has more than {what} to keep from the code; make a smaller"
+                    " one readable",
+                    folder=folder,
+                    what=what,
+                )
             )
 
 

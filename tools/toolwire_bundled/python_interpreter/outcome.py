@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -24,24 +25,36 @@ def outcome(ended: Ended, job: Job) -> list[str]:
     printed = ended.output.rstrip()
     problem = _problem(ended.status, kind, said, job)
     if problem:
-        raise ToolError(f"{problem}\n\nIt had printed:\n{printed}" if printed else problem)
+        if printed:
+            problem += "\n\n" + say("It had printed:") + f"\n{printed}"
+        raise ToolError(problem)
     if kind == "none":
-        return [printed or _NOTHING]
-    return [said, f"Printed:\n{printed}"] if printed and not job.answer_from_stdout else [said]
+        return [printed or say(_NOTHING)]
+    if printed and not job.answer_from_stdout:
+        return [said, say("Printed:") + f"\n{printed}"]
+    return [said]
 
 
 def _problem(status: int | None, kind: str, said: str, job: Job) -> str:
     if status is None:
-        return f"The code was ended at its time limit, {job.timeout_seconds:g} s."
+        seconds = job.timeout_seconds
+        return say("The code was ended at its time limit, {seconds:g} s.", seconds=seconds)
     if kind in ("value", "none"):
         return ""
     if kind == "error":
-        return said or "The code failed."
+        return said or say("The code failed.")
     if kind:
-        return "The code wrote something else where its result belongs."
+        return say("The code wrote something else where its result belongs.")
     if status < 0:
-        return f"The code's process was killed by signal {-status}{_named(-status)}."
-    return f"The code ended its process, with exit status {status}, before it had a result."
+        return say(
+            "The code's process was killed by signal {number}{name}.",
+            number=-status,
+            name=_named(-status),
+        )
+    return say(
+        "The code ended its process, with exit status {status}, before it had a result.",
+        status=status,
+    )
 
 
 def _named(number: int) -> str:

@@ -25,6 +25,7 @@ from functools import cache
 from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.process_group import (
@@ -149,7 +150,9 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
             **new_group(*passed),
         )
     except OSError as error:
-        raise ToolError(f"The process for the code could not be started: {error}.") from None
+        raise ToolError(
+            say("The process for the code could not be started: {error}.", error=error)
+        ) from None
     _running.add(process)
     if lifeline:
         kill_group_when_pipe_closes(lifeline, group=process.pid)  # before it is sent any code

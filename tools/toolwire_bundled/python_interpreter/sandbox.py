@@ -25,6 +25,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .job import FOLDER_BYTES, SHARED_MEMORY_BYTES
@@ -137,7 +138,13 @@ def wrapped(
 def _found(program: str, package: str) -> str:
     path = shutil.which(program)
     if path is None:
-        raise ToolError(f"{program} is not installed (Debian has it in {package})")
+        raise ToolError(
+            say(
+                "{program} is not installed (Debian has it in {package})",
+                program=program,
+                package=package,
+            )
+        )
     return path
 
 

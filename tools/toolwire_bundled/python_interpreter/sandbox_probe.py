@@ -6,6 +6,7 @@ from functools import cache
 from typing import Literal
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .job import Job
@@ -42,7 +43,11 @@ def protection(wanted: Sandbox) -> Protection:
     reason = _why_not()
     if reason and wanted == "required":
         raise ToolError(
-            f'The code was not run: sandbox="required", and this machine has no sandbox: {reason}.'
+            say(
+                'The code was not run: sandbox="required", and this machine has no sandbox:'
+                " {reason}.",
+                reason=reason,
+            )
         )
     return Protection(not reason, reason)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
+from toolwire_schemas.language import say
+
 from ..web.errors import WebError
 from .responses import Author
 
@@ -69,7 +71,7 @@ def papers(answer: Papers) -> FirstPapers:
 def author(answer: AuthorPage) -> WhoItIs:
     """Who the author is, with a few articles, and what the view that was asked for has besides."""
     if (answer.author, answer.citation, answer.co_authors) == (None, None, None):
-        raise _nothing(answer, "author")
+        raise _nothing(answer, say("author"))
     who = answer.author or Author()
     told: WhoItIs = {
         "name": who.name,
@@ -90,7 +92,7 @@ def author(answer: AuthorPage) -> WhoItIs:
 def citation(answer: Citations) -> HowToCite:
     """The citation in MLA's style, or in the first there is."""
     if not answer.citations:
-        raise _nothing(answer, "citation")
+        raise _nothing(answer, say("citation"))
     by_style = {one.title: one.snippet for one in answer.citations}
     return {"citation": by_style.get("MLA", answer.citations[0].snippet)}
 
@@ -98,9 +100,9 @@ def citation(answer: Citations) -> HowToCite:
 def author_id(answer: Profiles) -> AuthorId:
     """The identifier of the first author."""
     if not answer.profiles:
-        raise _nothing(answer, "author")
+        raise _nothing(answer, say("author"))
     return {"author_id": answer.profiles[0].author_id}
 
 
 def _nothing(answer: Answer, wanted: str) -> WebError:
-    return WebError(answer.error or f"Google Scholar has no such {wanted}")
+    return WebError(answer.error or say("Google Scholar has no such {wanted}", wanted=wanted))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
+from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
 
@@ -256,7 +257,7 @@ class GoogleScholar(BaseAction):
         )
         while found.is_under_way:
             if call.seconds_left <= _LOOK_AGAIN_SECONDS:
-                raise call.too_late("SerpApi's search")
+                raise call.too_late(say("SerpApi's search"))
             call.wait(_LOOK_AGAIN_SECONDS)
             archived = f"searches/{_in_path(found.search_metadata.id)}.json"
             found = answers.read(
@@ -275,7 +276,10 @@ def _key(given: str | None) -> str:
         if not os.environ.get("SERPER_API_KEY"):
             raise
         raise ToolError(
-            f"{error} (SERPER_API_KEY is for GoogleSearch: its service, Serper, is another one)"
+            say(
+                "{error} (SERPER_API_KEY is for GoogleSearch: its service, Serper, is another one)",
+                error=error,
+            )
         ) from None
 
 

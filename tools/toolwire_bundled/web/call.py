@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 from toolwire_schemas.deadline import Deadline
+from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_thread
 
 from .errors import Unreachable
@@ -117,7 +118,11 @@ class Call:
     def too_late(self, what: str) -> Unreachable:
         """The error for *what* took longer than there was time."""
         return Unreachable(
-            f"{what} took too long: there are {self.seconds:g} seconds for the whole call"
+            say(
+                "{what} took too long: there are {seconds:g} seconds for the whole call",
+                what=what,
+                seconds=self.seconds,
+            )
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
 from toolwire_schemas.retries import is_passing_status, read_retry_after
 from toolwire_schemas.wire import codec
 
@@ -45,12 +46,13 @@ def refusal(
     """
     message = clean(error_text(body))[:_MAX_TOLD]
     seconds = read_retry_after(headers, now)
-    advice = clean(_advice(status, headers)) or (
-        f"it asks to wait {seconds:.0f} seconds" if seconds else ""
-    )
+    advice = clean(_advice(status, headers))
+    if seconds and not advice:
+        advice = say("it asks to wait {seconds:.0f} seconds", seconds=seconds)
+    reason = message or say("without a word")
+    problem = say("{where} answered {status}: {reason}", where=where, status=status, reason=reason)
     return Refused(
-        f"{where} answered {status}: {message or 'without a word'}"
-        + (f" ({advice})" if advice else ""),
+        problem + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
         is_passing=is_passing_status(status),

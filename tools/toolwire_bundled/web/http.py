@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_schemas.wire import codec
 
 from ..requirements import extra
@@ -90,11 +91,17 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return codec.decode(self.body)
         except codec.DecodingError as error:
-            kind = (
-                self.headers.get("content-type", "").partition(";")[0][:80]
-                or "something without a type"
+            kind = self.headers.get("content-type", "").partition(";")[0][:80] or say(
+                "something without a type"
             )
-            raise Unusable(f"{self.where} answered with {kind} that is no JSON: {error}") from None
+            raise Unusable(
+                say(
+                    "{where} answered with {kind} that is no JSON: {error}",
+                    where=self.where,
+                    kind=kind,
+                    error=error,
+                )
+            ) from None
 
     def text(self) -> str:
         """The body as text."""
@@ -111,7 +118,11 @@ def typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -
     try:
         return msgspec.json.decode(answer, type=shape, strict=strict)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"{service}'s answer is not what it documents: {error}") from None
+        raise Unusable(
+            say(
+                "{service}'s answer is not what it documents: {error}", service=service, error=error
+            )
+        ) from None
 
 
 def send(
@@ -210,8 +221,11 @@ def _check_coding(reply: Reply, accepted: str) -> None:
     for name in reply.headers.get("content-encoding", "").lower().split(","):
         if name.strip() not in known:
             raise Unusable(
-                f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which was not"
-                " requested"
+                say(
+                    "{where} sent it compressed as {name!r}, which was not requested",
+                    where=reply.where,
+                    name=name.strip()[:40],
+                )
             )
 
 
@@ -261,7 +275,13 @@ def _body(response: httpx2.Response, max_bytes: int, shown: str) -> bytes:
     for piece in response.iter_bytes():
         body += piece
         if len(body) > max_bytes:
-            raise Unusable(f"{shown} sent more than {_size(max_bytes)}, which is too much")
+            raise Unusable(
+                say(
+                    "{shown} sent more than {size}, which is too much",
+                    shown=shown,
+                    size=_size(max_bytes),
+                )
+            )
     return bytes(body)
 
 

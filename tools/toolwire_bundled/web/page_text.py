@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.language import say
 
 from ..requirements import extra
 from .errors import Unusable
@@ -57,12 +58,18 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
     lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     if not lines:
         raise Unusable(
-            f"{shown(page.url)} cannot be read: its markup takes too long, or too much memory"
+            say(
+                "{url} cannot be read: its markup takes too long, or too much memory",
+                url=shown(page.url),
+            )
         )
     text = msgspec.json.decode(lines[-1], type=Text)
     if not text.text:
         raise Unusable(
-            f"{shown(page.url)} has no text; perhaps it is made by scripts, which do not run here"
+            say(
+                "{url} has no text; perhaps it is made by scripts, which do not run here",
+                url=shown(page.url),
+            )
         )
     return text
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import msgspec
+from toolwire_schemas.language import say
 
 from .error_responses import refusal
 from .errors import NotOpened, Unreachable, Unusable
@@ -71,7 +72,7 @@ def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limi
             clean=str,
         )
     if "content-type" not in reply.headers and b"\0" in reply.body[:1024]:
-        raise Unusable(f"{reply.where} does not say what it is, and is no text")
+        raise Unusable(say("{where} does not say what it is, and is no text", where=reply.where))
     return Page(reply.url, reply.headers.get("content-type", ""), reply.body)
 
 
@@ -93,7 +94,7 @@ class _CheckedTransport(httpx2.HTTPTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         where = shown(str(request.url))
         if self._leaving.has_left:
-            raise Unreachable(f"{where} is not needed any more")
+            raise Unreachable(say("{where} is not needed any more", where=where))
         self._call.say(f"opening {where}")
         self._leaving.what = f"looking up the host of {where}"
         addresses = self._guard.addresses(str(request.url))[:_MAX_ADDRESSES]
@@ -140,7 +141,11 @@ def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
         url = str(request.url.join(location))
     except (httpx2.InvalidURL, ValueError):
         raise NotOpened(
-            f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL"
+            say(
+                "{url} leads to {location!r}, which is no URL",
+                url=shown(str(request.url)),
+                location=shown(location),
+            )
         ) from None
     return str(page_url(url))
 
@@ -157,6 +162,9 @@ def _check_kind(response: httpx2.Response, where: str) -> None:
         return
     if kind == "application/pdf":
         raise Unusable(
-            f"{where} is a PDF, which cannot be read here; look for a page with the same text"
+            say(
+                "{where} is a PDF, which cannot be read here; look for a page with the same text",
+                where=where,
+            )
         )
-    raise Unusable(f"{where} is {kind[:80]}, which is no text")
+    raise Unusable(say("{where} is {kind}, which is no text", where=where, kind=kind[:80]))

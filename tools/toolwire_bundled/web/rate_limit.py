@@ -6,6 +6,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
+
 from .errors import Unreachable
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Pace:
         while not self._places.acquire(timeout=_LOOK_SECONDS):
             call.check()
             if call.seconds_left <= 0:
-                raise call.too_late(f"waiting for other requests to {self._host}")
+                raise call.too_late(say("waiting for other requests to {host}", host=self._host))
         try:
             if (seconds := self._reserved(call)) > 0:
                 call.say(f"waiting {seconds:.1f} seconds for a turn at {self._host}")
@@ -73,8 +75,13 @@ class Pace:
             start = max(now, self._next)
             if start - now > call.seconds_left:
                 raise Unreachable(
-                    f"{self._host} is not to be asked for another {start - now:.1f} seconds, and"
-                    f" the call has {max(call.seconds_left, 0):.1f} left; try again later"
+                    say(
+                        "{host} is not to be asked for another {value:.1f} seconds, and the call"
+                        " has {seconds_left:.1f} left; try again later",
+                        host=self._host,
+                        value=start - now,
+                        seconds_left=max(call.seconds_left, 0),
+                    )
                 )
             if self._interval_seconds:
                 self._next = start + self._interval_seconds

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_schemas.retries import Retries
 from toolwire_schemas.wire import codec
 from toolwire_tools.errors import ToolError
@@ -126,7 +127,10 @@ class Service:
 
         if not all(value.isascii() and value.isprintable() for value in secret_headers.values()):
             raise ToolError(
-                f"the key for {self.name} has letters that no key can have; is it whole, and alone?"
+                say(
+                    "the key for {name} has letters that no key can have; is it whole, and alone?",
+                    name=self.name,
+                )
             )
         address = _address(self.name, self._base_url, asked.path)
         parts = urlsplit(address)
@@ -237,7 +241,11 @@ def _address(name: str, base_url: str, path: str) -> str:
         is_one = False
     if not is_one:
         raise ToolError(
-            f"the base URL of {name} is no address: it begins with https:// or http:// and a host"
+            say(
+                "the base URL of {name} is no address: it begins with https:// or http:// and a"
+                " host",
+                name=name,
+            )
         )
     return f"{base_url}/{path.lstrip('/')}" if path else base_url
 

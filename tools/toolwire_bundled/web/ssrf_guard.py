@@ -13,6 +13,7 @@ import ipaddress
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .errors import NotOpened
 
@@ -95,10 +96,18 @@ class Guard(msgspec.Struct, frozen=True):
         if permitted:
             return permitted
         if any(is_public(ipaddress.ip_address(each)) for each in addresses):
-            raise NotOpened(f"{shown(str(url))} has the port {url.port}, where no pages are")
+            raise NotOpened(
+                say(
+                    "{url} has the port {port}, where no pages are",
+                    url=shown(str(url)),
+                    port=url.port,
+                )
+            )
         seen = ", ".join(each for each in addresses[:3] if each != url.host)
         where = f"{url.host} ({seen})" if seen else url.host
-        raise NotOpened(f"{where} is not on the public internet; pages there are not opened")
+        raise NotOpened(
+            say("{where} is not on the public internet; pages there are not opened", where=where)
+        )
 
     def _may_ask(self, url: httpx2.URL, address: Address) -> bool:
         if self.allowed is True or any(
@@ -117,21 +126,39 @@ def page_url(url: str) -> httpx2.URL:
     import httpx2
 
     if len(url) > _MAX_URL:
-        raise NotOpened(f"the URL is {len(url):,} characters long; {_MAX_URL:,} are the limit")
+        raise NotOpened(
+            say(
+                "the URL is {count:,} characters long; {max_url:,} are the limit",
+                count=len(url),
+                max_url=_MAX_URL,
+            )
+        )
     try:
         parsed = httpx2.URL(url.strip())
         host = parsed.host  # raises where its IDNA cannot be decoded
     except (httpx2.InvalidURL, UnicodeError) as error:
-        raise NotOpened(f"{shown(url)} is no URL: {error}") from None
+        raise NotOpened(say("{url} is no URL: {error}", url=shown(url), error=error)) from None
     if parsed.scheme not in _WEB_PORTS:
-        problem = f"has the scheme {parsed.scheme!r}" if parsed.scheme else "has no scheme"
-        raise NotOpened(f"{shown(url)} {problem}; a URL here begins with https:// or http://")
+        problem = say("has no scheme")
+        if parsed.scheme:
+            problem = say("has the scheme {scheme!r}", scheme=parsed.scheme)
+        raise NotOpened(
+            say(
+                "{url} {problem}; a URL here begins with https:// or http://",
+                url=shown(url),
+                problem=problem,
+            )
+        )
     if not host:
-        raise NotOpened(f"{shown(url)} names no host")
+        raise NotOpened(say("{url} names no host", url=shown(url)))
     if parsed.userinfo:
-        raise NotOpened(f"{shown(url)} holds a user name, which hides where it leads; leave it out")
+        raise NotOpened(
+            say("{url} holds a user name, which hides where it leads; leave it out", url=shown(url))
+        )
     if parsed.port is not None and not 0 < parsed.port <= 65535:
-        raise NotOpened(f"{shown(url)} has the port {parsed.port}, which there is not")
+        raise NotOpened(
+            say("{url} has the port {port}, which there is not", url=shown(url), port=parsed.port)
+        )
     return parsed
 
 
@@ -196,6 +223,10 @@ def _resolved(host: str) -> list[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise NotOpened(
-            f"no host is called {host[:200]}: {getattr(error, 'strerror', None) or error}"
+            say(
+                "no host is called {host}: {value}",
+                host=host[:200],
+                value=getattr(error, "strerror", None) or error,
+            )
         ) from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -171,7 +171,7 @@ class WebBrowser(BaseAction):
                 no more than 4.
         """
         if not self._results.kept:
-            raise ToolError(NO_RESULTS)
+            raise ToolError(say(NO_RESULTS))
         if not 1 <= len(select_ids) <= _MAX_SELECTED:
             raise ArgumentsError(
                 [

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
+
 from ..requirements import extra
 from ..web.errors import Unusable
 from ..web.http import Limits
@@ -44,7 +46,9 @@ class Engine:
     def search(self, query: str, most: int, call: Call) -> list[Hit]:
         """As `engines.Engine.search`."""
         if len(query) > _MAX_QUERY:
-            raise Unusable(f"DuckDuckGo takes queries of at most {_MAX_QUERY} letters")
+            raise Unusable(
+                say("DuckDuckGo takes queries of at most {max_query} letters", max_query=_MAX_QUERY)
+            )
         reply = self._service.post(data={"q": query, "b": "", "kl": self._region}, call=call)
         return read(reply.text())[:most]
 
@@ -63,8 +67,10 @@ def read(page: str) -> list[Hit]:
     found = [hit for result in _with_class(tree, "result") if (hit := _hit(result))]
     if not found and not _with_class(tree, "no-results"):
         raise Unusable(
-            "DuckDuckGo sent no results; it does that when it takes the client for a robot. "
-            "Try again later, or use an engine with a key: BraveSearch or GoogleSearch"
+            say(
+                "DuckDuckGo sent no results; it does that when it takes the client for a robot. Try"
+                " again later, or use an engine with a key: BraveSearch or GoogleSearch"
+            )
         )
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -53,7 +54,12 @@ class Results:
         kept = self.kept
         if number not in kept:
             raise ToolError(
-                f"no search result has the id {number}; there are {min(kept)} to {max(kept)}"
+                say(
+                    "no search result has the id {number}; there are {kept} to {kept_2}",
+                    number=number,
+                    kept=min(kept),
+                    kept_2=max(kept),
+                )
             )
         return kept[number]["url"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from ..web.errors import Refused, Unusable
@@ -41,12 +42,15 @@ class Engine:
             if error.status != 403:
                 raise
             raise Unusable(
-                f"{error}; is json among the search.formats of its settings.yml?"
+                say("{error}; is json among the search.formats of its settings.yml?", error=error)
             ) from None
         found = hits(at(told, "results"), url="url", title="title", summary="content")
         if not found and (silent := at(told, "unresponsive_engines")):
             raise Unusable(
-                f"SearXNG found nothing, for its engines do not respond: {_names(silent)}"
+                say(
+                    "SearXNG found nothing, for its engines do not respond: {names}",
+                    names=_names(silent),
+                )
             )
         return found
 
@@ -54,8 +58,11 @@ class Engine:
         address = self._settings.base_url or os.environ.get(VARIABLE, "").strip()
         if not address:
             raise ToolError(
-                f"SearXNG has no public address: set {VARIABLE} to its address in the environment"
-                " of the server"
+                say(
+                    "SearXNG has no public address: set {variable} to its address in the"
+                    " environment of the server",
+                    variable=VARIABLE,
+                )
             )
         address = address.rstrip("/")
         whole = address if address.endswith("/search") else f"{address}/search"

@@ -169,8 +169,10 @@ def api_of(action: Any, name: str) -> ActionApi:
     """
     api: ActionApi | None = action.__toolwire_apis__.get(name)
     if api is None:
-        why = action.__toolwire_needs__.get(name)
-        if why is None:
+        needed_setting = action.__toolwire_needs__.get(name)
+        if needed_setting is not None:
+            why = say(needed_setting)
+        else:
             which = unknown_name("API", name, action.__toolwire_apis__)
             why = say("{action} has {which}", action=action.name, which=which)
         raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .language import say
+from .language import say, speaking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +34,15 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     """Return a clause that says *name* is unknown, proposes the closest known one, and lists them
     all.
 
-    It reads `no level 'warn', did you mean 'warning'? Known: debug, info, warning, error`.
+    It reads `no level 'warn', did you mean 'warning'? Known: debug, info, warning, error`. It is
+    English, as is all that people read of errors; models read `say_unknown_name`.
     """
+    with speaking("en"):
+        return say_unknown_name(what, name, known)
+
+
+def say_unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """Return the clause of `unknown_name` in the language spoken here."""
     if len(given := str(name)) > _MAX_NAME:
         name = given = given[: _MAX_NAME - 1] + "…"
     names = list(known)

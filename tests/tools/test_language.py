@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import string
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.chinese import CHINESE, TWO_WORDS, english_in
 from support.tools_page import MADE_WITH
 from toolwire_bundled import BUNDLED, chinese, class_of
 from toolwire_compat.lagent import (
@@ -23,6 +23,7 @@ from toolwire_compat.lagent import (
     TupleParser,
     get_tool,
 )
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import chinese as sentences
 from toolwire_schemas.language import language, say, set_language
@@ -31,7 +32,6 @@ from toolwire_tools.schema import constraints
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = sentences()
-CHINESE = re.compile("[一-鿿]")
 ZH_TOML = "clients/toolwire_agent/react/prompts/zh.toml"
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 
@@ -127,12 +127,12 @@ def speaks(tree: ast.AST) -> bool:
 
 
 def nouns_in(tree: ast.AST) -> set[str]:
-    """Return the nouns that `unknown_name` is called with: those of names that do not exist."""
+    """Return the nouns that `say_unknown_name` is called with: those of names that do not exist."""
     return {
         node.args[0].value
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).rpartition(".")[2] == "unknown_name"
+        and ast.unparse(node.func).rpartition(".")[2] == "say_unknown_name"
         and isinstance(node.args[0], ast.Constant)
     }
 
@@ -476,18 +476,6 @@ def test_a_server_of_functions_reads_no_chinese_before_it_speaks_it(tmp_path: Pa
 
 # --- no English in Chinese ---
 
-QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\{[^}]*\}|https?://\S+|--[a-z-]+( [A-Z]+)?")
-NAMES = re.compile(
-    r"\b(JSON Schema|Unix|OpenStreetMap|Google Scholar|Google Search|ISO 8601|settings\.yml"
-    r"|search\.formats|Ctrl-D|Ada Brewer|token|Atom|lat lon)\b"
-)
-TWO_WORDS = re.compile(r"\b[A-Za-z]{2,} [A-Za-z]{2,}\b")
-
-
-def english_in(text: str) -> list[str]:
-    """Return each two English words in a row of *text* that are neither quoted nor a name."""
-    return TWO_WORDS.findall(NAMES.sub("", QUOTED.sub("", text)))
-
 
 @pytest.mark.parametrize(
     ("text", "found"),
@@ -606,3 +594,10 @@ def test_a_failure_of_a_bundled_tool_is_chinese(
 def test_an_api_that_needs_a_setting_says_so_in_chinese(tmp_path: Path) -> None:
     files = class_of("Files")(roots=[str(tmp_path)], lang="zh")
     assert english_in(files({"path": "x", "content": "y"}, "write").errmsg) == []
+
+
+def test_errors_for_people_are_english_in_any_language() -> None:
+    set_language("zh")
+    assert unknown_name("file", "tols.py", ["tools.py"]) == (
+        "no file 'tols.py', did you mean 'tools.py'? Known: tools.py"
+    )

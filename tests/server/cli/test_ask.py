@@ -119,7 +119,7 @@ def test_the_answer_alone_goes_to_standard_output(command_line: CommandLine, fol
     ("words", "protocol"),
     [
         ((), "StructuredProtocol, en"),
-        (("--protocol", "small", "--language", "zh"), "SmallProtocol, zh"),
+        (("--protocol", "small", "--language", "zh-CN"), "SmallProtocol, zh"),
         (("--protocol", "native"), "NativeProtocol, en"),
     ],
 )

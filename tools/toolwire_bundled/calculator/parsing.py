@@ -12,7 +12,7 @@ import re
 from typing import Any, NoReturn
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
 
 from .functions import CONSTANTS, FUNCTIONS
@@ -272,7 +272,7 @@ class _Parser:
                 raise Fault(
                     say("write the multiplication: {text} * (...)", text=token.text), token.place
                 )
-            raise Fault(unknown_name("function", token.text, FUNCTIONS), token.place)
+            raise Fault(say_unknown_name("function", token.text, FUNCTIONS), token.place)
         count = self._arguments(self._take(), ")")
         least, most = FUNCTIONS[token.text].takes
         if not least <= count <= most:
@@ -349,7 +349,7 @@ def _constant(token: Token) -> Any:
             token.place,
         )
     raise Fault(
-        unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place
+        say_unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place
     )
 
 

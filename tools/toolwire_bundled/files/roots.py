@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
@@ -129,9 +129,9 @@ class Places:
         if parts[0] not in self._roots:
             raise ToolError(
                 say(
-                    "{path} begins with {unknown_name}",
+                    "{path} begins with {say_unknown_name}",
                     path=_shown(path),
-                    unknown_name=unknown_name("open folder", parts[0], self._roots),
+                    unknown_name=say_unknown_name("open folder", parts[0], self._roots),
                 )
             )
         return parts[0], parts[1:]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -100,7 +100,9 @@ class PPT(BaseAction):
                 * status (str): that it has begun
         """
         if theme not in self._themes:
-            raise ArgumentsError([("arguments.theme", unknown_name("theme", theme, self._themes))])
+            raise ArgumentsError(
+                [("arguments.theme", say_unknown_name("theme", theme, self._themes))]
+            )
         location = self._path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
             raise ArgumentsError(

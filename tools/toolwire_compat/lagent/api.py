@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_dialects.lagent import to_entry
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
 from toolwire_schemas.signatures import signature_of
 from toolwire_tools.context.context import NULL_CALLER
@@ -173,7 +173,7 @@ def api_of(action: Any, name: str) -> ActionApi:
         if needed_setting is not None:
             why = say(needed_setting)
         else:
-            which = unknown_name("API", name, action.__toolwire_apis__)
+            which = say_unknown_name("API", name, action.__toolwire_apis__)
             why = say("{action} has {which}", action=action.name, which=which)
         raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))
     if not api.is_callable:

@@ -11,7 +11,6 @@ import warnings
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say, speaking
 from toolwire_tools.decorator import tool_api
 
@@ -102,7 +101,7 @@ def no_such_action(name: object, known: Collection[str]) -> str:
     apis = [other for other in known if other.startswith(f"{name}.")]
     if apis:
         return say("{name!r} is a toolkit; call one of {apis}", name=name, apis=", ".join(apis))
-    return say("There is {which}", which=unknown_name("action", name, known))
+    return say("There is {which}", which=say_unknown_name("action", name, known))
 
 
 class ActionExecutor:

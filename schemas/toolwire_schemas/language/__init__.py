@@ -58,7 +58,7 @@ def check_language(name: str) -> str:
     """Return the language of `LANGUAGES` that *name* means, which may be written as in locales.
 
     Raises:
-        ValueError: if it is none of them.
+        ValueError: if it means another one.
     """
     language = _primary(name)
     if language not in LANGUAGES:

@@ -129,7 +129,7 @@ class Places:
         if parts[0] not in self._roots:
             raise ToolError(
                 say(
-                    "{path} begins with {say_unknown_name}",
+                    "{path} begins with {unknown_name}",
                     path=_shown(path),
                     unknown_name=say_unknown_name("open folder", parts[0], self._roots),
                 )

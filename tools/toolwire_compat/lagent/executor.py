@@ -11,6 +11,7 @@ import warnings
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say, speaking
 from toolwire_tools.decorator import tool_api
 

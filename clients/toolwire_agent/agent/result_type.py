@@ -14,7 +14,7 @@ from toolwire_schemas.wire import codec
 
 from ..react import Unreadable
 from ..react.reply_parser import find_only_object
-from ..react.reply_schema import arguments_schema
+from ..react.reply_schema import wrap_result_schema
 from ..toolbox.local_tools import build_typed_tool
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ResultType:
         def final_answer(result: Any) -> None:
             self._value = result
 
-        arguments = arguments_schema(kind) if isinstance(kind, dict) else kind
+        arguments = wrap_result_schema(kind) if isinstance(kind, dict) else kind
         self._tool = build_typed_tool(final_answer, "result", arguments)
         described = self._tool.describe()["inputSchema"]
         definitions = {"$defs": described["$defs"]} if "$defs" in described else {}

@@ -4,10 +4,7 @@ Strategy. Values are copied. Errors of tools often name the values that there ar
 failed is repeated with one that the user has named, and without one the user is asked. Numbers come
 from the user and from results, and the model goes on while no call has used some of them. A tool
 that the user names comes first. The answer is a result, or a part of it, word for word.
-
-A schema of replies is an `anyOf` of branches (`reply_schema.py`): one that asks the user, one for
-each tool, one or two for the final answer. Each step here replaces branches, and returns `None` if
-it left none, since a schema without branches would allow no reply at all.
+Each step here replaces branches of the schema (`reply_branches.py`).
 """
 
 from __future__ import annotations
@@ -16,18 +13,19 @@ import re
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_dialects.tool_entry import properties, required
 
 from .evidence import MAX_VALUES, PARTS, WORDS, find_numbers
+from .reply_branches import find_branches, replace_branches
 from .result_text import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .evidence import Evidence
+    from .reply_branches import Branch
     from .tool_lookup import Schema, Tools
 
-    Numbers = tuple[float, ...]
+    Choice = tuple[float, ...]
 
 _LINES = re.compile("\n")
 _MAX_CHOICES = 60
@@ -63,9 +61,13 @@ def limit_texts(schema: Any, default_chars: int, max_chars: float) -> Any:
         return [limit_texts(item, default_chars, max_chars) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    limited = {word: limit_texts(value, default_chars, max_chars) for word, value in schema.items()}
-    if limited.get("type") == "string" and "enum" not in limited:
-        limited["maxLength"] = min(limited.get("maxLength", default_chars), max_chars)
+    limited = {}
+    for word, value in schema.items():
+        limited[word] = limit_texts(value, default_chars, max_chars)
+    is_free_text = limited.get("type") == "string" and "enum" not in limited
+    if is_free_text:
+        own_limit = limited.get("maxLength", default_chars)
+        limited["maxLength"] = min(own_limit, max_chars)
     return limited
 
 
@@ -80,7 +82,7 @@ def _quote_results(schema: Schema, tools: Tools, evidence: Evidence, max_chars: 
     """
     texts = _find_quotes(evidence.results[-1], max_chars) if evidence.results else []
 
-    def change(branch: _Branch) -> list[_Branch]:
+    def change(branch: Branch) -> list[Branch]:
         if not branch.is_answer:
             return [branch]
         if evidence.is_first and tools.names:
@@ -93,7 +95,7 @@ def _quote_results(schema: Schema, tools: Tools, evidence: Evidence, max_chars: 
             members["result"] = {"type": "string", "enum": texts}
         return [branch.with_members({**members, "ok": ok})]
 
-    return _replace_branches(schema, change) or schema
+    return replace_branches(schema, change) or schema
 
 
 def _is_any_text(schema: Schema) -> bool:
@@ -129,7 +131,7 @@ def _repeat_call(schema: Schema, tool: str, error: str, evidence: Evidence) -> S
     narrowed = _call_with(schema, {tool}, values, may_ask=not evidence.has_asked)
     if narrowed is None:
         return None
-    has_call = any(branch.is_call for branch in _branches(narrowed))
+    has_call = any(branch.is_call for branch in find_branches(narrowed))
     # Without a call the user is asked, if the error is about a value at all.
     if has_call or (not values and evidence.quotes_tried_value(error)):
         return narrowed
@@ -140,7 +142,8 @@ def _use_listed_value(
     schema: Schema, tools: Tools, listed: list[Any], evidence: Evidence
 ) -> Schema | None:
     """Return *schema* to call another tool with a value of a list that is the last result."""
-    values = evidence.find_values("\n".join(map(to_text, listed)), _LINES)
+    text = "\n".join(map(to_text, listed))
+    values = evidence.find_values(text, _LINES)
     last_tool = evidence.calls[-1].action.tool
     return _call_with(schema, set(tools.names) - {last_tool}, values)
 
@@ -152,7 +155,7 @@ def _call_with(
     the question to the user; `None` without such a branch.
     """
 
-    def change(branch: _Branch) -> list[_Branch]:
+    def change(branch: Branch) -> list[Branch]:
         if branch.is_question and may_ask:
             return [branch]
         if not branch.is_call or branch.tool not in tools or not values:
@@ -163,60 +166,91 @@ def _call_with(
                 texts[name] = {"type": "string", "enum": values}
         return [branch.with_params(texts)] if texts else []
 
-    return _replace_branches(schema, change)
+    return replace_branches(schema, change)
 
 
 # --- numbers as arguments ---
 
 
+class _Numbers(msgspec.Struct, frozen=True):
+    """The numbers of the last result, and those of the user and of earlier results that no call has
+    used.
+    """
+
+    last: list[float]
+    unused: list[float]
+
+    def choose(self, count: int) -> list[Choice]:
+        """Return the ways to choose *count* numbers: those of the last result first and unused ones
+        then, or without a result neighbours in the question.
+        """
+        if self.last:
+            return list(combinations([*self.last, *self.unused], min(count, 2)))
+        size = min(count, 3)  # six orders of three numbers; of four there would be 24
+        choices: list[Choice] = []
+        for start in range(len(self.unused) - size + 1):
+            neighbours = self.unused[start : start + size]
+            choices += permutations(neighbours)
+        return choices
+
+
 def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
     """Return *schema* with the tools that the user names, and with the numbers that there are."""
-    last = find_numbers(*map(to_text, evidence.results[-1:]))
-    unused = evidence.find_unused_numbers()
+    numbers = _find_numbers(evidence)
     counts = {name: _count_numbers(tools.schema(name)) for name in tools.names}
-    possible = {name for name, count in counts.items() if count <= len(last) + len(unused)}
-    if evidence.results:
-        possible = {name for name in possible if counts[name]}
-        if not unused or not possible:
-            is_done = bool(counts.get(evidence.calls[-1].action.tool))
-            return _without_calls(schema) if is_done else schema
+    possible = set()
+    for name, count in counts.items():
+        # After a result the model goes on only to use numbers.
+        is_needed = count > 0 or not evidence.results
+        if is_needed and count <= len(numbers.last) + len(numbers.unused):
+            possible.add(name)
+    if evidence.results and not (numbers.unused and possible):
+        takes_numbers = counts.get(evidence.calls[-1].action.tool)
+        # The last call has used the last number.
+        return _without_calls(schema) if takes_numbers else schema
     allowed = possible & evidence.find_named_tools(tools.entries) or possible
     if not allowed:
         return schema
 
-    def change(branch: _Branch) -> list[_Branch]:
-        if branch.is_call:
-            if branch.tool not in allowed:
-                return []
-            return _with_numbers(branch, _choose_numbers(last, unused, counts[branch.tool]), unused)
-        # While there are numbers to use, the model goes on.
-        return [] if branch.is_answer and evidence.results else [branch]
+    def change(branch: Branch) -> list[Branch]:
+        if not branch.is_call:
+            # While there are numbers to use, the model goes on.
+            return [] if branch.is_answer and evidence.results else [branch]
+        if branch.tool not in allowed:
+            return []
+        return _with_numbers(branch, numbers, counts[branch.tool])
 
-    return _replace_branches(schema, change) or schema
+    return replace_branches(schema, change) or schema
+
+
+def _find_numbers(evidence: Evidence) -> _Numbers:
+    last = [to_text(result) for result in evidence.results[-1:]]
+    return _Numbers(find_numbers(*last), evidence.find_unused_numbers())
 
 
 def _without_calls(schema: Schema) -> Schema:
-    def change(branch: _Branch) -> list[_Branch]:
+    def change(branch: Branch) -> list[Branch]:
         return [] if branch.is_call else [branch]
 
-    return _replace_branches(schema, change) or schema
+    return replace_branches(schema, change) or schema
 
 
-def _with_numbers(branch: _Branch, choices: list[Numbers], unused: list[float]) -> list[_Branch]:
-    """Return *branch* once for each of *choices* that fits and uses an *unused* number; itself if
-    none does, or there are too many.
+def _with_numbers(branch: Branch, numbers: _Numbers, count: int) -> list[Branch]:
+    """Return *branch* once for each choice of *count* numbers that fits and uses an unused one;
+    itself if none does, or there are too many.
     """
+    choices = numbers.choose(count)
     if len(choices) > _MAX_CHOICES:
         return [branch]
     made = []
-    for numbers in dict.fromkeys(choices):
-        chosen = _assign(numbers, branch.params)
-        if chosen and not set(unused).isdisjoint(numbers):
+    for choice in dict.fromkeys(choices):
+        chosen = _assign(choice, branch.params)
+        if chosen and not set(numbers.unused).isdisjoint(choice):
             made.append(branch.with_params(chosen))
     return made or [branch]
 
 
-def _assign(numbers: Numbers, params: dict[str, Schema]) -> dict[str, Schema]:
+def _assign(numbers: Choice, params: dict[str, Schema]) -> dict[str, Schema]:
     """Return the numeric ones of *params* with one of *numbers* each; nothing if they do not
     fit.
     """
@@ -231,20 +265,6 @@ def _assign(numbers: Numbers, params: dict[str, Schema]) -> dict[str, Schema]:
     return chosen
 
 
-def _choose_numbers(last: list[float], unused: list[float], count: int) -> list[Numbers]:
-    """Return the ways to choose *count* numbers: those of the *last* result first and *unused*
-    then, or without a result neighbours in the question.
-    """
-    if last:
-        return list(combinations([*last, *unused], min(count, 2)))
-    size = min(count, 3)  # six orders of three numbers; of four there would be 24
-    choices: list[Numbers] = []
-    for start in range(len(unused) - size + 1):
-        neighbours = unused[start : start + size]
-        choices += permutations(neighbours)
-    return choices
-
-
 def _is_numeric(schema: Schema) -> bool:
     return schema.get("type") in ("integer", "number")
 
@@ -252,58 +272,8 @@ def _is_numeric(schema: Schema) -> bool:
 def _count_numbers(schema: Schema) -> int:
     """Return how many numbers a call requires."""
     params = properties(schema)
-    return sum(_is_numeric(params.get(name, {})) for name in required(schema))
-
-
-# --- the schema of replies ---
-
-
-class _Branch:
-    """One form that a reply may have: a question to the user, a call of one tool, an answer."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.members: dict[str, Schema] = schema["properties"]
-        self.is_question = "content" in self.members
-        self.is_call = "tool" in self.members
-        self.is_answer = "ok" in self.members
-
-    @property
-    def tool(self) -> str:
-        (tool,) = self.members["tool"]["enum"]
-        return str(tool)
-
-    @property
-    def params(self) -> dict[str, Schema]:
-        """The parameters of the tool."""
-        return properties(self.members["params"])
-
-    def with_members(self, members: dict[str, Schema]) -> _Branch:
-        return _Branch({**self.schema, "properties": members})
-
-    def with_params(self, chosen: dict[str, Schema]) -> _Branch:
-        """Return the branch with the *chosen* schemas for some of its parameters."""
-        params = {**self.members["params"], "properties": {**self.params, **chosen}}
-        return self.with_members({**self.members, "params": params})
-
-
-def _branches(schema: Schema) -> list[_Branch]:
-    # OpenAI's strict mode has an object at the root: {"reply": …}.
-    union = schema["properties"]["reply"] if "properties" in schema else schema
-    return [_Branch(branch) for branch in union["anyOf"]]
-
-
-def _replace_branches(schema: Schema, change: Callable[[_Branch], list[_Branch]]) -> Schema | None:
-    """Return *schema* with each branch replaced by those of *change*; `None` if that leaves no
-    branch.
-    """
-    branches = []
-    for branch in _branches(schema):
-        for changed in change(branch):
-            branches.append(changed.schema)
-    if not branches:
-        return None
-    if "properties" not in schema:
-        return {**schema, "anyOf": branches}
-    union = {**schema["properties"]["reply"], "anyOf": branches}
-    return {**schema, "properties": {"reply": union}}
+    count = 0
+    for name in required(schema):
+        if _is_numeric(params.get(name, {})):
+            count += 1
+    return count

@@ -50,54 +50,70 @@ def build_reply_schema(
 
     *result* is the schema of the answer's result, if it is not text.
     """
-
-    def union(params_of: Callable[[str], Schema]) -> Schema:
-        definitions, branch = _Definitions(), _Branches(thought, strict)
-        branches = [branch.of("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING)]
-        if result is not None:
-            typed = definitions.moved(
-                _strict(arguments_schema(result)) if strict else arguments_schema(result),
-                "FINAL_ANSWER",
-            )
-            branches = [
-                branch.of(
-                    "FINAL_ANSWER",
-                    ok=_ok(True),
-                    result=typed.get("properties", {}).get("result", _STRING),
-                ),
-                branch.of("FINAL_ANSWER", ok=_ok(False), result=_STRING),
-            ]
-        if not final:
-            actions = [
-                branch.of(
-                    "ACTION", tool=_only(name), params=definitions.moved(params_of(name), name)
-                )
-                for name in tools.names
-            ]
-            branches = [branch.of("ASK", content=_STRING), *actions, *branches]
-        return {"anyOf": branches, **({"$defs": definitions.all} if definitions.all else {})}
-
+    called = () if final else tools.names
+    params: dict[str, Schema] = {}
     if not strict:
-        return union(lambda name: {"type": "object", **tools.schema(name)})
+        for name in called:
+            params[name] = {"type": "object", **tools.schema(name)}
+        return _make_union(params, thought, final=final, result=result)
     from toolwire_dialects.lint.vendors import about_strict
 
-    made = _wrapped(union(lambda name: _strict(tools.schema(name))))
-    is_too_large = any(about_strict(made))
-    return _wrapped(union(lambda name: _AS_TEXT)) if is_too_large else made
+    for name in called:
+        params[name] = _strict(tools.schema(name))
+    schema = _wrap(_make_union(params, thought, final=final, result=result, is_strict=True))
+    if not any(about_strict(schema)):
+        return schema
+    # Too large for strict mode, which has limits for the whole schema.
+    params = dict.fromkeys(called, _AS_TEXT)
+    return _wrap(_make_union(params, thought, final=final, result=result, is_strict=True))
 
 
-class _Branches(NamedTuple):
+def _make_union(
+    params: dict[str, Schema],
+    thought: Thought,
+    *,
+    final: bool,
+    result: Schema | None,
+    is_strict: bool = False,
+) -> Schema:
+    """Return the schema of replies, with the schemas of each tool's parameters in *params*."""
+    definitions = _Definitions()
+    make = _BranchMaker(thought, is_strict)
+    branches = []
+    if not final:
+        branches.append(make("ASK", content=_STRING))
+        for name, schema in params.items():
+            moved = definitions.move(schema, name)
+            branches.append(make("ACTION", tool=_only(name), params=moved))
+    if result is None:
+        branches.append(make("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING))
+    else:
+        typed = wrap_result_schema(result)
+        moved = definitions.move(_strict(typed) if is_strict else typed, "FINAL_ANSWER")
+        answer = moved.get("properties", {}).get("result", _STRING)
+        branches.append(make("FINAL_ANSWER", ok=_ok(True), result=answer))
+        branches.append(make("FINAL_ANSWER", ok=_ok(False), result=_STRING))
+    union: Schema = {"anyOf": branches}
+    if definitions.all:
+        union["$defs"] = definitions.all
+    return union
+
+
+class _BranchMaker(NamedTuple):
+    """Makes the schemas of single replies."""
+
     thought: Thought
-    strict: bool
+    is_strict: bool
 
-    def of(self, kind: str, **members: Schema) -> Schema:
+    def __call__(self, kind: str, **members: Schema) -> Schema:
         properties = {"type": _only(kind), **members}
         if self.thought == "none":
             return _closed(properties)
-        made = _closed({"thought": _STRING, **properties})
-        if self.thought == "optional" and not self.strict:  # strict mode has no optional members
-            made["required"] = list(properties)
-        return made
+        branch = _closed({"thought": _STRING, **properties})
+        # Strict mode has no optional members.
+        if self.thought == "optional" and not self.is_strict:
+            branch["required"] = list(properties)
+        return branch
 
 
 def _closed(properties: dict[str, Schema]) -> Schema:
@@ -117,23 +133,25 @@ def _ok(value: bool) -> Schema:
     return {"type": "boolean", "enum": [value]}
 
 
-def arguments_schema(result: Schema) -> Schema:
+def wrap_result_schema(result: Schema) -> Schema:
     """Return the schema of an object with the one member `result`; its definitions stay at the
     root.
     """
-    inner = {word: value for word, value in result.items() if word != "$defs"}
-    definitions = {"$defs": result["$defs"]} if "$defs" in result else {}
-    return {
-        "type": "object",
-        "properties": {"result": inner},
-        "required": ["result"],
-        **definitions,
-    }
+    inner = dict(result)
+    definitions = inner.pop("$defs", None)
+    schema = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
+    if definitions is not None:
+        schema["$defs"] = definitions
+    return schema
 
 
-def _wrapped(union: Schema) -> Schema:
-    definitions = {"$defs": union.pop("$defs")} if "$defs" in union else {}
-    return {**_closed({"reply": union}), **definitions}
+def _wrap(union: Schema) -> Schema:
+    """Return *union* as a member of an object, with its definitions at the root."""
+    definitions = union.pop("$defs", None)
+    schema = _closed({"reply": union})
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
 
 
 def _strict(schema: Schema) -> Schema:
@@ -152,21 +170,19 @@ class _Definitions:
         self.all: dict[str, Schema] = {}
         self._names: dict[tuple[str, str], str] = {}
 
-    def moved(self, schema: Schema, owner: str) -> Schema:
+    def move(self, schema: Schema, owner: str) -> Schema:
         """Return *schema* for use inside another one, with its references moved to `all`."""
 
         def change(inner: Any) -> Any:
             if not isinstance(inner, dict):
                 return inner
-            kept = children(
-                {word: value for word, value in inner.items() if word not in _OF_ROOTS}, change
-            )
+            kept = {word: value for word, value in inner.items() if word not in _OF_ROOTS}
+            kept = children(kept, change)
             reference = inner.get("$ref")
-            return (
-                {"$ref": f"#/$defs/{self._name(schema, owner, reference, change)}", **kept}
-                if reference
-                else kept
-            )
+            if not reference:
+                return kept
+            name = self._name(schema, owner, reference, change)
+            return {"$ref": f"#/$defs/{name}", **kept}
 
         try:
             moved: Schema = change(schema)
@@ -177,9 +193,8 @@ class _Definitions:
     def _name(self, root: Schema, owner: str, reference: Any, change: Callable[[Any], Any]) -> str:
         key = (owner, str(reference))
         if key not in self._names:
-            name = re.sub(
-                r"[^A-Za-z0-9_.-]", "_", f"{owner}.{key[1].rpartition('/')[2].strip('#') or 'root'}"
-            )
+            own_name = key[1].rpartition("/")[2].strip("#") or "root"
+            name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{owner}.{own_name}")
             while name in self.all:
                 name += "_"
             self._names[key] = name

@@ -33,7 +33,8 @@ from toolwire_schemas import project_links
 
 ROOT = Path(__file__).parents[1]
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
-PAGES = (ROOT / "README.md", ROOT / "MIGRATING.md", *sorted((ROOT / "docs").glob("*.md")))
+CHINESE = ROOT / "README.zh.md"
+PAGES = (ROOT / "README.md", CHINESE, ROOT / "MIGRATING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
@@ -65,6 +66,21 @@ def blocks_of(page: Path) -> list[Block]:
             Block(found["note"] or "", found["language"], found["text"], f"{page.name}:{line}")
         )
     return found_blocks
+
+
+def rows_of_tables(page: Path) -> list[int]:
+    """Return the number of lines of each table of *page*, in order."""
+    tables = re.findall(r"(?:^\|.*\n)+", page.read_text("utf-8"), re.MULTILINE)
+    return [table.count("\n") for table in tables]
+
+
+def test_the_chinese_readme_has_every_example_and_every_row_of_the_english_one() -> None:
+    english = ROOT / "README.md"
+    ours = [(block.note, block.language, block.text) for block in blocks_of(english)]
+    theirs = [(block.note, block.language, block.text) for block in blocks_of(CHINESE)]
+
+    assert [block for block in theirs if block in ours] == ours
+    assert rows_of_tables(CHINESE) == rows_of_tables(english)
 
 
 def reference() -> str:

@@ -53,7 +53,13 @@ class Block(NamedTuple):
 
 
 def blocks() -> list[Block]:
-    return [block for page in PAGES for block in blocks_of(page)]
+    """Return the blocks of all pages; those that the Chinese README shares with the English one are
+    run once.
+    """
+    english = {(block.note, block.text) for block in blocks_of(ROOT / "README.md")}
+    found = [block for page in PAGES if page != CHINESE for block in blocks_of(page)]
+    found += [block for block in blocks_of(CHINESE) if (block.note, block.text) not in english]
+    return found
 
 
 def blocks_of(page: Path) -> list[Block]:

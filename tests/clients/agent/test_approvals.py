@@ -105,7 +105,7 @@ def test_with_a_user_a_function_runs_without_approval_only_if_marked_harmless(
     assert bool(asked) is is_asked
 
 
-def test_every_call_needs_approval_if_nothing_is_to_be_trusted(backend: str) -> None:
+def test_every_call_needs_approval_without_trust(backend: str) -> None:
     @tool_api(read_only=True)
     def add(a: int, b: int) -> int:
         """Add."""
@@ -185,7 +185,7 @@ READS = {
 @pytest.mark.process
 @pytest.mark.parametrize("sources", ["named", "listed"])
 @pytest.mark.parametrize("trust", [(), False])
-def test_no_hint_of_a_server_is_a_permission_by_itself(
+def test_untrusted_hints_of_a_server_allow_nothing(
     backend: str, tmp_path: Any, sources: str, trust: Any
 ) -> None:
     assert called_unasked(backend, tmp_path, sources, trust) == set()
@@ -193,14 +193,14 @@ def test_no_hint_of_a_server_is_a_permission_by_itself(
 
 @pytest.mark.process
 @pytest.mark.parametrize("trust", [("files",), True])
-def test_trusted_hints_allow_what_says_that_it_reads_and_nothing_of_the_outside_world(
+def test_trusted_hints_allow_reads_outside_the_open_world(
     backend: str, tmp_path: Any, trust: Any
 ) -> None:
     assert called_unasked(backend, tmp_path, "named", trust) == READS
     assert len(READS) == 4
 
 
-def test_a_server_cannot_take_the_name_of_one_that_is_trusted(backend: str) -> None:
+def test_server_with_the_name_of_a_trusted_one_is_not_trusted(backend: str) -> None:
     for tools in ([], {"mine": []}):
         with pytest.raises(
             ValueError, match="trust_hints names 'files': give the agent's tools as a dict"
@@ -210,7 +210,7 @@ def test_a_server_cannot_take_the_name_of_one_that_is_trusted(backend: str) -> N
         Approvals(trust_hints="files")  # type: ignore[arg-type]
 
 
-def test_the_settings_allow_and_deny_by_patterns_and_deny_wins(backend: str) -> None:
+def test_deny_patterns_win_over_allow_patterns(backend: str) -> None:
     tools = Tools()
     approval = Approvals(allow=("*",), deny=("f*",))
     model = ScriptedModel([act("fail", reason="x"), act("add", a=1, b=2), final("3")])
@@ -240,7 +240,7 @@ def test_the_approval_request_shows_what_would_be_allowed(backend: str) -> None:
     assert kinds(outcome.transcript)[6:9] == ["ApprovalAsked", "Approved", "CallStarted"]
 
 
-def test_a_person_changes_the_parameters_and_the_model_is_notified(backend: str) -> None:
+def test_parameters_changed_by_the_user_are_reported_to_the_model(backend: str) -> None:
     async def approve(request: ApprovalRequest) -> Allow:
         return Allow({"a": 10, "b": 20})
 
@@ -255,7 +255,7 @@ def test_a_person_changes_the_parameters_and_the_model_is_notified(backend: str)
     )
 
 
-def test_parameters_that_do_not_fit_are_asked_for_again_and_never_used(backend: str) -> None:
+def test_invalid_changed_parameters_are_asked_for_again(backend: str) -> None:
     verdicts: list[Any] = [Allow({"a": "ten"}), Allow({"a": 1, "b": 1})]
     reasons = []
 
@@ -286,7 +286,7 @@ def test_a_refusal_reaches_the_model_with_its_reason(backend: str, verdict: Any)
     assert outcome.status == "unsolvable"
 
 
-def test_an_approval_of_the_wrong_type_is_an_error_that_says_what_is_right(backend: str) -> None:
+def test_verdict_of_another_type_raises_type_error(backend: str) -> None:
     with pytest.raises(TypeError, match="Allow, Refuse, Pause"):
         answer(backend, agent(SCRIPT, approval=lambda request: "yes"))
 
@@ -294,7 +294,7 @@ def test_an_approval_of_the_wrong_type_is_an_error_that_says_what_is_right(backe
 @pytest.mark.parametrize(
     "approval", [Approvals(no_user="pause"), Approvals(ask=lambda request: Pause())]
 )
-def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
+def test_call_is_approved_and_made_by_another_process(
     backend: str, approval: Approvals, tmp_path: Any
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -311,7 +311,7 @@ def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
     assert play(backend, lambda: replayed(path, approval=approval)) == outcome.transcript
 
 
-def test_a_call_with_an_unknown_end_is_not_repeated_without_approval(
+def test_interrupted_call_is_not_repeated_without_approval(
     backend: str,
 ) -> None:
     tools = Tools()
@@ -343,7 +343,7 @@ def test_a_call_with_an_unknown_end_is_not_repeated_without_approval(
     assert of(CallFinished, outcome.transcript) == []
 
 
-def test_a_call_that_was_approved_and_not_begun_is_made(backend: str) -> None:
+def test_approved_call_that_has_not_started_is_made_after_resuming(backend: str) -> None:
     tools = Tools()
     events = answer(backend, agent(SCRIPT, tools.both(), approval=lambda request: True)).transcript
     events = events[: kinds(events).index("Approved") + 1]
@@ -356,7 +356,7 @@ def test_a_call_that_was_approved_and_not_begun_is_made(backend: str) -> None:
     assert len(of(Approved, outcome.transcript)) == 1
 
 
-def test_a_new_question_leaves_what_waited_undone(backend: str) -> None:
+def test_new_question_reports_the_waiting_call_as_undone(backend: str) -> None:
     tools, model = Tools(), ScriptedModel([act("add", a=1, b=2), final("fine")])
 
     async def scenario() -> Any:

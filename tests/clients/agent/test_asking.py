@@ -55,7 +55,7 @@ def heard(model: ScriptedModel) -> str:
 
 
 @pytest.mark.parametrize("said", ["Sunday", {"answer": "Sunday"}])
-def test_what_the_user_says_reaches_the_model(backend: str, said: Any) -> None:
+def test_answer_of_the_user_reaches_the_model(backend: str, said: Any) -> None:
     asked: list[Elicitation] = []
 
     def on_ask(question: Elicitation) -> Any:
@@ -71,7 +71,7 @@ def test_what_the_user_says_reaches_the_model(backend: str, said: Any) -> None:
 
 
 @pytest.mark.parametrize("said", list(NoAnswer))
-def test_a_user_who_does_not_answer_is_an_answer_too(backend: str, said: NoAnswer) -> None:
+def test_missing_answer_of_the_user_is_reported_to_the_model(backend: str, said: NoAnswer) -> None:
     async def on_ask(question: Elicitation) -> NoAnswer:
         return said
 
@@ -80,7 +80,7 @@ def test_a_user_who_does_not_answer_is_an_answer_too(backend: str, said: NoAnswe
     assert "user" in heard(model)
 
 
-def test_without_a_user_the_run_waits_or_the_model_is_notified(backend: str) -> None:
+def test_no_user_setting_decides_between_pausing_and_continuing(backend: str) -> None:
     waiting = answer(backend, agent(SCRIPT))
     assert (waiting.status, waiting.turns) == ("needs_input", 1)
     assert isinstance(waiting.pending, UserAsked)
@@ -93,7 +93,7 @@ def test_without_a_user_the_run_waits_or_the_model_is_notified(backend: str) -> 
     assert "No user is here" in heard(model)
 
 
-def test_a_user_may_answer_later(backend: str) -> None:
+def test_question_is_answered_after_resuming(backend: str) -> None:
     answers: list[Any] = [None, "Sunday"]
     model = ScriptedModel(SCRIPT)
 
@@ -107,7 +107,7 @@ def test_a_user_may_answer_later(backend: str) -> None:
 
 
 @pytest.mark.parametrize("said", [{"reply": "Sunday"}, True, 5, ["Sunday"]])
-def test_an_invalid_answer_is_a_fault_of_the_program_and_leaves_a_transcript(
+def test_answer_of_another_type_raises_type_error_and_ends_the_transcript(
     backend: str, tmp_path: Any, said: Any
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -117,7 +117,7 @@ def test_an_invalid_answer_is_a_fault_of_the_program_and_leaves_a_transcript(
     assert play(backend, resumed.answer).status == "answered"
 
 
-def test_the_user_whom_tools_here_ask_is_the_same(backend: str) -> None:
+def test_on_ask_answers_local_tools_too(backend: str) -> None:
     def book(context: Context) -> str:
         """Book a day."""
         return context.ask("Which day?", str)
@@ -135,7 +135,7 @@ def test_the_user_whom_tools_here_ask_is_the_same(backend: str) -> None:
 
 
 @pytest.mark.process
-def test_the_user_whom_a_server_asks_is_the_same_function(backend: str, tmp_path: Any) -> None:
+def test_on_ask_serves_the_client_of_a_server_too(backend: str, tmp_path: Any) -> None:
     (tmp_path / "asking.py").write_text(
         "from toolwire import Context, tool_api\n"
         "@tool_api\n"
@@ -208,7 +208,9 @@ def check_that_questions_are_told(outcome: Any, told: Any, tool: str | None = "b
     assert tuple(outcome.transcript) == tuple(told)
 
 
-def test_questions_of_tools_here_are_events_and_are_repeated(backend: str, tmp_path: Any) -> None:
+def test_elicitations_of_local_tools_are_events_and_are_replayed(
+    backend: str, tmp_path: Any
+) -> None:
     path = tmp_path / "run.jsonl"
     model = ScriptedModel([act("book"), final("done")])
     agent = booking(model, on_ask=lambda question: by_form(question), transcript=path)
@@ -220,7 +222,7 @@ def test_questions_of_tools_here_are_events_and_are_repeated(backend: str, tmp_p
 @pytest.mark.process
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize("blocks", [False, True])
-def test_questions_of_servers_are_events_and_are_repeated(
+def test_elicitations_of_servers_are_events_and_are_replayed(
     backend: str, tmp_path: Any, era: Any, blocks: bool
 ) -> None:
     (tmp_path / "asking.py").write_text(BOOK)
@@ -243,7 +245,7 @@ def test_questions_of_servers_are_events_and_are_repeated(
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_text_is_taken_for_the_number_that_a_form_wants(backend: str) -> None:
+def test_text_is_converted_to_the_type_of_the_form_field(backend: str) -> None:
     model = ScriptedModel([act("book"), final("done")])
     outcome = answer(backend, booking(model, on_ask=lambda question: "2"))
     assert [event.content for event in of(FormAnswered, outcome.transcript)] == [
@@ -252,7 +254,7 @@ def test_text_is_taken_for_the_number_that_a_form_wants(backend: str) -> None:
     ]
 
 
-def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
+def test_waits_for_forms_do_not_count_as_time_of_the_question(backend: str) -> None:
     clock = Times()
 
     def slow(question: Elicitation) -> Any:
@@ -267,9 +269,7 @@ def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
     assert not of(FinalForced, outcome.transcript)
 
 
-def test_a_run_that_ends_while_a_tool_asks_is_repeated_and_taken_up(
-    backend: str, tmp_path: Any
-) -> None:
+def test_run_cancelled_during_a_form_is_replayed_and_resumed(backend: str, tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
 
     async def cancels(question: Elicitation) -> Any:

@@ -52,7 +52,7 @@ class Counting:
             self.scope.cancel()
 
 
-def test_cancelling_at_any_point_leaves_a_transcript_that_is_taken_up_and_repeated(
+def test_run_cancelled_at_any_point_can_be_resumed_and_replayed(
     backend: str, tmp_path: Any
 ) -> None:
     """Every point: the run is a coroutine, stepped by hand, and cancelled before its first, second,
@@ -194,7 +194,7 @@ def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(
     assert play(backend, lambda: replayed(path)) == outcome.transcript
 
 
-def test_a_server_that_never_lists_its_tools_is_gone_on_without(
+def test_run_continues_without_a_server_that_never_lists_its_tools(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolwire_agent.agent.effects.LIST_SECONDS", 0.05)
@@ -213,7 +213,7 @@ def test_a_server_that_never_lists_its_tools_is_gone_on_without(
     )
 
 
-def test_a_call_that_is_cancelled_is_reported_to_the_model_and_the_run_goes_on(
+def test_cancelled_call_is_reported_to_the_model(
     backend: str,
 ) -> None:
     started, stopped = [], []

@@ -51,7 +51,7 @@ def fork_of(
     return play(backend, agent(script, **settings).fork(path, at).answer)
 
 
-def test_a_run_is_forked_at_any_event_and_each_fork_is_a_whole_transcript(
+def test_fork_at_any_event_is_a_complete_transcript(
     run: tuple[Path, Outcome], backend: str
 ) -> None:
     path, whole = run
@@ -75,7 +75,7 @@ def test_a_run_is_forked_at_any_event_and_each_fork_is_a_whole_transcript(
     assert path.read_bytes() == written
 
 
-def test_a_fork_has_its_own_model_and_instructions_and_the_history_of_the_other(
+def test_fork_has_its_own_model_and_the_shared_history(
     run: tuple[Path, Outcome], backend: str
 ) -> None:
     path, whole = run
@@ -99,7 +99,7 @@ def test_a_fork_has_its_own_model_and_instructions_and_the_history_of_the_other(
     assert (started["model"], started["instructions"]) == ("scripted:2", "Answer in rhymes.")
 
 
-def test_a_fork_is_repeated_and_resumed_as_any_run(run: tuple[Path, Outcome], backend: str) -> None:
+def test_fork_can_be_replayed_and_resumed(run: tuple[Path, Outcome], backend: str) -> None:
     path, whole = run
     own = path.with_name("own.jsonl")
     at = kinds(whole.transcript).index("UserAsked") + 1
@@ -111,7 +111,7 @@ def test_a_fork_is_repeated_and_resumed_as_any_run(run: tuple[Path, Outcome], ba
     assert play(backend, partial(replayed, own, **settings)) == tuple(load(own))
 
 
-def test_a_call_that_has_started_is_shared_with_its_end_and_not_made_again(
+def test_fork_shares_the_result_of_a_started_call(
     run: tuple[Path, Outcome],
 ) -> None:
     path, whole = run
@@ -121,7 +121,7 @@ def test_a_call_that_has_started_is_shared_with_its_end_and_not_made_again(
             assert kinds(session.events)[at - 1 :] == ["CallStarted", "CallFinished"]
 
 
-def test_an_approval_is_for_the_call_of_its_own_run(tmp_path: Path) -> None:
+def test_fork_does_not_share_a_last_approval(tmp_path: Path) -> None:
     path, asked = tmp_path / "run.jsonl", []
     approval = Approvals(ask=lambda request: True, trust_hints=False)
     answer("asyncio", agent([act("add", a=1, b=2), final("3")], approval=approval, transcript=path))
@@ -138,9 +138,7 @@ def test_an_approval_is_for_the_call_of_its_own_run(tmp_path: Path) -> None:
     assert isinstance(outcome.transcript[at - 2], ApprovalAsked)
 
 
-def test_another_question_may_be_asked_where_a_fork_begins(
-    run: tuple[Path, Outcome], backend: str
-) -> None:
+def test_fork_accepts_a_new_question(run: tuple[Path, Outcome], backend: str) -> None:
     path, _ = run
     session = agent([final("5")]).fork(path, 2)
     with pytest.raises(ValueError, match="nothing to go on with"):
@@ -152,7 +150,7 @@ def test_another_question_may_be_asked_where_a_fork_begins(
     )
 
 
-def test_events_are_forked_without_a_file(run: tuple[Path, Outcome], backend: str) -> None:
+def test_list_of_events_can_be_forked(run: tuple[Path, Outcome], backend: str) -> None:
     events = run[1].transcript
     outcome = play(backend, agent([final("4")]).fork(events, 4).answer)
     assert (outcome.result, outcome.transcript[1:4]) == ("4", events[1:4])
@@ -166,7 +164,7 @@ def test_events_are_forked_without_a_file(run: tuple[Path, Outcome], backend: st
     )
 
 
-def test_a_line_of_an_earlier_session_in_the_file_is_forked(run: tuple[Path, Outcome]) -> None:
+def test_fork_at_a_line_uses_the_session_of_that_line(run: tuple[Path, Outcome]) -> None:
     path, whole = run
     answer("asyncio", agent([final("second")], transcript=path), "Another?")
     session = agent([]).fork(path, 4)
@@ -176,14 +174,14 @@ def test_a_line_of_an_earlier_session_in_the_file_is_forked(run: tuple[Path, Out
 
 
 @pytest.mark.parametrize("at", [0, -1, 99])
-def test_an_invalid_line_is_refused(run: tuple[Path, Outcome], at: int) -> None:
+def test_fork_at_a_missing_line_raises_value_error(run: tuple[Path, Outcome], at: int) -> None:
     with pytest.raises(ValueError, match=r"has \d+ lines, and no line"):
         agent([]).fork(run[0], at)
     with pytest.raises(ValueError, match="there is no event 0"):
         agent([]).fork(run[1].transcript, 0)
 
 
-def test_a_fork_does_not_write_to_what_it_comes_from(run: tuple[Path, Outcome]) -> None:
+def test_fork_leaves_its_source_unchanged(run: tuple[Path, Outcome]) -> None:
     path, _ = run
     link = path.with_name("link.jsonl")
     link.symlink_to(path)

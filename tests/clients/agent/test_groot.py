@@ -47,7 +47,7 @@ def act(name: str, **parameters: Any) -> str:
     return f"I search.<|FunctionCallBegin|>{json.dumps({'name': name, 'parameters': parameters})}<|FunctionCallEnd|>"  # noqa: E501
 
 
-def test_it_is_used_as_in_groot() -> None:
+def test_program_for_groot_runs_unchanged() -> None:
     env = Env([WebSearch()])
     llm = ScriptedModel([act("WebSearch.search", query="阿里巴巴"), "交易额很大"])
     agent = ReAct(llm=llm, env=env, protocol=DoubaoProtocol())
@@ -105,7 +105,7 @@ def test_an_environment_and_an_agent_take_both_spellings_of_a_name(name: str) ->
     assert chosen == ["WebSearch_search"]
 
 
-def test_a_run_has_one_connection() -> None:
+def test_requests_of_a_run_share_a_connection() -> None:
     with StandIn("done") as server:
         answers = iter([act("WebSearch.search", query="x"), "done"])
         server.answer = lambda body: next(answers)
@@ -115,7 +115,7 @@ def test_a_run_has_one_connection() -> None:
     assert len(set(server.peers)) == 1
 
 
-def test_a_synchronous_llm_of_ones_own_and_a_plain_function_as_environment_will_do() -> None:
+def test_synchronous_model_and_function_as_environment_are_accepted() -> None:
     class Llm:
         def chat(self, history: list[dict[str, Any]]) -> str:
             return "5" if "env says 5" in str(history) else act("add", a=2, b=3)
@@ -126,7 +126,7 @@ def test_a_synchronous_llm_of_ones_own_and_a_plain_function_as_environment_will_
     assert ReAct(llm=Llm(), env=env, protocol=DoubaoProtocol()).run("2+3?") == "5"
 
 
-def test_what_goes_wrong_in_the_environment_is_reported_to_the_model() -> None:
+def test_exception_of_the_environment_is_reported_to_the_model() -> None:
     llm = ScriptedModel([act("WebSearch.search", query="nothing"), act("Websearch.find"), "done"])
     agent = ReAct(llm=llm, env=Env([WebSearch()]), protocol=DoubaoProtocol())
     assert agent.run("?") == "done"
@@ -150,7 +150,7 @@ def test_what_goes_wrong_in_the_environment_is_reported_to_the_model() -> None:
         "",
     ],
 )
-def test_a_malformed_reply_is_asked_for_again_and_nothing_is_done(reply: Any) -> None:
+def test_malformed_reply_is_retried_without_an_action(reply: Any) -> None:
     def env(**action: Any) -> None:
         raise AssertionError("it was called")
 
@@ -163,7 +163,7 @@ def test_a_malformed_reply_is_asked_for_again_and_nothing_is_done(reply: Any) ->
         ReAct(llm=ScriptedModel([reply] * 4), env=env, protocol=DoubaoProtocol()).run("?")
 
 
-def test_a_protocol_of_ones_own_needs_parse_alone() -> None:
+def test_custom_groot_protocol_needs_only_parse() -> None:
     class Slash:
         def parse(self, text: str) -> tuple[str, Any]:
             return (
@@ -201,7 +201,7 @@ class OwnRunner(BaseAction):
     ("runner", "said"),
     [(PythonInterpreter, "42"), (CodeExecutor, "42"), (OwnRunner, "ran print(6 * 7)")],
 )
-def test_a_code_block_works_out_of_the_box(runner: Any, said: str) -> None:
+def test_code_block_runs_without_settings(runner: Any, said: str) -> None:
     agent = ReAct(
         llm=ScriptedModel([BLOCK, "done"]),
         env=Env([WebSearch(), runner()]),
@@ -232,7 +232,7 @@ def test_the_error_for_an_unusual_parameter_of_a_runner_mentions_what_prevents_i
     assert agent.state.history[2]["content"] == "ran print(6 * 7)"
 
 
-def test_code_for_an_environment_that_tells_nothing_goes_where_groot_sends_it() -> None:
+def test_code_for_an_undescribed_environment_calls_python_interpreter() -> None:
     agent = ReAct(
         llm=ScriptedModel([BLOCK, "done"]), env=lambda name, parameters: {name: parameters}
     )
@@ -293,12 +293,12 @@ def test_the_model_sees_the_schemas_by_which_its_arguments_are_checked() -> None
     assert agent.state.history[2]["content"] == "{'a': 1} [1.5]"
 
 
-def test_empty_tokens_never_mean_an_action() -> None:
+def test_empty_tokens_of_a_protocol_start_no_action() -> None:
     assert BaseProtocol().parse("anything {at all}") == ("anything {at all}", None)
     assert ReAct(llm=ScriptedModel(["hi"]), env=Env([]), protocol=BaseProtocol()).run("?") == "hi"
 
 
-def test_after_its_turns_it_is_not_finished_and_can_go_on() -> None:
+def test_run_is_unfinished_after_max_turn_and_can_continue() -> None:
     llm = ScriptedModel(
         [act("WebSearch.search", query=str(number)) for number in range(10)] + ["done"]
     )
@@ -309,7 +309,7 @@ def test_after_its_turns_it_is_not_finished_and_can_go_on() -> None:
     assert [message["role"] for message in agent.state.history].count("user") == 1
 
 
-def test_nothing_is_printed_unless_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_without_on_message(capsys: pytest.CaptureFixture[str]) -> None:
     script = [act("WebSearch.search", query="x"), "done"]
     ReAct(llm=ScriptedModel(script), env=Env([WebSearch()])).run("?")
     assert capsys.readouterr() == ("", "")

@@ -56,7 +56,7 @@ def test_a_model_receives_the_prompt_and_the_format_and_its_answer_is_read(
     assert user == {"role": "user", "content": "Cats!"}
 
 
-def test_what_is_wrong_with_an_answer_is_reported_to_the_model(backend: str, config: Any) -> None:
+def test_faults_of_an_instruction_are_reported_to_the_model(backend: str, config: Any) -> None:
     cut = ModelReply(text='<RAG>{"query": "ca"}</RAG>', finish_reason="length")
     model = ScriptedModel(["no block", "<RAG>{bad}</RAG>", cut, "<RAG>cats</RAG>"])
     assert (
@@ -68,7 +68,7 @@ def test_what_is_wrong_with_an_answer_is_reported_to_the_model(backend: str, con
     assert "cut off" in model.asked[3].messages[-1]["content"]
 
 
-def test_after_the_last_allowed_error_there_is_no_instruction(backend: str, config: Any) -> None:
+def test_too_many_errors_raise_no_instruction(backend: str, config: Any) -> None:
     model = ScriptedModel(lambda asked: "no block")
     with pytest.raises(NoInstruction, match="no complete block for rag"):
         play(backend, lambda: generate_instruction(model, config, "Cats!", parts=instructions))

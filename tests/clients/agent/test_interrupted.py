@@ -218,7 +218,7 @@ def test_another_question_reports_the_call_as_possibly_done(plain: Payments) -> 
     assert plain.count == 1
 
 
-def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_notified(
+def test_approval_of_an_interrupted_call_shows_arguments_and_is_noted(
     plain: Payments,
 ) -> None:
     asked: list[ApprovalRequest] = []
@@ -241,7 +241,7 @@ def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_notifi
 @pytest.mark.parametrize(
     "approval", [Approvals(ask=lambda request: Pause()), Approvals(no_user="pause")]
 )
-def test_a_decision_about_an_interrupted_call_may_be_put_off_again_and_again(
+def test_decision_about_an_interrupted_call_can_pause_repeatedly(
     plain: Payments, approval: Approvals
 ) -> None:
     allows = Approvals(ask=approval.ask, no_user=approval.no_user, allow=("*",))
@@ -258,7 +258,7 @@ def test_a_decision_about_an_interrupted_call_may_be_put_off_again_and_again(
     assert plain.count == 1
 
 
-def test_a_repetition_that_is_killed_as_well_is_no_less_uncertain(plain: Payments) -> None:
+def test_interrupted_repetition_needs_approval_again(plain: Payments) -> None:
     events = list(load(plain.transcript))
     (started,) = of(CallStarted, events)
     model = ScriptedModel([DONE])
@@ -283,7 +283,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_any_value_is_recognised_in_what_was_written_down_of_it(value: Any) -> None:
+def test_any_value_matches_its_redacted_record(value: Any) -> None:
     hidden = json.loads(json.dumps(Redactor({}).value(value)))
     if json.dumps(value).isascii() and "\\ud" not in json.dumps(value):
         assert stands_for(hidden, value)

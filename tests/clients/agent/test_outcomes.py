@@ -37,7 +37,7 @@ def last_message(model: ScriptedModel) -> str:
     return str(model.asked[-1].messages[-1]["content"])
 
 
-def test_a_question_is_answered_with_what_the_tools_gave(backend: str) -> None:
+def test_question_is_answered_with_results_of_tools(backend: str) -> None:
     tools = Tools()
     model = ScriptedModel([act("add", a=2, b=3), act("add", a=5, b=5), final("10")])
     outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("add",))))
@@ -61,13 +61,13 @@ def test_a_question_is_answered_with_what_the_tools_gave(backend: str) -> None:
     check_transcript(outcome.transcript)
 
 
-def test_an_outcome_is_shown_without_all_that_happened(backend: str) -> None:
+def test_repr_of_an_outcome_has_no_events(backend: str) -> None:
     outcome = answer(backend, agent([final("10")]))
     assert repr(outcome).startswith("Outcome(status='answered', result='10', ")
     assert repr(outcome).endswith(f", transcript=<{len(outcome.transcript)} events>)")
 
 
-def test_a_model_that_sees_no_way_says_so(backend: str) -> None:
+def test_answer_without_ok_is_unsolvable(backend: str) -> None:
     outcome = answer(backend, agent([final("I cannot fly", ok=False)]))
     assert (outcome.status, outcome.result, outcome.ok) == ("unsolvable", "I cannot fly", False)
 
@@ -83,7 +83,7 @@ def test_a_tool_that_fails_is_reported_to_the_model(backend: str) -> None:
     assert outcome.status == "unsolvable"
 
 
-def test_an_unknown_tool_and_wrong_parameters_are_the_models_to_fix(backend: str) -> None:
+def test_unknown_tool_and_invalid_parameters_are_reported_to_the_model(backend: str) -> None:
     tools = Tools()
     script = [act("ad", a=1, b=2), act("add", a="x", b=2), act("add", a=1, b=2), final("3")]
     outcome = answer(backend, agent(script, tools.both()))
@@ -94,7 +94,7 @@ def test_an_unknown_tool_and_wrong_parameters_are_the_models_to_fix(backend: str
     assert outcome.status == "answered"
 
 
-def test_after_its_turns_a_model_may_only_give_its_final_answer(backend: str) -> None:
+def test_last_turn_after_the_turn_limit_is_for_the_final_answer(backend: str) -> None:
     tools = Tools()
     script = [act("add", a=1, b=1), act("add", a=2, b=2), final("4")]
     outcome = answer(backend, agent(script, tools.both(), budgets=Budgets(turns=2)))
@@ -106,9 +106,7 @@ def test_after_its_turns_a_model_may_only_give_its_final_answer(backend: str) ->
 @pytest.mark.parametrize(
     "last", [act("add", a=3, b=3), "no idea", final("not enough time", ok=False)]
 )
-def test_without_a_final_answer_the_turns_are_over_and_nothing_is_made_up(
-    backend: str, last: str
-) -> None:
+def test_turn_limit_without_an_answer_has_no_result(backend: str, last: str) -> None:
     tools = Tools()
     outcome = answer(
         backend, agent([act("add", a=1, b=1), last], tools.both(), budgets=Budgets(turns=1))
@@ -119,14 +117,14 @@ def test_without_a_final_answer_the_turns_are_over_and_nothing_is_made_up(
     check_transcript(outcome.transcript)
 
 
-def test_tokens_are_a_budget_as_the_model_tells_them(backend: str) -> None:
+def test_reported_tokens_count_for_the_budget(backend: str) -> None:
     cheap = ModelReply(text=act("add", a=1, b=1), usage=Usage(input_tokens=60, output_tokens=30))
     dear = ModelReply(text=act("add", a=2, b=1), usage=Usage(input_tokens=60, output_tokens=30))
     outcome = answer(backend, agent([cheap, dear, "?"], budgets=Budgets(tokens=100)))
     assert (outcome.status, outcome.turns, outcome.usage.total_tokens) == ("budget", 3, 180)
 
 
-def test_tokens_of_a_model_that_does_not_tell_them_are_estimated(backend: str) -> None:
+def test_unreported_tokens_are_estimated_for_the_budget(backend: str) -> None:
     outcome = answer(backend, agent([act("add", a=1, b=1), "?"], budgets=Budgets(tokens=50)))
     assert (outcome.status, outcome.usage.total_tokens) == ("budget", 0)
 
@@ -142,7 +140,7 @@ class Ticking(Clock):
         return self.now
 
 
-def test_time_is_a_budget(backend: str) -> None:
+def test_seconds_are_a_budget(backend: str) -> None:
     script = [act("add", a=1, b=1), act("add", a=2, b=1), "?"]
     outcome = answer(backend, agent(script, budgets=Budgets(seconds=10), clock=Ticking()))
     assert (outcome.status, outcome.turns) == ("budget", 3)
@@ -163,7 +161,7 @@ class Slow(Clock):
         return reply
 
 
-def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
+def test_no_call_starts_after_the_time_limit(backend: str) -> None:
     # Only the reply takes time: how often the agent reads its clock while it starts is not what
     # this is about.
     tools, clock = Tools(), Slow()
@@ -186,7 +184,7 @@ def test_the_time_of_the_first_question_includes_the_listing_of_the_tools(backen
     assert outcome.status == "budget"
 
 
-def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(
+def test_request_to_a_silent_model_ends_at_the_time_limit(
     backend: str,
 ) -> None:
     import anyio
@@ -204,7 +202,7 @@ def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(
     assert play(backend, lambda: replayed(outcome.transcript, budgets=budgets))
 
 
-def test_the_first_reply_may_take_all_the_time_and_a_last_turn_what_is_left(backend: str) -> None:
+def test_first_reply_may_take_all_the_time_before_a_last_turn(backend: str) -> None:
     clock = Slow()
     model = ScriptedModel(
         lambda asked: clock.reply_after(3 if len(model.asked) == 1 else 0, act("add", a=1, b=1))
@@ -218,7 +216,7 @@ def test_the_first_reply_may_take_all_the_time_and_a_last_turn_what_is_left(back
     )
 
 
-def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
+def test_no_last_turn_starts_after_all_the_time(backend: str) -> None:
     clock = Slow()
     model = ScriptedModel(lambda asked: clock.reply_after(5, act("add", a=1, b=1)))
     budgets = Budgets(seconds=2, final_seconds=2)
@@ -230,7 +228,7 @@ def test_no_last_turn_begins_when_all_the_time_is_over(backend: str) -> None:
     )
 
 
-def test_the_limit_in_messages_is_the_one_that_the_user_knows(backend: str) -> None:
+def test_messages_name_the_limit_that_the_user_set(backend: str) -> None:
     clock = Slow()
     model = ScriptedModel(lambda asked: clock.reply_after(5, act("add", a=1, b=1)))
     budgets = Budgets(seconds=2, final_seconds=2, user_seconds=10)
@@ -281,7 +279,7 @@ def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: Any, ok: b
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str) -> None:
+def test_repeated_blank_answers_end_the_run_as_model_error(backend: str) -> None:
     outcome = answer(backend, Agent(ScriptedModel(lambda asked: final(" "))))
     assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == (
         "model_error",
@@ -302,7 +300,7 @@ def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str)
         ("Two.", ("turn_limit", None)),
     ],
 )
-def test_the_same_call_again_and_again_is_warned_of_and_then_the_final_answer_is_asked_for(
+def test_repeated_call_gets_warnings_and_then_a_last_turn(
     backend: str, last: str, expected: tuple[str, str | None]
 ) -> None:
     tools = Tools()
@@ -316,13 +314,13 @@ def test_the_same_call_again_and_again_is_warned_of_and_then_the_final_answer_is
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_a_call_that_is_refused_and_repeated_ends_with_the_final_answer(backend: str) -> None:
+def test_repeated_refused_call_leads_to_a_last_turn(backend: str) -> None:
     outcome = answer(backend, agent([act("sub", a=1, b=1), act("sub", a=1, b=1), final("0")]))
     assert (outcome.status, outcome.result, outcome.turns) == ("answered", "0", 3)
 
 
 @pytest.mark.parametrize("error", [Unreachable("nobody listens"), KeyError("choices")])
-def test_a_model_that_fails_is_an_outcome_and_no_exception(backend: str, error: Exception) -> None:
+def test_model_error_is_an_outcome_instead_of_an_exception(backend: str, error: Exception) -> None:
     outcome = answer(backend, agent([error]))
     assert outcome.status == "model_error"
     assert str(error) in outcome.reason
@@ -340,7 +338,7 @@ class Replies:
         return self.made
 
 
-def test_a_model_may_reply_with_text_and_another_type_is_an_error(backend: str) -> None:
+def test_reply_of_another_type_is_a_model_error(backend: str) -> None:
     said = answer(backend, Agent(Replies(final("3"))))
     assert (said.status, said.result) == ("answered", "3")
     said = answer(backend, Agent(Replies(None)))
@@ -348,7 +346,7 @@ def test_a_model_may_reply_with_text_and_another_type_is_an_error(backend: str) 
     assert "the model Replies returned an object of type NoneType" in said.reason
 
 
-def test_a_run_that_the_model_broke_off_is_taken_up_again(backend: str) -> None:
+def test_run_ended_by_a_model_error_can_be_resumed(backend: str) -> None:
     async def scenario() -> Any:
         session = agent([Unreachable("nobody listens"), final("4")]).session()
         first = await session.answer("2+2?")
@@ -358,7 +356,7 @@ def test_a_run_that_the_model_broke_off_is_taken_up_again(backend: str) -> None:
     assert (first.status, second.status, second.result) == ("model_error", "answered", "4")
 
 
-def test_a_session_remembers_what_was_said_before(backend: str) -> None:
+def test_session_sends_earlier_questions_and_answers(backend: str) -> None:
     model = ScriptedModel([final("4"), final("8")])
 
     async def scenario() -> Any:
@@ -373,12 +371,12 @@ def test_a_session_remembers_what_was_said_before(backend: str) -> None:
     assert of(ModelAsked, outcome.transcript)[-1].kept == 2
 
 
-def test_an_empty_question_is_refused_before_anything_happens(backend: str) -> None:
+def test_empty_question_raises_value_error_at_once(backend: str) -> None:
     with pytest.raises(ValueError, match="empty"):
         answer(backend, agent([]), "  ")
 
 
-def test_an_answered_question_is_not_gone_on_with(backend: str) -> None:
+def test_go_on_after_an_answer_raises_value_error(backend: str) -> None:
     async def scenario() -> None:
         session = agent([final()]).session()
         await session.answer("?")
@@ -404,7 +402,7 @@ def test_a_model_without_replies_left_ends_the_run(backend: str) -> None:
 
 @given(seed=st.integers(0, 10_000), rate=st.sampled_from([0.3, 0.7, 1.0]))
 @settings(max_examples=examples(40), deadline=None)
-def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(
+def test_run_with_any_faulty_model_ends_and_can_be_replayed(
     backend: str, seed: int, rate: float
 ) -> None:
     def sensible(asked: Any) -> str:
@@ -421,11 +419,11 @@ def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_an_ask_without_a_user_waits(backend: str) -> None:
+def test_question_without_a_user_pauses_the_run(backend: str) -> None:
     assert answer(backend, agent([ask("Which?")])).status == "needs_input"
 
 
-def test_other_protocols_go_through_the_same_run(backend: str) -> None:
+def test_run_has_the_same_outcome_with_every_protocol(backend: str) -> None:
     call = ModelReply(tool_calls=(ToolCall(id="1", name="add", arguments={"a": 1, "b": 2}),))
     token = (
         '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>'
@@ -446,7 +444,7 @@ def test_other_protocols_go_through_the_same_run(backend: str) -> None:
         assert again == outcome.transcript
 
 
-def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) -> None:
+def test_notes_are_in_the_language_of_the_prompt(backend: str) -> None:
     model = ScriptedModel([act("add", a=1, b=2), final("不行", ok=False)])
     answer(
         backend, Agent(model, Tools().both(), language="zh", approval=Approvals(trust_hints=False))
@@ -463,7 +461,7 @@ def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) 
         ({"language": "fr"}, ValueError),
     ],
 )
-def test_what_makes_no_agent_is_refused_at_once(
+def test_invalid_arguments_of_agent_are_refused_at_once(
     backend: str, settings: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):

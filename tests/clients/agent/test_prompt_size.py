@@ -34,7 +34,7 @@ def entry(name: str, description: str = "") -> dict[str, Any]:
         ([{**entry("schema of results"), "outputSchema": "a" * 4 * MANY_TOKENS}], False),
     ],
 )
-def test_a_list_is_many_by_its_number_or_by_what_a_model_reads_of_it(
+def test_warning_depends_on_the_number_of_tools_and_their_tokens(
     entries: list[dict[str, Any]], is_many: bool
 ) -> None:
     assert bool(many_tools_warning(entries)) == is_many

@@ -117,7 +117,7 @@ def test_the_result_is_a_value_of_the_type(kind: Any, given: Any, value: Any) ->
     assert type(outcome.result) is type(value)
 
 
-def test_an_answer_that_does_not_fit_is_asked_for_again_with_what_was_wrong(backend: str) -> None:
+def test_answer_of_another_type_is_retried_with_its_faults(backend: str) -> None:
     model = ScriptedModel(
         [done("Rome"), done({"city": "Rome", "days": "few"}), done({"city": "Rome", "days": 2})]
     )
@@ -135,7 +135,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_with_what_was_wrong(back
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
 
 
-def test_what_a_validator_of_the_type_says_reaches_the_model(backend: str) -> None:
+def test_message_of_the_types_validator_reaches_the_model(backend: str) -> None:
     outcome = answer(backend, [done({"number": 3}), done({"number": 4})], Even)
     assert outcome.result == Even(number=4)
     assert "it must be even" in refusals(outcome)[0]
@@ -148,18 +148,18 @@ class Odd(msgspec.Struct):
         raise LookupError("out of order")
 
 
-def test_a_type_that_fails_is_an_answer_that_does_not_fit() -> None:
+def test_exception_of_the_type_refuses_the_answer() -> None:
     outcome = answer("asyncio", [done({"number": 3})] * 2, Odd)
     assert (outcome.status, outcome.result) == ("model_error", None)
     assert "out of order" in outcome.reason
 
 
-def test_an_explanation_is_no_result_but_the_reason(backend: str) -> None:
+def test_explanation_becomes_the_reason_of_the_outcome(backend: str) -> None:
     outcome = answer(backend, [done("No flights.", ok=False)], Trip)
     assert (outcome.status, outcome.result, outcome.reason) == ("unsolvable", None, "No flights.")
 
 
-def test_the_same_wrong_answer_is_not_asked_for_a_third_time_and_others_not_for_ever(
+def test_repeated_wrong_answers_end_the_run(
     backend: str,
 ) -> None:
     same = answer(backend, [done("Rome")] * 9, Trip)
@@ -213,7 +213,7 @@ def test_a_type_without_a_form_in_json_is_refused_before_anything_happens(kind: 
     "protocol", [StructuredProtocol("en"), StructuredProtocol("zh"), SmallProtocol("en")]
 )
 @pytest.mark.parametrize("kind", [Trip, int, list[Trip], int | None])
-def test_the_reply_schema_takes_answers_of_the_type_and_no_other(
+def test_reply_schema_allows_only_answers_of_the_type(
     protocol: Protocol, kind: Any, strict: bool
 ) -> None:
     model = ScriptedModel([done("x", ok=False)])

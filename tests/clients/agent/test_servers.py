@@ -65,7 +65,7 @@ def server(tmp_path: Path) -> list[str]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_question_is_solved_offline_with_the_tools_of_a_server(
+def test_arithmetic_model_solves_a_question_with_a_servers_tools(
     backend: str, server: list[str]
 ) -> None:
     async def scenario() -> Any:
@@ -85,7 +85,7 @@ def test_a_question_is_solved_offline_with_the_tools_of_a_server(
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from(
+def test_end_of_a_server_during_a_call_is_reported_to_the_model(
     backend: str, server: list[str]
 ) -> None:
     async def scenario() -> Any:
@@ -105,9 +105,7 @@ def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("limit", [2.0, {"add": 60, "h*": 2.0}])
-def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(
-    backend: str, server: list[str], limit: Any
-) -> None:
+def test_hanging_tool_ends_at_its_time_limit(backend: str, server: list[str], limit: Any) -> None:
     async def scenario() -> Any:
         async with connect(server) as client:
             made = agent(
@@ -126,7 +124,7 @@ def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(
 @pytest.mark.parametrize(
     "wrap", [lambda client: client, lambda client: [client], lambda client: Toolbox([client])]
 )
-def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap: Any) -> None:
+def test_answer_sync_uses_blocking_clients(server: list[str], wrap: Any) -> None:
     script = [act("add", a=1, b=2), final("3")]
     with nothing_leaks(), connect(server) as client:
         made = agent([*script, *script], wrap(client), on_ask=None)
@@ -137,7 +135,7 @@ def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap
 
 
 @pytest.mark.process
-def test_a_blocking_clients_call_is_cancelled_with_the_run(server: list[str]) -> None:
+def test_cancelled_run_cancels_the_call_of_a_blocking_client(server: list[str]) -> None:
     with nothing_leaks(), connect(server) as client:
         made = agent([act("hang"), final()], client)
         session = made.session(
@@ -164,7 +162,7 @@ def test_a_caller_that_stops_iterating_without_an_event_loop_cancels_the_call(
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_source_that_has_no_tools_to_tell_is_named(backend: str, server: list[str]) -> None:
+def test_source_without_a_list_of_tools_is_reported(backend: str, server: list[str]) -> None:
     async def scenario() -> Any:
         async with connect(server) as client, connect(server) as other:
             await other.close()

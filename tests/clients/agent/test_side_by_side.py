@@ -104,7 +104,7 @@ def called(event: Any) -> tuple[str, int]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_calls_that_only_read_run_at_the_same_time_and_their_results_are_in_order(
+def test_read_only_calls_run_concurrently_with_results_in_order(
     backend: str, server: list[str]
 ) -> None:
     calls = [
@@ -191,7 +191,7 @@ MIXED = [
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_approvals_are_asked_in_order_and_hold_up_no_call_that_only_reads(backend: str) -> None:
+def test_approvals_are_asked_in_order_while_read_only_calls_run(backend: str) -> None:
     gate, seen = Gate(), []
 
     def ask(request: Any) -> Any:
@@ -270,7 +270,7 @@ class Late(Clock):
         return self.now
 
 
-def test_without_time_every_call_is_answered_as_not_done() -> None:
+def test_every_call_after_the_time_limit_is_reported_as_undone() -> None:
     gate, clock = Gate(), Late()
     first, last = replies(("first", {}), ("change", {"to": "a"}), ("second", {}))
 
@@ -293,7 +293,7 @@ def test_without_time_every_call_is_answered_as_not_done() -> None:
     assert play("asyncio", lambda: replayed(outcome.transcript, **settings)) == outcome.transcript
 
 
-def test_a_limit_in_the_middle_leaves_the_calls_before_it_done_and_the_others_undone() -> None:
+def test_calls_after_the_time_limit_are_reported_as_undone() -> None:
     gate = Gate()
     calls = [("first", {}), ("second", {}), *[("change", {"to": "a"})] * 5, ("first", {})]
     model = ScriptedModel(replies(*calls))
@@ -311,7 +311,7 @@ def test_a_limit_in_the_middle_leaves_the_calls_before_it_done_and_the_others_un
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_two_tools_that_ask_the_user_at_once_are_asked_one_after_the_other(backend: str) -> None:
+def test_concurrent_forms_are_shown_one_after_the_other(backend: str) -> None:
     clock, open_questions, most_open = Late(), set[str](), 0
 
     @tool_api(read_only=True)

@@ -28,7 +28,7 @@ from toolwire_compat.groot import Env
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_agent_asks_another_with_another_model_and_needs_no_approval_for_it(
+def test_agent_calls_another_agent_without_approval(
     backend: str,
 ) -> None:
     inner_tools = Tools()
@@ -45,7 +45,7 @@ def test_an_agent_asks_another_with_another_model_and_needs_no_approval_for_it(
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_an_inner_agent_wants_to_know_goes_to_the_same_user(backend: str) -> None:
+def test_questions_of_an_inner_agent_go_to_the_same_user(backend: str) -> None:
     inner = Agent(ScriptedModel([ask("Which day?"), final("Sunday it is")]), name="planner")
     model = ScriptedModel([act("planner", question="Plan!"), final("done")])
     asked: list[str] = []
@@ -112,7 +112,7 @@ CALLED = [
 
 
 @pytest.mark.parametrize("max_chars", [0, 50, 150, 200, 250, 300, 10_000])
-def test_what_is_kept_never_cuts_a_call_from_its_result(max_chars: int) -> None:
+def test_keep_last_keeps_calls_with_their_results(max_chars: int) -> None:
     kept = play("asyncio", lambda: trim_messages(CALLED, keep_last(max_chars)))
     assert (kept[0], kept[-1], kept[1]["role"]) == (CALLED[0], CALLED[-1], "user")
     assert kept == CALLED[:1] + CALLED[len(CALLED) - len(kept) + 1 :]
@@ -127,6 +127,6 @@ def test_what_is_kept_never_cuts_a_call_from_its_result(max_chars: int) -> None:
         (lambda messages: [messages[0], messages[-1]], "removed the call '2'"),
     ],
 )
-def test_a_trim_that_breaks_the_exchange_is_refused(trim: Any, match: str) -> None:
+def test_trim_that_separates_calls_and_results_raises_value_error(trim: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         play("asyncio", lambda: trim_messages(CALLED, trim))

@@ -112,7 +112,7 @@ def test_failures_of_tools_and_models_are_errors(spans: InMemorySpanExporter) ->
     assert errors["invoke_agent agent"] == ["model_error"]
 
 
-def test_questions_of_one_session_are_runs_of_their_own(spans: InMemorySpanExporter) -> None:
+def test_each_question_of_a_session_is_a_span(spans: InMemorySpanExporter) -> None:
     agent = Agent(ScriptedModel([ANSWER, ANSWER]))
     session = agent.session()
     anyio.run(session.answer, "one")

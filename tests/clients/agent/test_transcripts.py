@@ -57,7 +57,7 @@ def run(tmp_path: Any) -> tuple[Any, tuple[Recorded, ...]]:
     return path, answer("asyncio", agent(SCRIPT, transcript=path)).transcript
 
 
-def test_every_event_is_a_line_of_its_own_that_the_schema_describes(run: Any) -> None:
+def test_every_event_is_a_line_that_fits_the_published_schema(run: Any) -> None:
     path, events = run
     lines = path.read_text().splitlines()
     assert [json.loads(line)["type"] for line in lines] == kinds(events)
@@ -66,7 +66,7 @@ def test_every_event_is_a_line_of_its_own_that_the_schema_describes(run: Any) ->
     assert load(path) == list(events)
 
 
-def test_halves_of_letters_are_written_as_what_they_are_not(tmp_path: Any) -> None:
+def test_lone_surrogates_are_replaced_in_a_transcript(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
 
     def half() -> str:
@@ -91,9 +91,7 @@ def test_a_line_is_on_disk_before_its_event_is_reported(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"CallSta', b'{"type":"Resumed","date":"x"}'])
-def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(
-    run: Any, torn: bytes
-) -> None:
+def test_truncated_last_line_is_removed_and_a_whole_one_stays(run: Any, torn: bytes) -> None:
     path, events = run
     with path.open("ab") as file:
         file.write(torn)
@@ -114,9 +112,7 @@ def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(
         ('{"messages":[],"reply":"x"}\n', "line 1, is not an event"),
     ],
 )
-def test_what_is_no_transcript_is_refused_with_its_place(
-    tmp_path: Any, text: str, match: str
-) -> None:
+def test_broken_transcript_names_the_line(tmp_path: Any, text: str, match: str) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text(text)
     with pytest.raises(BrokenTranscript, match=match):
@@ -135,7 +131,7 @@ def test_times_are_dates_in_utc_that_never_go_back(run: Any) -> None:
 
 @given(st.data())
 @settings(max_examples=examples(60), deadline=None)
-def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.DataObject) -> None:
+def test_duplicate_and_foreign_lines_raise_broken_transcript(data: st.DataObject) -> None:
     waits = Approvals(ask=lambda request: True, trust_hints=False)
     made = answer("asyncio", agent(LONG, on_ask=lambda question: "Yes.", approval=waits)).transcript
     place = data.draw(st.integers(1, len(made) - 1))
@@ -153,7 +149,7 @@ def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.
         assert named == place + 2 or (foreign and named == place + 3)
 
 
-def test_events_that_follow_by_kind_and_not_by_what_they_say_are_refused_with_their_line(
+def test_events_that_contradict_the_state_raise_broken_transcript(
     tmp_path: Any,
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -187,7 +183,7 @@ def test_a_second_writer_is_refused_while_a_run_is_written(tmp_path: Any) -> Non
     assert answer("asyncio", agent([final("4")], transcript=path)).status == "answered"
 
 
-def test_a_run_does_not_go_on_in_a_file_that_another_one_has_written_to(tmp_path: Any) -> None:
+def test_session_refuses_a_file_that_another_run_has_changed(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
     answer("asyncio", agent([final("1")], transcript=path))
     first, second = (
@@ -202,7 +198,7 @@ def test_a_run_does_not_go_on_in_a_file_that_another_one_has_written_to(tmp_path
 
 
 @pytest.mark.parametrize("text", ["my notes", "my notes\n", "{}\nmy notes", '{"type":"Start', "\n"])
-def test_a_file_that_is_no_transcript_is_not_written_to(tmp_path: Any, text: str) -> None:
+def test_other_files_are_not_overwritten(tmp_path: Any, text: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(text)
     if text in ('{"type":"Start', "\n"):  # what a crash at the very beginning left
@@ -214,7 +210,7 @@ def test_a_file_that_is_no_transcript_is_not_written_to(tmp_path: Any, text: str
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: str) -> None:
+def test_run_killed_at_any_event_can_be_resumed_and_replayed(backend: str) -> None:
     script = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
     whole = answer(backend, agent(script, on_ask=lambda question: "Yes.")).transcript
     for length in range(kinds(whole).index("QuestionAsked") + 1, len(whole)):
@@ -233,7 +229,7 @@ def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: st
 
 
 @pytest.mark.process
-def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: Any) -> None:
+def test_killed_process_is_resumed_by_another_process(tmp_path: Any) -> None:
     import subprocess
 
     path, program = tmp_path / "run.jsonl", tmp_path / "program.py"
@@ -289,7 +285,7 @@ def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
 
 @given(st.data())
 @settings(max_examples=examples(40), deadline=None)
-def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
+def test_replay_yields_the_same_events(data: st.DataObject) -> None:
     acts = [
         act("add", a=1, b=2),
         act("add", a=2, b=2),
@@ -307,7 +303,7 @@ def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
     assert play("asyncio", lambda: replayed(made, **same)) == made
 
 
-def test_a_repetition_with_other_settings_says_where_it_leaves_the_record(run: Any) -> None:
+def test_replay_with_other_settings_names_the_first_difference(run: Any) -> None:
     path, events = run
     with pytest.raises(ReplayMissed, match=r"event 7 of the record is\n  CallStarted"):
         play("asyncio", lambda: replayed(path, approval=Approvals(deny=("add",))))
@@ -325,13 +321,13 @@ def test_a_repetition_with_other_settings_says_where_it_leaves_the_record(run: A
         play("asyncio", lambda: replayed(changed))
 
 
-def test_a_repetition_does_not_forgive_a_record_with_a_gap(run: Any) -> None:
+def test_replay_of_a_record_with_a_gap_raises_replay_missed(run: Any) -> None:
     events = [event for event in run[1] if not isinstance(event, ModelReplied)]
     with pytest.raises(ReplayMissed):
         play("asyncio", lambda: replayed(events))
 
 
-def test_messages_that_were_left_out_are_left_out_again(tmp_path: Any) -> None:
+def test_replay_uses_the_recorded_trimmed_messages(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
     script = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a=3, b=2), final("3")]
     model = ScriptedModel(script)
@@ -364,7 +360,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_keys_of_well_known_services_are_hidden_wherever_they_stand(secret: str) -> None:
+def test_keys_of_known_services_are_hidden_anywhere(secret: str) -> None:
     redactor = Redactor({})
     for value in (
         secret,
@@ -389,7 +385,7 @@ def test_keys_of_well_known_services_are_hidden_wherever_they_stand(secret: str)
         "Cookie",
     ],
 )
-def test_what_stands_under_the_name_of_a_secret_is_hidden(name: str) -> None:
+def test_members_named_like_secrets_are_hidden(name: str) -> None:
     value = "rosebud, of course"
     hidden = Redactor({}).value(
         {"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))}
@@ -430,12 +426,12 @@ def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
         "12:30@noon",
     ],
 )
-def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
+def test_harmless_names_are_not_hidden(text: str) -> None:
     assert Redactor({}).text(text) == text
 
 
 @pytest.mark.parametrize("part", ["a-", "\\", '"', '"a-', "x://", "authorization ", "-----BEGIN "])
-def test_a_long_text_without_secrets_is_soon_looked_through(part: str) -> None:
+def test_long_text_without_secrets_is_unchanged(part: str) -> None:
     text = part * (
         300_000 // len(part)
     )  # minutes, where each place is compared with all that is behind it
@@ -448,12 +444,12 @@ def test_a_long_text_without_secrets_is_soon_looked_through(part: str) -> None:
         lambda secret: st.text().map(lambda text: text + secret + text)
     )
 )
-def test_hiding_twice_hides_no_more(text: str) -> None:
+def test_redaction_is_idempotent(text: str) -> None:
     once = Redactor({}).text(text)
     assert Redactor({}).text(once) == once
 
 
-def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_path: Any) -> None:
+def test_call_with_a_hidden_parameter_is_refused_after_resuming(tmp_path: Any) -> None:
     path = tmp_path / "run.jsonl"
 
     def login(password: str) -> None:
@@ -476,9 +472,7 @@ def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_p
     assert "Ask the user for it" in str(model.asked[-1].messages[-1])
 
 
-def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(
-    tmp_path: Any, monkeypatch: Any
-) -> None:
+def test_transcript_without_secrets_can_be_replayed(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("SHOP_PASSWORD", "correct horse battery")
     path = tmp_path / "run.jsonl"
 

@@ -116,14 +116,14 @@ def test_it_solves_step_by_step_in_every_protocol(name: str) -> None:
 
 
 @pytest.mark.parametrize("strict", [None, False, True])
-def test_it_replies_in_the_form_that_the_schema_wants(strict: bool | None) -> None:
+def test_reply_fits_the_reply_schema(strict: bool | None) -> None:
     assert Exchange(strict=strict).ask("What is (17 + 25) * 3 - 4?") == (
         True,
         "(17 + 25) * 3 - 4 = 122",
     )
 
 
-def test_it_speaks_the_exchange_of_the_first_prompt_to_the_letter() -> None:
+def test_exchange_matches_the_first_prompt_exactly() -> None:
     prompt = (
         "你**有且只有**如下工具可用，它们以函数的形式去定义，定义中可能会包含输入、"
         "响应数据的schema：\n\n"
@@ -151,13 +151,13 @@ def test_it_speaks_the_exchange_of_the_first_prompt_to_the_letter() -> None:
     assert (said[2]["ok"], said[2]["result"]) == (True, "(12 + 3) × 4 = 60")
 
 
-def test_a_later_question_may_mean_the_last_answer() -> None:
+def test_question_without_a_left_operand_uses_the_last_answer() -> None:
     exchange = Exchange()
     exchange.ask("12加3")
     assert exchange.ask("再乘以4") == (True, "15 × 4 = 60")
 
 
-def test_what_no_tool_can_do_is_said_at_once() -> None:
+def test_missing_operation_is_reported_at_once() -> None:
     exchange = Exchange((ADD, MULTIPLY, MINUS))
     assert exchange.ask("10 divided by 2") == (
         False,
@@ -170,7 +170,7 @@ def test_what_no_tool_can_do_is_said_at_once() -> None:
     assert exchange.done == []
 
 
-def test_without_tools_it_says_so() -> None:
+def test_missing_tools_are_reported() -> None:
     assert Exchange(()).ask("1+1") == (
         False,
         "I cannot compute 1 + 1: there is no tool for its next operation.",
@@ -190,7 +190,7 @@ def test_without_tools_it_says_so() -> None:
         ("今天天气怎么样？", "无法解答：我只会计算一个算式，看不懂“今天天气怎么样？”。"),
     ],
 )
-def test_what_is_no_arithmetic_is_said_at_once(question: str, answer: str) -> None:
+def test_question_without_arithmetic_is_refused_at_once(question: str, answer: str) -> None:
     assert Exchange().ask(question) == (False, answer)
 
 
@@ -204,7 +204,7 @@ def test_a_failure_of_a_tool_is_reported_in_the_answer() -> None:
 
 
 @pytest.mark.parametrize("result", ["about six", None, True, {"a": 1, "b": 2}, [], float("1e400")])
-def test_a_result_that_is_no_number_is_reported(result: Any) -> None:
+def test_result_without_a_number_is_reported(result: Any) -> None:
     exchange = Exchange([(ADD[0], lambda a, b: result)])
     ok, said = exchange.ask("2+4")
     assert (ok, "returned no number" in said) == (False, True)
@@ -291,7 +291,7 @@ TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
 
 @pytest.mark.parametrize("protocol", ["structured", "native"])
 @pytest.mark.parametrize("name", TOOLS)
-def test_it_finds_out_what_a_tool_is_for_and_how_it_is_called(name: str, protocol: str) -> None:
+def test_operation_of_a_tool_is_found_from_its_description(name: str, protocol: str) -> None:
     tool, function, question, call = TOOLS[name]
     if (name, protocol) == ("a Chinese name", "native"):
         pytest.skip("a vendor's names are ASCII, so that nothing is left of it")
@@ -301,7 +301,7 @@ def test_it_finds_out_what_a_tool_is_for_and_how_it_is_called(name: str, protoco
     assert result.startswith(question.replace("10-4", "10 - 4")[:2])
 
 
-def test_tools_that_are_for_something_else_are_left_alone() -> None:
+def test_unrelated_tools_are_not_called() -> None:
     others = [
         entry("add_user", "string", "name", "password"),
         entry("add_three", "number", "a", "b", "c"),
@@ -317,7 +317,7 @@ OF_CALLS = {"doubled_call", "call_of_unknown_tool", "arguments_cut_off"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"result_of_wrong_type"}))
-def test_it_recovers_from_every_way_in_which_its_reply_can_be_spoiled(name: str) -> None:
+def test_exchange_recovers_from_every_fault_of_a_reply(name: str) -> None:
     spoiled = FaultyModel(ArithmeticModel(), faults=[name], rate=0.5, most_in_a_row=1)
     exchange = Exchange(
         protocol=PROTOCOLS["native" if name in OF_CALLS else "structured"], model=spoiled
@@ -327,7 +327,7 @@ def test_it_recovers_from_every_way_in_which_its_reply_can_be_spoiled(name: str)
     assert name in spoiled.injected
 
 
-def test_a_result_of_an_action_that_was_mangled_on_its_way_is_not_taken_for_its_own() -> None:
+def test_result_of_a_changed_action_is_ignored() -> None:
     messages = [
         {"role": "system", "content": "def add(a: int, b: int) -> int: ..."},
         {"role": "user", "content": '{"type": "QUESTION", "content": "12 + 3"}'},
@@ -345,7 +345,7 @@ def test_a_result_of_an_action_that_was_mangled_on_its_way_is_not_taken_for_its_
 
 
 @pytest.mark.parametrize("protocol", ["structured", "native"])
-def test_when_it_has_to_end_it_ends(protocol: str) -> None:
+def test_last_turn_gets_a_final_answer(protocol: str) -> None:
     exchange = Exchange(
         protocol=PROTOCOLS[protocol], strict=False if protocol == "structured" else None
     )
@@ -395,7 +395,7 @@ MESSAGES = st.lists(
         [None, [], [ADD[0]], [{"name": "x", "inputSchema": {"type": "object", "properties": 7}}]]
     ),
 )
-def test_whatever_it_is_sent_it_replies(messages: Any, tools: Any) -> None:
+def test_any_messages_get_a_reply(messages: Any, tools: Any) -> None:
     reply = anyio.run(lambda: ArithmeticModel().reply(messages, tools=tools))
     assert reply.text or reply.tool_calls
 
@@ -457,7 +457,7 @@ EXPRESSIONS = st.recursive(
 
 
 @given(EXPRESSIONS)
-def test_what_is_written_is_read_again_and_computed_step_by_step(expression: Any) -> None:
+def test_written_expression_is_read_back_and_computed(expression: Any) -> None:
     assert write(read_question(write(expression))) == write(expression)
     value = expression
     for _ in range(50):

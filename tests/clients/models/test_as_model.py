@@ -61,17 +61,17 @@ def test_an_object_that_chats_is_a_model(kind: type, loop: str) -> None:
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("kind", [Generates, GeneratesLater])
-def test_an_object_that_generates_is_given_one_text(kind: type, loop: str) -> None:
+def test_generate_receives_one_text(kind: type, loop: str) -> None:
     assert ask(kind(), loop).text == "system: Be brief.\n\nuser: Hello?\n\nassistant:"
     assert ask(kind(), loop, [{"role": "user", "content": "Hello?"}]).text == "Hello?"
 
 
-def test_a_prompt_of_nothing_is_empty() -> None:
+def test_prompt_without_messages_is_empty() -> None:
     assert join_prompt([]) == "assistant:"
     assert join_prompt([{"role": "user", "content": None}]) == ""
 
 
-def test_a_model_stays_itself() -> None:
+def test_as_model_returns_a_model_unchanged() -> None:
     model = ScriptedModel([])
     assert as_model(model) is model
 
@@ -102,7 +102,7 @@ def test_a_model_that_blocks_does_not_block_the_loop(loop: str) -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_model_that_blocks_can_be_given_up(loop: str) -> None:
+def test_blocking_model_can_be_cancelled(loop: str) -> None:
     class Hangs:
         def chat(self, messages: Any) -> str:
             go_on.wait(20)
@@ -126,7 +126,7 @@ def test_a_model_that_blocks_can_be_given_up(loop: str) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(3)])
-def test_what_a_model_raises_is_raised(error: BaseException) -> None:
+def test_exception_of_a_model_is_raised(error: BaseException) -> None:
     class Raises:
         def chat(self, messages: Any) -> str:
             raise error
@@ -135,7 +135,7 @@ def test_what_a_model_raises_is_raised(error: BaseException) -> None:
         ask(Raises())
 
 
-def test_wishes_are_passed_on_to_those_who_take_them() -> None:
+def test_options_are_passed_to_methods_with_these_parameters() -> None:
     class Takes:
         def chat(
             self, messages: Any, tools: Any = None, reply_schema: Any = None, on_text: Any = None
@@ -148,14 +148,14 @@ def test_wishes_are_passed_on_to_those_who_take_them() -> None:
     assert (reply.text, heard) == (f"{TOOLS} {{}}", ["heard"])
 
 
-def test_a_model_that_does_not_stream_is_heard_at_its_end() -> None:
+def test_on_text_receives_the_whole_reply_of_a_model_without_streaming() -> None:
     heard: list[str] = []
     ask(Chats(), reply_schema={"type": "object"}, on_text=heard.append)
     assert heard == ["2 messages"]
 
 
 @pytest.mark.parametrize("kind", [Chats, Generates])
-def test_tools_are_not_silently_left_out(kind: type) -> None:
+def test_tools_for_a_method_without_tools_raise_not_a_model(kind: type) -> None:
     with pytest.raises(NotAModel, match="takes no tools"):
         ask(kind(), tools=TOOLS)
 
@@ -187,7 +187,7 @@ class LikeAReply:
         ),
     ],
 )
-def test_a_reply_may_be_text_a_message_or_an_object_like_it(made: Any, reply: ModelReply) -> None:
+def test_reply_may_be_text_a_message_or_a_similar_object(made: Any, reply: ModelReply) -> None:
     class Says:
         def chat(self, messages: Any) -> Any:
             return made
@@ -203,7 +203,7 @@ class WrongReply:
 @pytest.mark.parametrize(
     "made", [None, 42, b"yes", ["yes"], {"content": None}, object(), WrongReply()]
 )
-def test_anything_else_is_no_reply(made: Any) -> None:
+def test_other_replies_raise_not_a_model(made: Any) -> None:
     class Says:
         def chat(self, messages: Any) -> Any:
             return made
@@ -222,9 +222,7 @@ def test_anything_else_is_no_reply(made: Any) -> None:
         (Chats, r"Chats is a class; a model is an object: Chats\(…\)"),
     ],
 )
-def test_an_object_that_is_no_model_is_an_error_that_says_what_a_model_is(
-    thing: object, hint: str
-) -> None:
+def test_other_objects_raise_not_a_model_with_the_known_methods(thing: object, hint: str) -> None:
     with pytest.raises(NotAModel, match=hint):
         as_model(thing)
 

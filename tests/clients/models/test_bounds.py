@@ -182,7 +182,7 @@ def test_a_native_result_is_halved_and_stays_the_answer_to_its_call() -> None:
     assert 4000 < len(json.loads(told["content"])["result"]) <= 5000
 
 
-def test_a_question_that_is_too_long_is_an_error_at_once() -> None:
+def test_too_long_question_is_an_error_at_once() -> None:
     fault = refused(400, body={"error": TOO_LONG["OpenAI, chathub 126"][1]})
     with StandIn(rule=lambda body: fault) as server:
         assert ask(server).status == "model_error"
@@ -194,7 +194,7 @@ def test_a_question_that_is_too_long_is_an_error_at_once() -> None:
 @pytest.mark.parametrize(
     ("status", "message"), [(429, "maximum context length"), (400, "the context is invalid")]
 )
-def test_another_refusal_halves_nothing(status: int, message: str) -> None:
+def test_other_refusals_leave_results_unchanged(status: int, message: str) -> None:
     with (
         StandIn(rule=lambda body: refused(status, message)) as server,
         pytest.raises(EndpointRefused) as failed,

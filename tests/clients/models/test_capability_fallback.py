@@ -87,7 +87,7 @@ def ask(asked: RemoteModel, schema: Any = SCHEMA, messages: Any = ASK) -> str:
     return anyio.run(lambda: asked.reply(messages, reply_schema=schema)).text
 
 
-def test_a_schema_is_asked_for_first() -> None:
+def test_first_request_has_a_json_schema() -> None:
     with StandIn() as server:
         ask(model(OpenAIModel, server))
         ask(model(OpenAIModel, server), OTHER)
@@ -97,7 +97,7 @@ def test_a_schema_is_asked_for_first() -> None:
 
 
 @pytest.mark.parametrize("name", NO_SCHEMA)
-def test_an_object_is_asked_for_where_schemas_are_refused(name: str) -> None:
+def test_refused_schema_falls_back_to_json_object(name: str) -> None:
     with StandIn(rule=refusing(json_schema=NO_SCHEMA[name])) as server:
         assert ask(model(OpenAIModel, server)) == "Hello."
     assert [format_of(request.body) for request in server.requests] == [
@@ -107,7 +107,7 @@ def test_an_object_is_asked_for_where_schemas_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NO_OBJECT)
-def test_nothing_is_asked_for_where_objects_are_refused_as_well(name: str) -> None:
+def test_refused_json_object_falls_back_to_no_format(name: str) -> None:
     with StandIn(
         rule=refusing(json_schema=(400, "no json_schema"), json_object=NO_OBJECT[name])
     ) as server:
@@ -119,7 +119,7 @@ def test_nothing_is_asked_for_where_objects_are_refused_as_well(name: str) -> No
     ]
 
 
-def test_what_got_through_is_remembered_for_every_schema() -> None:
+def test_accepted_format_is_remembered_for_every_schema() -> None:
     with StandIn(rule=refusing(json_schema=NO_SCHEMA["DeepSeek, khoj 1336"])) as server:
         asked = model(OpenAIModel, server)
         for schema in (SCHEMA, SCHEMA, OTHER):
@@ -142,7 +142,7 @@ OF_ONE_SCHEMA = {
 
 
 @pytest.mark.parametrize("name", OF_ONE_SCHEMA)
-def test_a_schema_that_is_refused_for_itself_says_nothing_of_another_one(name: str) -> None:
+def test_refused_schema_is_remembered_for_that_schema_alone(name: str) -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
         is_refused = body.get("response_format", {}).get("json_schema", {}).get("schema") == SCHEMA
         return refused(400, f"{OF_ONE_SCHEMA[name]} (response_format)") if is_refused else None
@@ -155,7 +155,7 @@ def test_a_schema_that_is_refused_for_itself_says_nothing_of_another_one(name: s
     assert formats == ["json_schema", "json_object", "json_schema", "json_object", "json_schema"]
 
 
-def test_one_call_at_a_time_is_asked_for_unless_that_is_refused() -> None:
+def test_parallel_tool_calls_is_false_unless_refused() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
         unknown = "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."
         return refused(400, unknown) if "parallel_tool_calls" in body else None
@@ -169,7 +169,7 @@ def test_one_call_at_a_time_is_asked_for_unless_that_is_refused() -> None:
             assert [request.body.get("parallel_tool_calls") for request in server.requests] == sent
 
 
-def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:
+def test_accepted_format_is_shared_by_models_of_one_address() -> None:
     no_schemas = refusing(json_schema=NO_SCHEMA["DeepSeek, khoj 1336"])
     with StandIn(rule=no_schemas) as server, StandIn(rule=no_schemas) as elsewhere:
         for name, where in (("m", server), ("m", server), ("other", server), ("m", elsewhere)):
@@ -187,7 +187,7 @@ def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:
     ]
 
 
-def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() -> None:
+def test_other_failures_are_not_remembered() -> None:
     with StandIn(
         rule=lambda body: refused(400, "The response_format and everything else is bad")
     ) as server:
@@ -211,7 +211,7 @@ def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() ->
         "",
     ],
 )
-def test_a_refusal_of_something_else_is_reported(message: str) -> None:
+def test_refusal_for_another_reason_is_raised(message: str) -> None:
     with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server))
     assert len(server.requests) == 1
@@ -231,7 +231,7 @@ def test_an_object_is_not_asked_for_unless_the_messages_speak_of_json() -> None:
         ("zhipu", ["json_object", "text"]),
     ],
 )
-def test_presets_begin_with_what_is_known(preset: str, formats: list[str]) -> None:
+def test_presets_start_with_the_known_format(preset: str, formats: list[str]) -> None:
     refusals = dict.fromkeys(
         ("json_schema", "json_object"), (400, "response_format is not supported")
     )
@@ -240,7 +240,7 @@ def test_presets_begin_with_what_is_known(preset: str, formats: list[str]) -> No
     assert [format_of(request.body) for request in server.requests] == formats
 
 
-def test_anthropic_is_asked_for_a_schema_or_for_nothing() -> None:
+def test_anthropic_request_has_a_schema_or_no_format() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
         return (
             refused(400, "output_config: Extra inputs are not permitted")
@@ -278,9 +278,7 @@ def test_anthropic_is_asked_for_a_schema_or_for_nothing() -> None:
         ),
     ],
 )
-def test_the_limit_of_tokens_goes_by_the_name_that_is_taken(
-    preset: str, message: str, names: list[str]
-) -> None:
+def test_token_limit_uses_the_accepted_name(preset: str, message: str, names: list[str]) -> None:
     with StandIn(rule=lambda body: refused(400, message) if names[0] in body else None) as server:
         asked = model(OpenAIModel, server, preset=preset, max_tokens=50)
         ask(asked, None)
@@ -290,14 +288,14 @@ def test_the_limit_of_tokens_goes_by_the_name_that_is_taken(
     ] == names
 
 
-def test_a_limit_that_is_too_high_is_no_matter_of_its_name() -> None:
+def test_too_high_token_limit_keeps_its_name() -> None:
     message = "max_tokens is too large: 99999. This model supports at most 4096 completion tokens"
     with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server, preset="vllm", max_tokens=99999), None)
     assert len(server.requests) == 1
 
 
-def test_a_server_that_does_not_know_stream_options_is_not_given_any() -> None:
+def test_refused_stream_options_are_left_out() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
         return (
             refused(422, "stream_options: Extra inputs are not permitted")

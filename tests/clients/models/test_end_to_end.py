@@ -88,7 +88,7 @@ async def now(seconds: float) -> None:
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("kind", [OpenAIModel, AnthropicModel])
-def test_a_question_is_solved_whatever_happens_on_the_way(
+def test_run_succeeds_in_spite_of_network_faults(
     kind: type[RemoteModel], protocol: str, loop: str
 ) -> None:
     with StandIn(answers(ArithmeticModel())) as server:
@@ -121,7 +121,7 @@ def test_a_run_has_one_connection_and_leaves_none_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_model_on_its_worst_day_is_led_to_the_answer(seed: int) -> None:
+def test_run_succeeds_in_spite_of_faulty_replies(seed: int) -> None:
     faulty = FaultyModel(ArithmeticModel(), rate=0.5, most_in_a_row=2, seed=seed)
     agent = Agent(faulty, [add, multiply], approval=Approvals(allow=("add", "multiply")))
     outcome = anyio.run(agent.answer, "12加3再乘以4")

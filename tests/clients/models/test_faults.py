@@ -111,7 +111,7 @@ PASSING: dict[str, Fault] = {
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("name", PASSING)
 @pytest.mark.parametrize("kind", WIRES)
-def test_what_may_pass_is_asked_again(kind: type[RemoteModel], name: str, loop: str) -> None:
+def test_passing_errors_are_retried(kind: type[RemoteModel], name: str, loop: str) -> None:
     waits = Waits()
     with StandIn(TEXT).then(PASSING[name], PASSING[name]) as server:
         assert ask(model(kind, server, waits), loop).text == TEXT
@@ -120,7 +120,7 @@ def test_what_may_pass_is_asked_again(kind: type[RemoteModel], name: str, loop: 
 
 
 @pytest.mark.parametrize("kind", WIRES)
-def test_it_is_not_asked_for_ever(kind: type[RemoteModel]) -> None:
+def test_retries_are_limited(kind: type[RemoteModel]) -> None:
     waits = Waits()
     with (
         StandIn(rule=lambda body: refused(500, "broken")) as server,
@@ -152,20 +152,20 @@ FINAL: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", FINAL)
 @pytest.mark.parametrize("kind", WIRES)
-def test_what_will_not_pass_is_not_asked_again(kind: type[RemoteModel], name: str) -> None:
+def test_permanent_errors_are_not_retried(kind: type[RemoteModel], name: str) -> None:
     with StandIn().then(FINAL[name]) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(kind, server))
     assert (len(server.requests), caught.value.attempts) == (1, 1)
 
 
-def test_a_server_that_says_how_long_to_wait_is_obeyed() -> None:
+def test_retry_after_is_obeyed() -> None:
     waits = Waits()
     with StandIn(TEXT).then(refused(429, **{"retry-after": "7"})) as server:
         ask(model(OpenAIModel, server, waits))
     assert waits.seconds == [7.5]  # and a bit, so that not everybody comes back at once
 
 
-def test_a_server_that_wants_an_hour_is_not_waited_for() -> None:
+def test_long_retry_after_ends_the_request() -> None:
     hour = refused(429, "Rate limit", **{"retry-after": "3600"})
     with StandIn().then(hour) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(OpenAIModel, server))
@@ -184,7 +184,7 @@ def test_the_whole_time_is_limited_too() -> None:
 
 
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_reply_that_was_heard_in_part_is_not_asked_for_again(kind: type[RemoteModel]) -> None:
+def test_partly_shown_reply_is_not_retried(kind: type[RemoteModel]) -> None:
     heard: list[str] = []
     with StandIn(TEXT * 20).then(stand_in.reset_midway) as server, pytest.raises(Unreachable):
         ask(model(kind, server), on_text=heard.append)
@@ -235,7 +235,9 @@ def test_a_reply_of_which_a_part_was_shown_is_not_requested_again(
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("fault", [stand_in.silent, stand_in.silent_midway])
 @pytest.mark.parametrize("kind", WIRES)
-def test_silence_is_a_time_out(kind: type[RemoteModel], fault: Fault, loop: str) -> None:
+def test_silent_server_raises_reply_timed_out(
+    kind: type[RemoteModel], fault: Fault, loop: str
+) -> None:
     waits = Waits()
     limits = TimeLimits(silence=0.05)
     with StandIn(TEXT).then(fault) as server:
@@ -288,7 +290,7 @@ def test_a_reply_in_one_piece_without_end_is_cut_off(monkeypatch: pytest.MonkeyP
     ],
 )
 @pytest.mark.parametrize("kind", WIRES)
-def test_what_is_no_reply_is_called_so(kind: type[RemoteModel], fault: Fault) -> None:
+def test_other_responses_raise_unreadable_reply(kind: type[RemoteModel], fault: Fault) -> None:
     with StandIn(rule=lambda body: fault) as server, pytest.raises(UnreadableReply):
         ask(model(kind, server))
 
@@ -297,9 +299,7 @@ def test_what_is_no_reply_is_called_so(kind: type[RemoteModel], fault: Fault) ->
     "payload", [b"data: {\n\n", b"data: \xff\xfe\n\n", b'data: {"a": NaN}\n\n', b""]
 )
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_stream_that_is_damaged_is_asked_for_again(
-    kind: type[RemoteModel], payload: bytes
-) -> None:
+def test_damaged_stream_is_retried(kind: type[RemoteModel], payload: bytes) -> None:
     with StandIn(TEXT).then(
         stand_in.of_type("text/event-stream; charset=latin-1", payload)
     ) as server:
@@ -307,7 +307,7 @@ def test_a_stream_that_is_damaged_is_asked_for_again(
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", ""])
-def test_a_stream_that_is_not_called_one_is_read_all_the_same(content_type: str) -> None:
+def test_stream_with_another_content_type_is_read(content_type: str) -> None:
     def unnamed(exchange: stand_in.Exchange) -> None:
         exchange.send(exchange.payload(), content_type=content_type)
 
@@ -318,7 +318,7 @@ def test_a_stream_that_is_not_called_one_is_read_all_the_same(content_type: str)
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("content_type", ["text/event-stream", "text/plain", ""])
 @pytest.mark.parametrize("kind", WIRES)
-def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
+def test_whole_reply_with_another_content_type_is_read(
     kind: type[RemoteModel], content_type: str, loop: str
 ) -> None:
     def misnamed(exchange: stand_in.Exchange) -> None:
@@ -331,7 +331,7 @@ def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
     assert (len(server.requests), heard) == (1, [TEXT])
 
 
-def test_an_error_in_one_piece_is_reported_by_any_name() -> None:
+def test_whole_error_with_another_content_type_is_raised() -> None:
     error = stand_in.of_type(
         "text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}'
     )
@@ -349,7 +349,7 @@ def test_headers_that_cannot_be_sent_are_not_tried_again(header: Any) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_what_json_cannot_say_is_not_sent() -> None:
+def test_request_without_a_json_form_is_refused() -> None:
     with StandIn() as server, pytest.raises(NotReady, match="nan"):
         ask(model(OpenAIModel, server, extra_body={"top_p": float("nan")}))
     assert server.requests == []
@@ -412,9 +412,7 @@ BODIES: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "message", "code"), BODIES)
-def test_what_a_server_says_is_found_in_every_shape_of_error(
-    body: Any, message: str, code: str
-) -> None:
+def test_message_is_found_in_every_form_of_error(body: Any, message: str, code: str) -> None:
     with (
         StandIn().then(refused(400, body=body)) as server,
         pytest.raises(EndpointRefused) as caught,
@@ -427,7 +425,7 @@ def test_what_a_server_says_is_found_in_every_shape_of_error(
 @pytest.mark.parametrize(
     ("status", "advice"), [(401, "the key is from the argument `key`"), (404, "base_url")]
 )
-def test_an_error_says_what_to_look_at(status: int, advice: str) -> None:
+def test_error_text_has_advice(status: int, advice: str) -> None:
     with (
         StandIn().then(refused(status, "no")) as server,
         pytest.raises(EndpointRefused, match=re.escape(advice)),

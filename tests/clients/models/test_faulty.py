@@ -83,7 +83,7 @@ def test_no_more_than_the_limit_of_replies_in_a_row_are_spoiled() -> None:
     assert ["empty"] * 3 not in [some[start : start + 3] for start in range(len(some))]
 
 
-def test_what_is_heard_is_what_is_returned() -> None:
+def test_streamed_text_equals_the_reply() -> None:
     heard: list[str] = []
     model = FaultyModel(ScriptedModel(GOOD), faults=["fence"])
     reply = anyio.run(lambda: model.reply([], on_text=heard.append))

@@ -49,7 +49,7 @@ def test_the_end_of_the_input_ends_a_reply_or_the_model() -> None:
         person.reply()
 
 
-def test_only_what_is_new_is_shown() -> None:
+def test_only_new_messages_are_shown() -> None:
     person = Person("one", "", "two", "")
     person.reply(tools=TOOLS)
     more = [*ASK, {"role": "assistant", "content": "one"}, {"role": "user", "content": "go on"}]

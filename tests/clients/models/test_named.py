@@ -44,7 +44,7 @@ KEY = "sk-0123456789"
 # --- names ----------------------------------------------------------------------------------------
 
 
-def test_models_that_need_no_account_have_names() -> None:
+def test_offline_models_have_names() -> None:
     assert isinstance(model_from_name("arithmetic"), ArithmeticModel)
     assert isinstance(model_from_name("human"), HumanModel)
 
@@ -135,9 +135,7 @@ def test_an_object_of_ones_own_is_named_by_where_it_is(
         ("replay", "no model 'replay'"),
     ],
 )
-def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(
-    name: str, complaint: str
-) -> None:
+def test_unknown_name_raises_an_error_with_the_known_names(name: str, complaint: str) -> None:
     with pytest.raises(NotReady, match=complaint.replace("?", r"\?")):
         model_from_name(name)
 
@@ -161,7 +159,7 @@ def test_a_model_file_may_import_its_neighbours(
         model_from_name(f"{tmp_path / 'mine.py'}:nothing")
 
 
-def test_what_a_file_of_ones_own_raises_is_raised(tmp_path: Path) -> None:
+def test_exception_of_a_model_file_is_raised(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("import no_such_module_at_all", encoding="utf-8")
     with pytest.raises(ModuleNotFoundError):
@@ -203,7 +201,7 @@ def test_a_preset_is_complete(name: str) -> None:
     assert preset.formats[-1] == "text"
 
 
-def test_a_preset_of_ones_own_is_one_too() -> None:
+def test_custom_preset_is_accepted() -> None:
     own = Preset(base_url="http://localhost:9999/v1", source="ours", needs_key=False)
     assert (
         repr(OpenAIModel("m", own))
@@ -211,12 +209,12 @@ def test_a_preset_of_ones_own_is_one_too() -> None:
     )
 
 
-def test_an_unknown_preset_is_answered_with_the_closest() -> None:
+def test_unknown_preset_raises_an_error_with_the_closest_name() -> None:
     with pytest.raises(NotReady, match="no endpoint 'deepseak', did you mean 'deepseek'"):
         OpenAIModel("m", "deepseak", key=KEY)
 
 
-def test_anthropics_wire_reaches_others_who_speak_it() -> None:
+def test_anthropic_model_reaches_other_servers_of_that_api() -> None:
     with StandIn() as server:
         assert (
             anyio.run(AnthropicModel("m", base_url=server.url, key=KEY).reply, ASK).text == "Hello."
@@ -233,7 +231,7 @@ PSM = {
 }
 
 
-def test_a_service_inside_bytedance_cannot_be_reached_and_that_is_said() -> None:
+def test_internal_service_of_bytedance_is_refused_with_advice() -> None:
     with pytest.raises(
         NotReady, match=r"data\.seed\.rl_human_eval.*only works inside ByteDance.*base_url"
     ):
@@ -259,7 +257,7 @@ def test_doubao_at_ark_needs_a_model_and_a_key(monkeypatch: pytest.MonkeyPatch) 
     )
 
 
-def test_a_history_of_groots_is_taken_as_it_is() -> None:
+def test_history_of_groot_is_accepted_unchanged() -> None:
     history = [
         {"role": "user", "content": "2+3?"},
         {"role": "assistant", "content": '<|FunctionCallBegin|>{"name": "add"}<|FunctionCallEnd|>'},
@@ -309,7 +307,7 @@ def test_lagents_settings_are_sent_under_the_names_of_the_api() -> None:
     }
 
 
-def test_only_what_is_given_is_sent() -> None:
+def test_only_given_settings_are_sent() -> None:
     with StandIn() as server:
         gpt(server).chat(ASK)
     assert set(server.requests[0].body) == {"model", "messages", "stream", "stream_options"}
@@ -368,7 +366,9 @@ def test_the_last_key_without_quota_is_an_error() -> None:
     assert len(server.requests) == 2
 
 
-def test_a_lost_connection_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_connection_is_retried_a_limited_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def now(seconds: float) -> None:
         await anyio.lowlevel.checkpoint()
 
@@ -391,7 +391,7 @@ def test_a_stream_that_fails_raises() -> None:
         list(gpt(server).stream_chat(ASK))
 
 
-def test_a_pace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_per_second_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:

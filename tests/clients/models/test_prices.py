@@ -57,7 +57,7 @@ def test_a_table_has_the_prices_of_models(
         ("1,2,3", "two numbers"),
     ],
 )
-def test_other_numbers_are_no_price(text: str, problem: str) -> None:
+def test_invalid_prices_raise_value_error(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read_price(text, ["any"])
 

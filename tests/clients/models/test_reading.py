@@ -104,7 +104,7 @@ def test_no_two_calls_of_a_reply_have_one_id() -> None:
     assert made == (msgspec.structs.replace(ADDED, id="a"), SUBTRACTED)
 
 
-def test_a_call_without_an_id_is_given_one_that_everybody_takes() -> None:
+def test_missing_call_id_is_made_in_a_form_that_all_vendors_accept() -> None:
     made = calls({"function": {"name": "add", "arguments": "{}"}})
     assert made == (ToolCall(id="call00001", name="add", arguments="{}"),)
 
@@ -117,14 +117,14 @@ def test_arguments_may_come_as_an_object_and_a_name_twice() -> None:
     assert made == (ToolCall(id="a", name="add", arguments={"a": 1}),)
 
 
-def test_arguments_that_are_no_json_stay_as_they_came() -> None:
+def test_arguments_that_are_not_json_stay_text() -> None:
     assert (
         calls({"id": "a", "function": {"name": "add", "arguments": "{a: 1"}})[0].arguments
         == "{a: 1"
     )
 
 
-def test_a_reply_with_calls_stopped_for_them_whatever_the_server_says() -> None:
+def test_finish_reason_of_a_reply_with_calls_is_tool_calls() -> None:
     call = {"index": 0, "id": "a", "function": {"name": "add", "arguments": "{}"}}
     assert streamed(chunk({"tool_calls": [call]}), chunk({}, "stop")).finish_reason == "tool_calls"
     assert streamed(chunk({"tool_calls": [call]}), chunk({}, "length")).finish_reason == "length"
@@ -186,7 +186,7 @@ def test_cached_tokens_go_by_two_names() -> None:
     )
 
 
-def test_what_gemini_says_of_its_calls_is_said_again_to_it() -> None:
+def test_extra_members_of_gemini_calls_are_sent_back() -> None:
     signed = {
         "id": "a",
         "function": {"name": "add", "arguments": "{}"},
@@ -196,7 +196,7 @@ def test_what_gemini_says_of_its_calls_is_said_again_to_it() -> None:
     assert reply.echo == {"tool_calls": [{**signed, "type": "function"}]}
 
 
-def test_what_openrouter_says_of_thoughts_is_put_together_again() -> None:
+def test_reasoning_details_of_openrouter_are_joined_and_sent_back() -> None:
     call = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
     pieces = [
         {"reasoning_details": [{"text": "h"}]},
@@ -210,7 +210,7 @@ def test_what_openrouter_says_of_thoughts_is_put_together_again() -> None:
 @pytest.mark.parametrize(
     "value", [{"error": {"message": "m"}}, {"choices": [{"error": {"code": 502}, "delta": {}}]}]
 )
-def test_an_error_among_the_pieces_is_one(value: Any) -> None:
+def test_error_inside_a_stream_is_raised(value: Any) -> None:
     with pytest.raises(StreamFailed):
         reader().event(json.dumps(value).encode())
 
@@ -375,7 +375,7 @@ BLOCKS = st.lists(
 
 
 @given(JSON, BLOCKS, st.sampled_from([OPENAI, ANTHROPIC]), st.booleans())
-def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(
+def test_any_response_is_a_reply_or_a_model_error(
     value: Any, blocks: Any, wire: Any, whole: bool
 ) -> None:
     reading = reader(wire)
@@ -412,7 +412,7 @@ ERRORS = st.recursive(
 
 
 @given(ERRORS | st.binary())
-def test_whatever_a_server_says_in_refusing_is_a_refusal(said: Any) -> None:
+def test_any_error_body_is_an_endpoint_refusal(said: Any) -> None:
     body = said if isinstance(said, bytes) else json.dumps(said).encode()
     assert refusal(400, body, {}, where="x", key=None).status == 400
     if not isinstance(said, bytes):

@@ -42,7 +42,7 @@ def parted(*pieces: str) -> tuple[str, str, str]:
         ("```json\n</think>\n```", "```json\n</think>\n```", ""),
     ],
 )
-def test_the_answer_is_what_is_behind_the_thoughts(text: str, answer: str, thought: str) -> None:
+def test_answer_is_the_text_after_the_thoughts(text: str, answer: str, thought: str) -> None:
     assert parted(text)[:2] == (answer, thought)
 
 
@@ -57,7 +57,7 @@ def test_the_answer_is_what_is_behind_the_thoughts(text: str, answer: str, thoug
     ),
     st.lists(st.integers(0, 60), max_size=6),
 )
-def test_pieces_make_no_difference(words: list[str], places: list[int]) -> None:
+def test_any_split_into_pieces_has_the_same_result(words: list[str], places: list[int]) -> None:
     text = "".join(words)
     edges = [0, *sorted(min(place, len(text)) for place in places), len(text)]
     pieces = [text[start:end] for start, end in pairwise(edges)]

@@ -77,7 +77,7 @@ def test_a_reply_has_text_reason_and_usage(
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("kind", WIRES)
-def test_text_is_heard_while_it_is_written(kind: type[RemoteModel], loop: str) -> None:
+def test_on_text_receives_pieces_while_they_arrive(kind: type[RemoteModel], loop: str) -> None:
     heard: list[str] = []
 
     async def hear(piece: str) -> None:
@@ -92,7 +92,7 @@ def test_text_is_heard_while_it_is_written(kind: type[RemoteModel], loop: str) -
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("kind", WIRES)
-def test_what_a_listener_raises_is_raised(kind: type[RemoteModel], loop: str) -> None:
+def test_exception_of_on_text_is_raised(kind: type[RemoteModel], loop: str) -> None:
     def hear(piece: str) -> None:
         raise LookupError(piece)
 
@@ -120,7 +120,7 @@ def test_tools_go_out_under_names_that_are_allowed_and_come_back_under_their_own
     assert made.arguments == ({"a": 1, "b": 2} if kind is AnthropicModel else '{"a": 1, "b": 2}')
 
 
-def test_chat_completions_are_asked_in_the_plainest_way() -> None:
+def test_chat_completions_request_has_only_needed_members() -> None:
     with StandIn() as server:
         ask(
             model(
@@ -368,7 +368,7 @@ def test_a_base_url_may_be_written_as_people_write_it(base_url: str, path: str) 
     "base_url",
     ["localhost:8000", "ftp://host/v1", "http://", "http://user:word@host/v1", "http://[x"],
 )
-def test_what_is_no_address_is_refused_at_once(base_url: str) -> None:
+def test_invalid_base_url_is_refused_at_once(base_url: str) -> None:
     with pytest.raises(NotReady, match="base_url"):
         OpenAIModel("m", base_url=base_url, key=KEY)
 

@@ -27,7 +27,7 @@ def ask(model: Any, messages: Any, **wishes: Any) -> ModelReply:
     return anyio.run(lambda: model.reply(messages, **wishes))  # type: ignore[no-any-return]
 
 
-def test_a_script_says_its_lines_in_order() -> None:
+def test_script_replies_in_order() -> None:
     whole = ModelReply(text="c", finish_reason="length")
     model = ScriptedModel(["a", {"type": "ASK", "content": "世"}, whole])
     assert [ask(model, user(str(number))).text for number in range(2)] == [
@@ -42,14 +42,14 @@ def test_a_script_may_be_a_function_of_what_is_asked() -> None:
     assert ask(model, user("hm")).text == "you said hm"
 
 
-def test_a_script_raises_what_is_an_error_in_it() -> None:
+def test_exception_in_a_script_is_raised() -> None:
     model = ScriptedModel([Unreachable("gone"), "back"])
     with pytest.raises(Unreachable):
         ask(model, user("a"))
     assert ask(model, user("a")).text == "back"
 
 
-def test_a_script_notes_what_it_was_asked_as_it_was_then() -> None:
+def test_script_keeps_copies_of_its_requests() -> None:
     messages = user("a")
     heard: list[str] = []
     model = ScriptedModel(["x", "y"])
@@ -67,7 +67,7 @@ def test_a_script_notes_what_it_was_asked_as_it_was_then() -> None:
     assert heard == ["x"]
 
 
-def test_a_script_that_has_ended_says_what_it_was_asked() -> None:
+def test_end_of_a_script_raises_an_error_with_the_last_message() -> None:
     model = ScriptedModel(["only"])
     ask(model, user("a"))
     with pytest.raises(NoReplyLeft, match=r"asked for reply 2; the last message is 'and then\?'"):
@@ -87,7 +87,7 @@ REPLY = ModelReply(
 )
 
 
-def test_what_was_recorded_is_repeated_to_the_letter(tmp_path: Path) -> None:
+def test_recorded_reply_is_repeated_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     recording = RecordingModel(ScriptedModel([REPLY, "second"]), path)
     said = [ask(recording, user("a")), ask(recording, user("b"))]
@@ -99,9 +99,7 @@ def test_what_was_recorded_is_repeated_to_the_letter(tmp_path: Path) -> None:
     )
 
 
-def test_the_same_question_gets_the_replies_that_it_got_in_order_and_the_last_one_from_then_on() -> (  # noqa: E501
-    None
-):
+def test_repeated_messages_get_their_replies_in_order() -> None:
     lines = [
         {"messages": user("a"), "reply": "first"},
         {"messages": user("a"), "reply": {"text": "second"}},
@@ -143,7 +141,7 @@ def test_a_transcript_is_a_record_also_where_secrets_are_hidden_in_it() -> None:
         ask(replay, user("my key is lost"))
 
 
-def test_a_miss_says_what_was_asked_and_what_is_recorded() -> None:
+def test_missing_record_raises_an_error_with_the_first_difference() -> None:
     system = {"role": "system", "content": "s"}
     replay = ReplayModel(
         [
@@ -181,16 +179,14 @@ _BAD = '{"messages": [], "reply": {"text": 1}}\n'
         (_BAD, "a reply in .* is invalid"),
     ],
 )
-def test_a_file_that_is_no_record_is_refused_at_once(
-    tmp_path: Path, text: str, complaint: str
-) -> None:
+def test_file_without_replies_is_refused_at_once(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "record.jsonl"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(NoReplyLeft, match=complaint):
         ReplayModel(path)
 
 
-def test_a_recording_wants_schemas_as_its_model_does(tmp_path: Path) -> None:
+def test_recording_model_has_strict_schemas_of_its_model(tmp_path: Path) -> None:
     class Strict(ScriptedModel):
         strict_schemas = True
 

@@ -41,9 +41,7 @@ def test_jitter_is_full() -> None:
 @given(
     st.integers(2, 5), st.floats(0, 1, exclude_max=True), st.one_of(st.none(), st.floats(0, 120))
 )
-def test_no_wait_is_longer_than_what_is_allowed(
-    attempt: int, chance: float, asked: float | None
-) -> None:
+def test_wait_is_within_its_limits(attempt: int, chance: float, asked: float | None) -> None:
     retries = Retries(random=lambda: chance)
     error = BUSY if asked is None else after(asked)
     seconds = retries.seconds_before(attempt, error)
@@ -51,7 +49,7 @@ def test_no_wait_is_longer_than_what_is_allowed(
     assert (asked or 0.0) <= seconds <= (20.0 if asked is None else asked + 0.5)
 
 
-def test_a_longer_wait_than_allowed_is_no_wait() -> None:
+def test_longer_retry_after_than_allowed_gives_up() -> None:
     assert Retries(max_asked_seconds=60).seconds_before(2, after(61)) is None
     assert Retries().seconds_before(2, after(float("inf"))) is None
 
@@ -69,7 +67,7 @@ def test_many_attempts_do_not_overflow() -> None:
         (ModelError("x"), False),
     ],
 )
-def test_only_what_may_pass_is_waited_for(error: ModelError, is_worth_it: bool) -> None:
+def test_only_passing_errors_are_retried_after_a_wait(error: ModelError, is_worth_it: bool) -> None:
     assert (Retries().seconds_before(2, error) is not None) is is_worth_it
 
 
@@ -80,7 +78,7 @@ PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 524, 529}
     "status",
     [301, 308, 400, 401, 402, 403, 404, 405, 413, 418, 422, 431, 451, 501, 505, *sorted(PASSING)],
 )
-def test_statuses_that_may_pass_are_these(status: int) -> None:
+def test_passing_statuses_are_listed(status: int) -> None:
     assert is_passing(status, "") is (status in PASSING)
 
 
@@ -99,13 +97,11 @@ def test_statuses_that_may_pass_are_these(status: int) -> None:
         ({"retry-after": "Fri, 99 Foo 2026 00:00:00 GMT"}, None),
     ],
 )
-def test_servers_say_how_long_in_seconds_or_until_when(
-    headers: dict[str, str], seconds: float | None
-) -> None:
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
     assert read_retry_after(headers, NOW) == seconds
 
 
 @given(st.text(max_size=40))
-def test_whatever_a_server_says_is_a_time_or_nothing(said: str) -> None:
+def test_any_retry_after_is_seconds_or_nothing(said: str) -> None:
     seconds = read_retry_after({"retry-after": said}, NOW)
     assert seconds is None or seconds >= 0

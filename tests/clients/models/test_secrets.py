@@ -69,7 +69,7 @@ async def now(seconds: float) -> None:
 @pytest.mark.parametrize("kind", WIRES)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(key=KEYS, fault=st.sampled_from(FAULTS))
-def test_a_key_is_in_no_error_no_log_and_no_picture_of_a_model(
+def test_key_is_in_no_error_log_or_repr(
     kind: type[RemoteModel], caplog: pytest.LogCaptureFixture, key: str, fault: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -146,7 +146,7 @@ def test_a_key_that_is_missing_is_asked_for_by_the_name_of_its_variable(
 
 
 @pytest.mark.parametrize("key", ["", "  ", "sk-\nX-Other: 1", "ключ", "sk-\x00"])
-def test_what_no_header_can_hold_is_no_key(key: str) -> None:
+def test_key_that_no_header_can_hold_is_refused(key: str) -> None:
     with pytest.raises(NotReady) as caught:
         Key(key)
     assert key.strip() == "" or key not in str(caught.value)
@@ -161,7 +161,7 @@ def test_a_placeholder_is_not_hidden() -> None:
     assert Key("sk-0123456789").hidden_in("of sk-0123456789!") == "of [key]!"
 
 
-def test_an_endpoint_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_endpoint_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with StandIn() as server:
         anyio.run(OpenAIModel("m", base_url=server.url).reply, ASK)

@@ -26,7 +26,7 @@ def facts(server: StandIn, preset: str = "llamacpp", **settings: Any) -> ServerF
     return anyio.run(model.fetch_server_facts)
 
 
-def test_llama_cpp_is_asked_once() -> None:
+def test_props_of_llama_cpp_are_requested_once() -> None:
     with StandIn(pages={"/props": json.dumps(PROPS).encode()}) as server:
         assert [facts(server) for _ in range(2)] == [
             ServerFacts(context_tokens=4096, takes_tools=False)
@@ -35,7 +35,7 @@ def test_llama_cpp_is_asked_once() -> None:
 
 
 @pytest.mark.parametrize("preset", ["openai", "vllm", "ollama"])
-def test_no_other_server_is_asked(preset: str) -> None:
+def test_props_of_other_servers_are_not_requested(preset: str) -> None:
     with StandIn(pages={"/props": json.dumps(PROPS).encode()}) as server:
         assert facts(server, preset) == ServerFacts()
         assert facts(server, preset, context_tokens=2048) == ServerFacts(context_tokens=2048)
@@ -58,13 +58,13 @@ def test_no_other_server_is_asked(preset: str) -> None:
     ],
     ids=["empty", "text", "list", "numbers", "odd", "large", "missing"],
 )
-def test_a_page_that_says_something_else_says_nothing(page: bytes | None) -> None:
+def test_unknown_props_are_ignored(page: bytes | None) -> None:
     with StandIn(pages={} if page is None else {"/props": page}) as server:
         assert facts(server) == ServerFacts()
         assert server.requests == []
 
 
-def test_a_server_that_is_not_there_says_nothing_and_is_asked_again() -> None:
+def test_unreachable_server_has_no_facts_and_is_requested_again() -> None:
     with StandIn() as server:
         url = server.url
     model = OpenAIModel("m", "llamacpp", base_url=url)

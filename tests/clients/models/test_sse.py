@@ -30,7 +30,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     ENDS,
     st.lists(st.integers(0, 200), max_size=8),
 )
-def test_events_are_what_was_written_however_they_are_cut(
+def test_events_are_the_same_for_any_split_of_the_stream(
     events: list[list[bytes]], end: bytes, places: list[int]
 ) -> None:
     written = b"".join(b"".join(b"data: " + line + end for line in event) + end for event in events)
@@ -57,7 +57,7 @@ def test_any_bytes_have_the_same_result_in_pieces(data: bytes, places: list[int]
         (b"DATA: 1\n\n", []),
     ],
 )
-def test_what_belongs_to_no_event_is_passed_over(written: bytes, events: list[bytes]) -> None:
+def test_lines_outside_events_are_ignored(written: bytes, events: list[bytes]) -> None:
     assert all_of(written) == events
 
 

@@ -31,7 +31,7 @@ def read(text: str, cuts: list[int]) -> tuple[str, str]:
     st.sampled_from(["", "```json\n"]),
 )
 @example("\r\n\ud83d\ude00\ud83d", [*range(400)], True, False, "")
-def test_the_answer_is_read_in_any_pieces(
+def test_answer_is_the_same_for_any_split_of_the_reply(
     result: str, cuts: list[int], escapes: bool, strict: bool, before: str
 ) -> None:
     reply: dict[str, Any] = {**ANSWER, "result": result}
@@ -57,18 +57,18 @@ def test_the_answer_is_read_in_any_pieces(
         5,
     ],
 )
-def test_what_is_no_text_of_an_answer_is_not_read(reply: Any) -> None:
+def test_only_the_result_of_a_final_answer_is_read(reply: Any) -> None:
     text = json.dumps(reply)
     for cuts in ([], [*range(len(text))]):
         assert read(text, cuts)[0] == ""
 
 
 @given(st.text() | st.text('{}[]",:\\ufalse '), CUTS)
-def test_any_text_is_read_to_its_end(text: str, cuts: list[int]) -> None:
+def test_any_text_is_read_to_its_end_without_an_error(text: str, cuts: list[int]) -> None:
     assert read(text, cuts) == read(text, [])
 
 
-def test_nothing_after_the_answer_is_read_and_small_models_put_ok_last() -> None:
+def test_reading_stops_after_the_result_wherever_ok_is() -> None:
     text = (
         '{"type": "FINAL_ANSWER", "result": "5", "ok": true} {"type": "FINAL_ANSWER", "result":'
         ' "6"}'
@@ -76,5 +76,5 @@ def test_nothing_after_the_answer_is_read_and_small_models_put_ok_last() -> None
     assert read(text, [*range(len(text))]) == ("5", "")
 
 
-def test_the_text_of_a_native_reply_is_the_answer() -> None:
+def test_whole_text_of_a_native_reply_is_the_answer() -> None:
     assert [AnswerReader().feed(piece) for piece in ("a", " b")] == ["a", " b"]

@@ -39,7 +39,7 @@ def call(
 @pytest.mark.parametrize(
     "arguments", ['{"a": 1, "b": 2}', {"a": 1, "b": 2}, '```json\n{"a": 1, "b": 2}\n```']
 )
-def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
+def test_native_call_is_an_action_and_its_result_has_the_call_id(arguments: Any) -> None:
     conversation = asked()
     assert conversation.take_reply(call(arguments=arguments, text="I add.")) == Action(
         "I add.", "add", {"a": 1, "b": 2}
@@ -63,21 +63,21 @@ def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
     ]
 
 
-def test_thoughts_in_a_field_of_their_own_are_the_thought() -> None:
+def test_separate_reasoning_is_the_thought() -> None:
     assert asked().take_reply(call(reasoning="hm")) == Action("hm", "add", {"a": 1, "b": 2})
     assert asked().take_reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer(
         "hm", True, "It is 3."
     )
 
 
-def test_what_a_vendor_wants_to_see_again_is_sent_again() -> None:
+def test_echo_of_a_reply_is_sent_back() -> None:
     conversation = asked()
     conversation.take_reply(call(echo={"reasoning_content": "hm"}))
     assert conversation.messages[-1]["echo"] == {"reasoning_content": "hm"}
 
 
 @pytest.mark.parametrize("arguments", ["", " ", "{}", {}])
-def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
+def test_empty_arguments_are_an_empty_object(arguments: Any) -> None:
     assert asked().take_reply(call("ping", arguments)) == Action("", "ping", {})
 
 
@@ -85,7 +85,9 @@ def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
     "arguments",
     ['{"a": 1', "[1, 2]", "1", "null", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud83d"}'],
 )
-def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(arguments: str) -> None:
+def test_arguments_that_are_not_an_object_are_retried_and_sent_back_readable(
+    arguments: str,
+) -> None:
     conversation = asked()
     decision = conversation.take_reply(call(arguments=arguments))
     assert isinstance(decision, Retry)
@@ -107,7 +109,7 @@ def results(conversation: Conversation) -> list[tuple[str, str]]:
     return [(message["tool_call_id"], json.loads(message["content"])["result"]) for message in told]
 
 
-def test_the_calls_of_one_reply_are_done_in_order_and_each_gets_its_result() -> None:
+def test_calls_of_one_reply_run_in_order_and_each_gets_its_result() -> None:
     conversation = asked()
     assert conversation.take_reply(several("add", "sub", "add")) == Action(
         "", "add", {"a": 1, "b": 2}
@@ -127,7 +129,7 @@ def test_the_calls_of_one_reply_are_done_in_order_and_each_gets_its_result() -> 
     assert "Unknown tool" in unknown[1]
 
 
-def test_every_call_is_answered_when_a_question_comes_or_a_call_is_repeated_too_often() -> None:
+def test_every_call_gets_a_result_after_a_new_question_or_a_stop() -> None:
     conversation = asked()
     conversation.take_reply(several("add", "add", "add"))
     conversation.add_result("one")
@@ -143,7 +145,7 @@ def test_every_call_is_answered_when_a_question_comes_or_a_call_is_repeated_too_
 
 
 @pytest.mark.parametrize("names", [("add", "ask_user"), ("add",) * 33])
-def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[str, ...]) -> None:
+def test_too_many_calls_or_a_question_among_them_are_refused(names: tuple[str, ...]) -> None:
     conversation = asked()
     arguments = {"add": '{"a": 1, "b": 2}', "ask_user": '{"content": "?"}'}
     calls = [
@@ -159,7 +161,7 @@ def test_of_too_many_calls_or_a_question_among_them_none_is_done(names: tuple[st
     assert f"{len(names)} calls" in told[0]["content"]
 
 
-def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
+def test_unknown_native_tool_is_answered_with_the_known_ones() -> None:
     conversation = asked()
     decision = conversation.take_reply(call("ad d"))
     assert isinstance(decision, Retry)
@@ -167,7 +169,7 @@ def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
     assert "Available: add" in conversation.messages[-1]["content"]
 
 
-def test_names_go_in_the_form_that_vendors_take_and_come_back() -> None:
+def test_tool_names_are_mapped_to_the_vendors_form_and_back() -> None:
     conversation = asked([{**ADD, "name": "math.add"}])
     assert [entry["name"] for entry in conversation.native_tools] == ["math_add", "ask_user"]
     assert conversation.take_reply(call("math_add")) == Action("", "math.add", {"a": 1, "b": 2})
@@ -176,7 +178,7 @@ def test_names_go_in_the_form_that_vendors_take_and_come_back() -> None:
     )
 
 
-def test_the_model_asks_the_user_with_a_tool_of_its_own() -> None:
+def test_model_asks_the_user_with_the_ask_user_tool() -> None:
     conversation = asked()
     assert conversation.native_tools[-1]["name"] == "ask_user"
     assert conversation.take_reply(call("ask_user", '{"content": "When?"}')) == Ask("", "When?")
@@ -185,19 +187,19 @@ def test_the_model_asks_the_user_with_a_tool_of_its_own() -> None:
     assert isinstance(asked().take_reply(call("ask_user", "{}")), Retry)
 
 
-def test_a_tool_called_like_that_one_keeps_its_name() -> None:
+def test_served_tool_named_ask_user_keeps_its_name() -> None:
     conversation = asked([tool("ask_user")])
     assert [entry["name"] for entry in conversation.native_tools] == ["ask_user", "ask_user_"]
     assert conversation.take_reply(call("ask_user", "{}")) == Action("", "ask_user", {})
 
 
-def test_without_a_user_there_is_no_such_tool() -> None:
+def test_ask_user_is_not_offered_without_can_ask() -> None:
     conversation = asked([PING], can_ask=False)
     assert [entry["name"] for entry in conversation.native_tools] == ["ping"]
     assert isinstance(conversation.take_reply(call("ask_user", '{"content": "When?"}')), Retry)
 
 
-def test_in_the_last_turn_no_tools_are_offered_and_none_is_called() -> None:
+def test_last_turn_offers_no_tools_and_refuses_calls() -> None:
     conversation = asked()
     conversation.force_final("time is up")
     assert conversation.native_tools == []
@@ -205,7 +207,7 @@ def test_in_the_last_turn_no_tools_are_offered_and_none_is_called() -> None:
     assert conversation.messages[-1]["tool_call_id"] == "c1"
 
 
-def test_every_call_is_answered_before_anything_else_is_said() -> None:
+def test_every_call_gets_a_result_before_other_messages() -> None:
     conversation = asked()
     for _ in range(5):
         decision = conversation.take_reply(call())
@@ -223,7 +225,7 @@ def test_every_call_is_answered_before_anything_else_is_said() -> None:
 @pytest.mark.parametrize(
     "reply", [ModelReply(), ModelReply(text=" "), ModelReply(text="It", finish_reason="length")]
 )
-def test_a_reply_that_says_nothing_or_not_all_is_asked_for_again(reply: ModelReply) -> None:
+def test_empty_and_incomplete_native_replies_are_retried(reply: ModelReply) -> None:
     assert isinstance(asked().take_reply(reply), Retry)
 
 
@@ -232,7 +234,7 @@ def test_a_reply_that_says_nothing_or_not_all_is_asked_for_again(reply: ModelRep
     st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple),
     TEXTS,
 )
-def test_any_reply_leaves_messages_that_can_be_sent(
+def test_any_native_reply_leaves_valid_messages(
     text: str, calls: tuple[ToolCall, ...], reasoning: str
 ) -> None:
     conversation = asked()

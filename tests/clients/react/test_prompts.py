@@ -102,7 +102,7 @@ def test_a_prompt_has_every_rule(name: str, rules: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_what_is_the_same_for_all_tools_comes_before_them(name: str) -> None:
+def test_stable_parts_of_the_prompt_precede_the_tools(name: str) -> None:
     """Vendors cache what requests begin with; of this prompt it is nearly everything."""
     protocol = StructuredProtocol(name)
     one, other = (
@@ -127,7 +127,7 @@ def test_the_names_of_the_tools_are_listed_as_they_are(name: str, line: str) -> 
     )
 
 
-def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
+def test_prompt_and_results_use_the_same_result_key() -> None:
     assert "    ok: boolean, // whether it succeeded" in StructuredProtocol(
         result_key="ok"
     ).format_system_prompt(KNOWN)
@@ -139,7 +139,7 @@ def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
 @pytest.mark.parametrize(
     "protocol", [StructuredProtocol(), StructuredProtocol("zh"), DoubaoProtocol()]
 )
-def test_without_tools_the_prompt_says_so(protocol: Protocol) -> None:
+def test_prompt_without_tools_says_that_there_are_no_tools(protocol: Protocol) -> None:
     assert protocol.language.say("nothing") in protocol.format_system_prompt(Tools([]))
 
 
@@ -159,7 +159,7 @@ def test_instructions_precede_the_tools_and_leave_no_gap_without_tools(
     )
 
 
-def test_tools_may_be_described_in_another_way() -> None:
+def test_describe_replaces_the_description_of_the_tools() -> None:
     prompt = StructuredProtocol(
         describe=lambda entries: f"{len(entries)} tools"
     ).format_system_prompt(KNOWN)
@@ -169,7 +169,7 @@ def test_tools_may_be_described_in_another_way() -> None:
 # --- prompts of one's own -------------------------------------------------------------------------
 
 
-def test_a_prompt_of_ones_own_has_the_same_slots() -> None:
+def test_custom_prompt_has_the_same_slots() -> None:
     own = "{{instructions}}\nTools ({{tool_names}}; {{ result_key }}):\n{{tools}}"
     protocol = StructuredProtocol(prompt=own, instructions="Be brief.")
     stubs = python.from_entries([ADD])
@@ -187,12 +187,12 @@ def test_a_prompt_of_ones_own_has_the_same_slots() -> None:
         ("{{tools}} {{x}}", "{{x}}"),
     ],
 )
-def test_a_prompt_without_its_slots_or_with_others_is_refused(prompt: str, said: str) -> None:
+def test_missing_and_unknown_slots_raise_template_error(prompt: str, said: str) -> None:
     with pytest.raises(TemplateError, match=re.escape(said)):
         StructuredProtocol(prompt=prompt)
 
 
-def test_an_unknown_language_is_refused_with_those_known() -> None:
+def test_unknown_language_raises_value_error_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="en, zh"):
         StructuredProtocol("fr")
 
@@ -203,7 +203,7 @@ HOSTILE = "{{instructions}} {tools} {0.__class__} %s $tools {{tools}} \"\"\" '''
 @pytest.mark.parametrize(
     "protocol", [StructuredProtocol(instructions="SECRET"), DoubaoProtocol(instructions="SECRET")]
 )
-def test_what_a_tool_says_of_itself_fills_no_slots(protocol: Protocol) -> None:
+def test_slots_in_a_tool_description_stay_text(protocol: Protocol) -> None:
     entry = {**ADD, "description": HOSTILE}
     prompt = protocol.format_system_prompt(Tools([entry]))
     assert prompt.count("SECRET") == 1
@@ -212,7 +212,7 @@ def test_what_a_tool_says_of_itself_fills_no_slots(protocol: Protocol) -> None:
 
 
 @given(st.text(), st.text())
-def test_values_are_text_whatever_is_in_them(first: str, second: str) -> None:
+def test_values_in_slots_are_not_filled_again(first: str, second: str) -> None:
     template = Template("<{{a}}|{{b}}>", required=["a", "b"])
     assert template.fill(a=first, b=second) == f"<{first}|{second}>"
 
@@ -220,7 +220,7 @@ def test_values_are_text_whatever_is_in_them(first: str, second: str) -> None:
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def test_both_languages_say_the_same_things() -> None:
+def test_both_languages_have_the_same_sentences_and_slots() -> None:
     assert EN.sentences.keys() == ZH.sentences.keys()
     slots = re.compile(r"\{\{(\w+)\}\}")
     for kind, sentence in EN.sentences.items():
@@ -229,7 +229,7 @@ def test_both_languages_say_the_same_things() -> None:
         assert set(slots.findall(getattr(EN, prompt))) == set(slots.findall(getattr(ZH, prompt)))
 
 
-def test_no_sentence_is_missing_and_none_is_useless() -> None:
+def test_every_sentence_exists_and_is_used() -> None:
     package = Path(toolwire_agent.__file__).parent
     files = [
         package / "groot.py",
@@ -250,7 +250,7 @@ def test_a_language_is_found_by_its_name() -> None:
 @pytest.mark.parametrize(
     "protocol", [StructuredProtocol("zh"), DoubaoProtocol(language="zh"), NativeProtocol("zh")]
 )
-def test_in_a_chinese_exchange_nothing_english_is_said(protocol: Protocol) -> None:
+def test_chinese_conversation_has_no_english_sentences(protocol: Protocol) -> None:
     conversation = Conversation([], protocol)
     conversation.add_question("你好")
     for text in ("", "{", "{}"):

@@ -50,12 +50,12 @@ READABLE = {
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_an_object_is_read_as_what_it_says(name: str) -> None:
+def test_object_is_found_in_prose_fences_and_tags(name: str) -> None:
     expected = {**REPLY, "thought": "\n"} if name == "with line breaks in a string" else REPLY
     assert find_only_object(READABLE[name]) == expected
 
 
-def test_within_strings_nothing_is_changed() -> None:
+def test_strings_are_not_repaired() -> None:
     said = "，：｛True, None,}“x” it's /* */ // <think> ```"
     assert find_only_object(f"Here: {{'a': {json.dumps(said, ensure_ascii=False)},}}") == {
         "a": said
@@ -133,14 +133,14 @@ def test_within_strings_nothing_is_changed() -> None:
         "{'a':" * 9000 + "1" + "}" * 9000: "too_deep",
     }.items(),
 )
-def test_what_is_not_one_object_is_refused_for_what_it_is(text: str, kind: str) -> None:
+def test_text_without_exactly_one_object_is_refused_with_its_reason(text: str, kind: str) -> None:
     with pytest.raises(Unreadable) as caught:
         find_only_object(text)
     assert caught.value.remark.kind == kind
     assert str(caught.value)
 
 
-def test_the_place_of_a_fault_is_reported() -> None:
+def test_error_has_line_and_column() -> None:
     with pytest.raises(Unreadable) as caught:
         find_only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)
@@ -163,7 +163,7 @@ def test_the_place_of_a_fault_is_reported() -> None:
         ('{"a": "\\x"}', "Invalid \\escape: line 1 column 8"),
     ],
 )
-def test_what_is_wrong_with_json_is_named(text: str, fault: str) -> None:
+def test_error_names_the_json_fault(text: str, fault: str) -> None:
     with pytest.raises(Unreadable) as caught:
         find_only_object(text)
     assert str(caught.value.remark.details["fault"]).startswith(fault)
@@ -179,7 +179,7 @@ WAYS = {
 @given(OBJECTS.filter(bool), st.sampled_from(sorted(WAYS)), TEXTS, TEXTS)
 @example({"a": "it's"}, "Python", "", "")
 @example({"a": 1}, "JSON", "Infinity", "")
-def test_whatever_is_read_is_what_was_written(
+def test_object_is_read_back_unchanged_from_any_text_around_it(
     members: dict[str, Any], way: str, before: str, after: str
 ) -> None:
     """In prose that has no brackets, quotes or tags of its own the object is found, or refused:
@@ -197,7 +197,7 @@ def test_whatever_is_read_is_what_was_written(
 
 
 @given(OBJECTS.filter(bool), st.sampled_from(sorted(WAYS)), st.data())
-def test_what_is_cut_off_is_never_read(
+def test_truncated_object_is_never_read(
     members: dict[str, Any], way: str, data: st.DataObject
 ) -> None:
     text = WAYS[way](members)
@@ -206,7 +206,7 @@ def test_what_is_cut_off_is_never_read(
 
 
 @given(OBJECTS.filter(bool), OBJECTS.filter(bool), TEXTS)
-def test_of_two_objects_none_is_chosen(
+def test_two_objects_are_refused(
     first: dict[str, Any], second: dict[str, Any], between: str
 ) -> None:
     text = json.dumps(first) + between + json.dumps(second)

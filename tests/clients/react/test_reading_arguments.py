@@ -40,6 +40,6 @@ def test_the_agent_reads_arguments_as_a_server_does(
     assert action.params == meant
 
 
-def test_what_has_no_single_meaning_is_refused() -> None:
+def test_ambiguous_arguments_are_refused() -> None:
     refused = reply({"count": "seven", "sizes": []})
     assert isinstance(refused, Retry)

@@ -53,22 +53,22 @@ def without(members: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 @given(FROM_MODEL)
-def test_any_reply_that_is_right_is_read_as_it_is(message: Ask | Action | FinalAnswer) -> None:
+def test_valid_reply_is_read_unchanged(message: Ask | Action | FinalAnswer) -> None:
     assert read(to_json(message)) == ValidReply(message)
     assert read(to_json(message), "stop") == ValidReply(message)
 
 
 @given(FROM_MODEL)
-def test_the_form_of_openais_strict_mode_is_read_too(message: Ask | Action | FinalAnswer) -> None:
+def test_reply_wrapped_for_strict_mode_is_read(message: Ask | Action | FinalAnswer) -> None:
     assert read(f'{{"reply": {to_json(message)}}}') == ValidReply(message)
 
 
-def test_the_order_of_members_does_not_matter_to_who_reads() -> None:
+def test_order_of_members_does_not_matter() -> None:
     assert read(dict(reversed(ACTION.items()))) == read(ACTION)
 
 
 @pytest.mark.parametrize("reply", [ASK, ACTION, ANSWER])
-def test_a_reply_that_was_stopped_is_not_taken_however_complete_it_looks(
+def test_reply_stopped_by_the_vendor_is_invalid_even_if_it_parses(
     reply: dict[str, Any],
 ) -> None:
     assert invalid(reply, "length") == ["cut"]
@@ -83,7 +83,7 @@ def test_a_reply_without_a_thought_is_taken_with_a_warning(reply: dict[str, Any]
         assert (reading.message.thought, kinds(reading)) == ("", ["no_thought"])
 
 
-def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
+def test_thought_of_another_type_becomes_json_text() -> None:
     reading = read({**ASK, "thought": {"plan": ["问"]}})
     assert isinstance(reading, ValidReply)
     assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd"])
@@ -92,7 +92,7 @@ def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
 @pytest.mark.parametrize(
     "kind", ["THINK", "Ask", "QUESTION", "ACTIONS", "", None, 1, ["ASK"], {"ASK": 1}]
 )
-def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> None:
+def test_unknown_type_is_invalid_and_the_error_lists_the_types(kind: Any) -> None:
     reading = read({**ASK, "type": kind})
     assert isinstance(reading, InvalidReply)
     assert kinds(reading) == ["type"]
@@ -100,7 +100,7 @@ def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> Non
         assert name in str(reading.remarks[0].details["allowed"])
 
 
-def test_the_type_that_was_probably_meant_comes_first() -> None:
+def test_error_lists_the_closest_type_first() -> None:
     reading = read({**ANSWER, "type": "final answer"})
     assert isinstance(reading, InvalidReply)
     assert reading.remarks[0].details["allowed"] == "FINAL_ANSWER, ASK, ACTION"
@@ -134,13 +134,11 @@ def test_the_type_that_was_probably_meant_comes_first() -> None:
         ({**ACTION, "tool": "subtract", "params": None}, ["wrong_type"]),
     ],
 )
-def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(
-    reply: Any, expected: list[str]
-) -> None:
+def test_error_about_a_reply_lists_all_faults(reply: Any, expected: list[str]) -> None:
     assert invalid(reply) == expected
 
 
-def test_null_is_a_blank_result_which_only_an_answer_of_a_type_may_be() -> None:
+def test_blank_result_is_valid_only_with_a_result_schema() -> None:
     conversation = Conversation(TOOLS)
     conversation.add_question("?")
     assert isinstance(conversation.take_reply(json.dumps({**ANSWER, "result": None})), Retry)
@@ -150,7 +148,7 @@ def test_null_is_a_blank_result_which_only_an_answer_of_a_type_may_be() -> None:
     )
 
 
-def test_parameters_may_be_missing_where_none_are_needed() -> None:
+def test_params_may_be_missing_for_a_tool_without_required_ones() -> None:
     ping = Action("t", "ping", {})
     for reply in (
         {"thought": "t", "type": "ACTION", "tool": "ping"},
@@ -166,14 +164,14 @@ def test_parameters_may_be_missing_where_none_are_needed() -> None:
     assert invalid({"thought": "t", "type": "ACTION", "tool": "pong"}) == ["missing"]
 
 
-def test_parameters_that_are_the_text_of_an_object_are_decoded_once() -> None:
+def test_params_in_a_json_string_are_decoded_once() -> None:
     assert read({**ACTION, "params": '{"a": 1, "b": 2}'}) == read(ACTION)
     nested = {**ACTION, "params": '{"a": "{\\"x\\": 1}"}'}
     assert read(nested) == ValidReply(Action("t", "add", {"a": '{"x": 1}'}))
 
 
 @pytest.mark.parametrize("result", [3, 3.5, True, ["一"], {"total": 3}])
-def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
+def test_answer_of_another_type_becomes_json_text(result: Any) -> None:
     reading = read({**ANSWER, "result": result})
     assert reading == ValidReply(
         FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings
@@ -181,7 +179,7 @@ def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
     assert kinds(reading) == ["odd"]
 
 
-def test_unread_members_are_reported_to_the_caller() -> None:
+def test_unknown_members_are_a_warning() -> None:
     reading = read({**ASK, "options": ["now", "later"]})
     assert reading == ValidReply(Ask("t", "When?"), reading.warnings)
     assert kinds(reading) == ["strange"]
@@ -242,7 +240,7 @@ MEMBERS = st.dictionaries(
     st.text() | st.lists(PIECES, max_size=15).map("".join) | MEMBERS.map(json.dumps),
     st.none() | TEXTS,
 )
-def test_any_text_is_a_reply_or_asked_for_again(text: str, finish_reason: str | None) -> None:
+def test_any_text_is_a_valid_or_an_invalid_reply(text: str, finish_reason: str | None) -> None:
     reading = read(text, finish_reason)
     if isinstance(reading, InvalidReply):
         assert PROTOCOL.language.format_remarks(*reading.remarks)
@@ -259,5 +257,5 @@ def test_a_reply_that_was_cut_off_is_never_an_action(
 
 
 @given(FROM_MODEL, FROM_MODEL, st.sampled_from(["", "\n", ", ", "\nObservation: 3\n"]))
-def test_of_two_replies_none_is_taken(first: Any, second: Any, between: str) -> None:
+def test_two_replies_in_one_text_are_invalid(first: Any, second: Any, between: str) -> None:
     assert invalid(to_json(first) + between + to_json(second)) == ["several"]

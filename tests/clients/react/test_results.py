@@ -42,7 +42,7 @@ class Text(str):
 
 
 @given(JSON)
-def test_what_is_json_is_shown_as_it_is(value: Any) -> None:
+def test_json_result_is_unchanged(value: Any) -> None:
     assert limit_result(value, 10**9) == (value, [])
 
 
@@ -57,7 +57,7 @@ def test_what_is_json_is_shown_as_it_is(value: Any) -> None:
         (2**80, 2**80),
     ],
 )
-def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any) -> None:
+def test_dates_and_dataclasses_become_json(value: Any, expected: Any) -> None:
     assert limit_result(value) == (expected, [])
 
 
@@ -75,14 +75,12 @@ def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any)
         ([10**5000], "<list>", "list"),
     ],
 )
-def test_what_has_none_is_shown_as_text_and_that_is_said(
-    value: Any, expected: Any, types: str
-) -> None:
+def test_other_values_become_text_with_a_remark(value: Any, expected: Any, types: str) -> None:
     result, (remark,) = limit_result(value)
     assert (result, remark.kind, remark.details) == (expected, "as_text", {"types": types})
 
 
-def test_a_circle_is_shown_as_text() -> None:
+def test_circular_value_becomes_text() -> None:
     circle: list[Any] = []
     circle.append(circle)
     result, (remark,) = limit_result(circle)
@@ -90,7 +88,7 @@ def test_a_circle_is_shown_as_text() -> None:
 
 
 @given(st.text(min_size=1, max_size=50), st.integers(0, 60))
-def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit: int) -> None:
+def test_long_text_keeps_its_start_and_end(text: str, limit: int) -> None:
     result, remarks = limit_result(text, limit)
     if len(text) <= limit:
         assert (result, remarks) == (text, [])
@@ -103,7 +101,7 @@ def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit:
         assert [remark.details for remark in remarks] == [{"lost": lost, "total": len(text)}]
 
 
-def test_json_that_is_too_long_becomes_text_and_that_is_said() -> None:
+def test_long_json_becomes_text_with_a_remark() -> None:
     value = list(range(1000))
     result, (remark,) = limit_result(value, 21)
     assert result == "[0, 1, 2, … 998, 999]"

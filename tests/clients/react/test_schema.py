@@ -112,9 +112,7 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 
 @given(SEEDS, st.booleans())
 @settings(max_examples=examples(150))
-def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
-    chance: random.Random, strict: bool
-) -> None:
+def test_every_reply_that_the_schema_allows_is_valid(chance: random.Random, strict: bool) -> None:
     tools = Tools([ADD, FIND, PING, TREE, OTHER_TREE, FREE])
     message = read(written(build_reply_schema(tools, strict=strict), chance), tools).message
     if isinstance(message, Action):
@@ -124,7 +122,9 @@ def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(
 
 @given(SAMPLES, SEEDS, st.booleans())
 @settings(max_examples=examples(100))
-def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bool) -> None:
+def test_every_reply_that_the_schema_of_any_tool_allows_is_valid(
+    sample: Sample, chance: random.Random, strict: bool
+) -> None:
     tools = Tools([{"name": "sample", "inputSchema": sample.schema}, ADD])
     schema = build_reply_schema(tools, strict=strict)
     grammar = LLMatcher.grammar_from_json_schema(schema)
@@ -137,7 +137,7 @@ def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bo
 
 @given(FROM_MODEL)
 @example(Ask("", "\x7f"))
-def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) -> None:
+def test_schema_allows_valid_replies_of_known_tools(message: Any) -> None:
     schema = build_reply_schema(Tools([*TOOLS, FREE]))
     is_known = not isinstance(message, Action)
     text = to_json(message).replace(
@@ -164,12 +164,12 @@ def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) 
         "Sure!",
     ],
 )
-def test_what_skips_the_thought_or_calls_what_is_not_there_is_not_let_through(text: str) -> None:
+def test_schema_refuses_replies_without_a_thought_and_unknown_tools(text: str) -> None:
     assert not allows(build_reply_schema(Tools(TOOLS)), text)
     assert not allows(build_reply_schema(Tools(TOOLS), strict=True), f'{{"reply": {text}}}')
 
 
-def test_the_last_turn_lets_only_the_final_answer_through() -> None:
+def test_schema_of_the_last_turn_allows_only_the_final_answer() -> None:
     conversation = Conversation(TOOLS)
     conversation.add_question("1 + 2?")
     conversation.force_final("time is up")
@@ -179,7 +179,7 @@ def test_the_last_turn_lets_only_the_final_answer_through() -> None:
         assert not allows(schema, form.format(to_json(Action("t", "ping", {}))))
 
 
-def test_definitions_of_one_name_in_two_tools_are_two() -> None:
+def test_equally_named_definitions_of_two_tools_stay_apart() -> None:
     schema = build_reply_schema(Tools([TREE, OTHER_TREE]))
     node = {"value": 1, "next": {"value": 2}}
     for name, right, wrong in (("tree", node, "a"), ("other", "a", node)):
@@ -191,21 +191,21 @@ def test_definitions_of_one_name_in_two_tools_are_two() -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_schema_of_replies_is_one(strict: bool) -> None:
+def test_schema_of_replies_is_a_valid_json_schema(strict: bool) -> None:
     for tools in ([], TOOLS, [TREE, OTHER_TREE, FREE, {**ADD, "name": "a/b ~ü"}]):
         schema = build_reply_schema(Tools(tools), strict=strict)
         Draft202012Validator.check_schema(schema)
         assert schema.get("type") == ("object" if strict else None)
 
 
-def test_the_strict_form_is_what_openais_strict_mode_takes() -> None:
+def test_strict_schema_passes_the_rules_of_strict_mode() -> None:
     schema = build_reply_schema(Tools([*TOOLS, TREE, FREE]), strict=True)
     assert list(about_strict(schema)) == []
     assert schema["required"] == ["reply"]
     assert "anyOf" not in schema
 
 
-def test_in_the_strict_form_what_may_be_left_out_may_be_null_and_is_left_out_again() -> None:
+def test_optional_parameters_are_nullable_in_strict_mode() -> None:
     text = (
         '{"reply": {"thought": "t", "type": "ACTION", "tool": "find", "params": {"text": "x",'
         ' "limit": null}}}'
@@ -216,7 +216,7 @@ def test_in_the_strict_form_what_may_be_left_out_may_be_null_and_is_left_out_aga
     assert conversation.take_reply(text) == Action("t", "find", {"text": "x"})
 
 
-def test_parameters_for_which_strict_mode_has_no_form_are_text() -> None:
+def test_parameters_that_strict_mode_cannot_express_are_json_text() -> None:
     free = {"name": "free", "inputSchema": {"type": "object", "additionalProperties": True}}
     text = '{"reply": {"thought": "t", "type": "ACTION", "tool": "free", "params": "{\\"x\\": 1}"}}'
     assert allows(build_reply_schema(Tools([free]), strict=True), text)
@@ -226,7 +226,7 @@ def test_parameters_for_which_strict_mode_has_no_form_are_text() -> None:
     assert conversation.take_reply(text) == Action("t", "free", {"x": 1})
 
 
-def test_parameters_are_text_too_if_all_of_them_are_more_than_strict_mode_takes() -> None:
+def test_all_parameters_are_json_text_if_the_schema_exceeds_strict_mode() -> None:
     wide = tool("wide", {"x": {"enum": [f"{number}" for number in range(600)]}})
     schema = build_reply_schema(Tools([wide, {**wide, "name": "wider"}]), strict=True)
     assert list(about_strict(schema)) == []
@@ -235,7 +235,7 @@ def test_parameters_are_text_too_if_all_of_them_are_more_than_strict_mode_takes(
     )
 
 
-def test_a_schema_nested_without_end_is_no_trouble() -> None:
+def test_deeply_nested_schema_is_replaced_by_any_object() -> None:
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"properties": {"a": schema}}

@@ -45,7 +45,7 @@ def kinds(schema: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_model_sees_a_call_of_each_tool_and_one_exchange_to_its_end(language: str) -> None:
+def test_examples_show_a_call_of_each_tool_and_a_whole_exchange(language: str) -> None:
     system, *shown, question = asked(SmallProtocol(language), PRICE).messages
     assert "- get_price(item: str): Get the price of one item." in system["content"]
     assert question == {
@@ -64,7 +64,7 @@ def test_the_model_sees_a_call_of_each_tool_and_one_exchange_to_its_end(language
     assert said[5] == {"type": "ACTION", "tool": "get_price", "params": {"item": "foo bar"}}
 
 
-def test_the_prompt_is_a_fraction_of_the_usual_one() -> None:
+def test_small_prompt_is_much_shorter_than_the_structured_one() -> None:
     small, usual = (
         sum(len(message["content"]) for message in asked(protocol, PRICE).messages)
         for protocol in (SmallProtocol("en"), StructuredProtocol("en"))
@@ -72,14 +72,14 @@ def test_the_prompt_is_a_fraction_of_the_usual_one() -> None:
     assert small * 2 < usual
 
 
-def test_of_many_tools_only_the_first_have_a_sample() -> None:
+def test_only_the_first_tools_have_a_sample_call() -> None:
     tools = [{**PRICE, "name": f"get_{number}"} for number in range(3 * MAX_SAMPLES)]
     assert len(asked(SmallProtocol("en"), *tools).messages) == 1 + 2 * MAX_SAMPLES + 4 + 1
 
 
 @given(SAMPLES)
 @settings(max_examples=examples(50))
-def test_whatever_the_tools_are_the_samples_are_messages_in_turn(sample: Sample) -> None:
+def test_samples_of_any_tools_alternate_between_user_and_assistant(sample: Sample) -> None:
     conversation = asked(
         SmallProtocol("en"), {"name": "sample", "inputSchema": sample.schema}, PRICE
     )
@@ -87,7 +87,7 @@ def test_whatever_the_tools_are_the_samples_are_messages_in_turn(sample: Sample)
     assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
 
 
-def test_the_first_reply_is_an_action_or_a_question_and_later_ones_may_answer() -> None:
+def test_first_reply_cannot_be_a_final_answer() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     assert kinds(conversation.build_reply_schema()) == ["ASK", "ACTION"]
     assert conversation.take_reply(ACTION) == Action("", "get_price", {"item": "tea"})
@@ -101,7 +101,7 @@ NAMED = "ValueError: there is no 'the tea'; there are coffee, tea and Green Senc
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_has_said(
+def test_failed_call_is_repeated_with_a_value_of_error_and_user(
     strict: bool,
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE, {**PRICE, "name": "other"})
@@ -132,7 +132,7 @@ def test_a_call_that_failed_is_repeated_with_what_its_error_names_and_the_user_h
         ("x" * 100_000 + " tea", False),
     ],
 )
-def test_an_error_that_names_no_value_of_the_users_changes_nothing(
+def test_error_without_a_value_of_the_user_leaves_the_schema_unchanged(
     error: Any, success: bool
 ) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
@@ -154,7 +154,7 @@ def called(
     conversation.add_result(result, success=success)
 
 
-def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_users_reply() -> None:
+def test_missing_value_is_asked_for_and_taken_from_the_users_reply() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     called(
         conversation,
@@ -176,7 +176,7 @@ def test_what_an_error_about_a_value_lacks_is_asked_and_then_taken_from_the_user
     ]  # there is no result to answer from
 
 
-def test_values_of_a_list_that_the_user_has_said_are_called_one_after_the_other() -> None:
+def test_listed_values_that_the_user_named_are_used_one_by_one() -> None:
     conversation = Conversation(
         [PRICE, {"name": "list", "inputSchema": {"type": "object"}}], SmallProtocol("en")
     )
@@ -242,7 +242,7 @@ def calls(schema: Any) -> list[tuple[Any, ...]]:
         ),
     ],
 )
-def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbers(
+def test_first_call_uses_the_named_tool_and_neighbouring_numbers(
     question: str, expected: list[Any]
 ) -> None:
     conversation = Conversation(SUMS, SmallProtocol("en"))
@@ -250,9 +250,7 @@ def test_the_first_call_is_of_a_tool_that_the_user_names_with_neighbouring_numbe
     assert calls(conversation.build_reply_schema()) == expected
 
 
-def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_last_result() -> (
-    None
-):
+def test_model_answers_only_after_all_numbers_are_used() -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
     conversation.add_question("Subtract 4 from the price of tea.")
     assert calls(conversation.build_reply_schema()) == [
@@ -271,7 +269,7 @@ def test_the_model_goes_on_until_all_numbers_are_used_and_then_answers_with_the_
     )
 
 
-def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_comes_once() -> None:
+def test_earlier_results_are_used_and_a_named_tool_is_called_once() -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
     conversation.add_question("Add 1 and 2, and then subtract 3.")
     called(conversation, "add", {"a": 1, "b": 2}, 3)
@@ -288,9 +286,7 @@ def test_an_earlier_result_is_a_number_to_be_used_and_a_tool_that_was_named_come
 
 @given(st.lists(st.integers() | st.floats(allow_nan=False) | st.text(), max_size=12), st.text())
 @settings(max_examples=examples(50))
-def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(
-    numbers: list[Any], text: str
-) -> None:
+def test_any_numbers_leave_a_schema_with_branches(numbers: list[Any], text: str) -> None:
     conversation = Conversation([PRICE, *SUMS], SmallProtocol("en"))
     conversation.add_question(f"What is {' '.join(map(str, numbers))} {text}")
     assert len(kinds(conversation.build_reply_schema())) <= 200
@@ -298,7 +294,7 @@ def test_whatever_numbers_there_are_there_is_a_schema_of_the_next_reply(
     assert kinds(conversation.build_reply_schema())
 
 
-def test_long_texts_and_many_tools_are_searched_in_little_time() -> None:
+def test_long_texts_and_many_tools_leave_a_schema_with_branches() -> None:
     """Without bounds, each of these takes minutes."""
     tools = [{**PRICE, "name": f"tool_{n}", "description": f"word{n} " * 300} for n in range(200)]
     conversation = Conversation([PRICE, *tools, *SUMS], SmallProtocol("en"))
@@ -310,7 +306,7 @@ def test_long_texts_and_many_tools_are_searched_in_little_time() -> None:
     assert kinds(conversation.build_reply_schema())
 
 
-def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a_result() -> None:
+def test_invalid_replies_shorten_texts_and_a_forced_answer_quotes_a_result() -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     for limit in (200, 66, 22):
         ask = conversation.build_reply_schema()["anyOf"][0]
@@ -336,9 +332,7 @@ def test_after_each_invalid_reply_texts_are_shorter_and_a_forced_answer_quotes_a
         (None, None),
     ],
 )
-def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(
-    result: Any, quoted: list[str] | None
-) -> None:
+def test_answer_quotes_a_result_or_a_part_of_it(result: Any, quoted: list[str] | None) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.take_reply(ACTION)
     conversation.add_result(result)
@@ -355,16 +349,14 @@ def test_an_answer_is_a_result_or_a_part_of_it_word_for_word(
     st.booleans(),
 )
 @settings(max_examples=examples(50))
-def test_whatever_a_tool_returns_there_is_a_schema_of_the_next_reply(
-    result: Any, success: bool
-) -> None:
+def test_any_result_leaves_a_schema_with_branches(result: Any, success: bool) -> None:
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.take_reply(ACTION)
     conversation.add_result(result, success=success)
     assert kinds(conversation.build_reply_schema())
 
 
-def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -> None:
+def test_model_may_answer_at_once_without_tools_and_to_the_next_question() -> None:
     assert kinds(asked(SmallProtocol("en")).build_reply_schema()) == ["ASK", "FINAL_ANSWER"]
     conversation = asked(SmallProtocol("en"), PRICE)
     conversation.take_reply('{"type": "FINAL_ANSWER", "result": "5", "ok": true}')
@@ -373,7 +365,7 @@ def test_without_tools_and_in_the_next_question_the_model_may_answer_at_once() -
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool) -> None:
+def test_texts_and_parameters_are_limited_unless_the_tool_sets_a_limit(strict: bool) -> None:
     of = {
         "long": {"type": "string", "maxLength": 9000},
         "text": {"type": "string"},
@@ -395,7 +387,7 @@ def test_texts_and_parameters_have_a_limit_unless_the_tool_sets_one(strict: bool
     assert of["text"] == {"type": "string"}
 
 
-def test_the_answer_comes_before_the_verdict_in_schema_and_history() -> None:
+def test_result_precedes_ok_in_schema_and_history() -> None:
     conversation = asked(SmallProtocol("en"))
     schema = conversation.build_reply_schema()
     assert list(schema["anyOf"][-1]["properties"]) == ["type", "result", "ok"]
@@ -418,7 +410,7 @@ THOUGHTS = {
 @pytest.mark.parametrize("thought", THOUGHTS)
 @pytest.mark.parametrize("protocol", [StructuredProtocol, SmallProtocol])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_thought_is_required_optional_or_left_out(
+def test_thought_setting_decides_about_thoughts_in_schema_and_prompt(
     thought: Any, protocol: Any, language: str
 ) -> None:
     conversation = asked(protocol(language, thought=thought), PRICE)
@@ -437,7 +429,7 @@ def test_a_thought_is_required_optional_or_left_out(
         assert ("thought" in "".join(shown)) == (thought != "none")
 
 
-def test_a_thought_that_is_not_wanted_is_kept() -> None:
+def test_unrequested_thought_is_kept() -> None:
     conversation = asked(StructuredProtocol("en", thought="none"), *TOOLS)
     assert conversation.take_reply('{"thought": "t", "type": "ASK", "content": "?"}') == Ask(
         "t", "?"

@@ -36,24 +36,24 @@ def code(text: str, name: str = "PythonInterpreter", parameter: str = "code") ->
 # --- as it was ------------------------------------------------------------------------------------
 
 
-def test_text_and_action_are_distinguished() -> None:
+def test_parse_separates_text_and_action() -> None:
     assert DOUBAO.parse(f"I add.{BEGIN}{TEXT}{END}") == ("I add.", CALL)
     assert DOUBAO.parse("It is 3.") == ("It is 3.", None)
 
 
-def test_the_tokens_may_be_others() -> None:
+def test_special_tokens_can_be_replaced() -> None:
     tokens = {"action_start_token": "<a>", "action_end_token": "</a>"}
     for protocol in (BaseProtocol(special_tokens=tokens), DoubaoProtocol(tokens)):
         assert protocol.parse(f"x<a>{TEXT}</a>") == ("x", CALL)
         assert protocol.special_tokens == tokens
 
 
-def test_tokens_of_other_names_are_refused_for_they_would_never_be_found() -> None:
+def test_unknown_special_tokens_raise_value_error() -> None:
     with pytest.raises(ValueError, match="action_start_token"):
         BaseProtocol({"action_start": "<a>"})
 
 
-def test_code_goes_to_the_interpreter() -> None:
+def test_code_block_calls_the_interpreter() -> None:
     assert DOUBAO.parse(f"I count.{BEGIN}```python\nprint(1)\n```{END}") == (
         "I count.",
         code("print(1)"),
@@ -64,7 +64,7 @@ def test_code_goes_to_the_interpreter() -> None:
 
 
 @pytest.mark.parametrize("text", ["It is 3.", "", TEXT, f"{BEGIN}{TEXT}{END}"])
-def test_without_tokens_nothing_is_an_action(text: str) -> None:
+def test_empty_tokens_start_no_action(text: str) -> None:
     assert BaseProtocol().parse(text) == (text, None)
 
 
@@ -83,7 +83,7 @@ def test_without_tokens_nothing_is_an_action(text: str) -> None:
         f"{BEGIN}{json.dumps({**CALL, 'id': 'call_1'})}{END}",
     ],
 )
-def test_an_action_is_read_in_any_usual_form(text: str) -> None:
+def test_action_is_read_in_all_known_forms(text: str) -> None:
     assert DOUBAO.parse(text) == ("", CALL)
 
 
@@ -92,7 +92,7 @@ def test_an_action_is_read_in_any_usual_form(text: str) -> None:
         TEXTS | st.sampled_from([BEGIN, END, f"{END}{BEGIN}"]), JSON | st.just(END), max_size=3
     )
 )
-def test_tokens_within_strings_are_text(parameters: dict[str, Any]) -> None:
+def test_tokens_inside_strings_are_text(parameters: dict[str, Any]) -> None:
     action = {"name": "add", "parameters": parameters}
     assert DOUBAO.parse(f"x{BEGIN}{json.dumps(action)}{END}") == ("x", action)
 
@@ -112,18 +112,18 @@ def test_tokens_within_strings_are_text(parameters: dict[str, Any]) -> None:
         ('```python\n{"name": "add"}\n```', '{"name": "add"}'),
     ],
 )
-def test_a_code_block_loses_its_fence(block: str, expected: str) -> None:
+def test_fence_of_a_code_block_is_removed(block: str, expected: str) -> None:
     assert DOUBAO.parse(f"x{BEGIN}{block}{END}") == ("x", code(expected))
 
 
-def test_the_tool_for_code_may_be_another() -> None:
+def test_code_tool_names_the_tool_for_code() -> None:
     text = f"{BEGIN}```python\nprint(1)\n```{END}"
     assert DoubaoProtocol(code_tool=("CodeExecutor", "command")).parse(text)[1] == code(
         "print(1)", "CodeExecutor", "command"
     )
 
 
-def test_parameters_may_be_an_object_in_json() -> None:
+def test_parameters_in_a_json_string_are_decoded() -> None:
     text = json.dumps({"name": "add", "parameters": json.dumps({"a": 1, "b": "2"})})
     assert DOUBAO.parse(f"{BEGIN}{text}{END}") == (
         "",
@@ -158,7 +158,7 @@ def test_parameters_may_be_an_object_in_json() -> None:
         (f"<think>{BEGIN}{TEXT}{END}", "unfinished_thoughts"),
     ],
 )
-def test_what_is_no_action_is_refused_for_what_it_is(text: str, kind: str) -> None:
+def test_malformed_action_is_refused_with_its_reason(text: str, kind: str) -> None:
     with pytest.raises(Unreadable) as caught:
         DOUBAO.parse(text)
     assert caught.value.remark.kind == kind
@@ -174,7 +174,7 @@ def test_both_tokens_may_be_the_same() -> None:
             protocol.parse(f"@@{TEXT}{rest}")
 
 
-def test_a_reply_that_was_stopped_is_refused_however_complete_it_looks() -> None:
+def test_reply_stopped_by_the_vendor_is_refused_even_if_it_parses() -> None:
     for text in (f"{BEGIN}{TEXT}", f"{BEGIN}{TEXT}{END}", "It is 3."):
         with pytest.raises(Unreadable):
             DOUBAO.parse_reply(ModelReply(text=text, finish_reason="length"), Tools([ADD]))
@@ -215,7 +215,7 @@ def test_a_reply_is_an_action_or_the_final_answer() -> None:
     assert isinstance(empty, InvalidReply)
 
 
-def test_an_exchange_in_prose() -> None:
+def test_conversation_in_prose_ends_with_an_answer() -> None:
     conversation = Conversation([ADD], DOUBAO, roles={"tool": "tool"})
     conversation.add_question("1 + 2?")
     conversation.take_reply(f"I add.{BEGIN}{TEXT}{END}")
@@ -273,7 +273,7 @@ def test_code_goes_to_the_only_tool_that_runs_code(runner: dict[str, Any], param
     assert reading == ValidReply(Action("I count.", runner["name"], {parameter: "print(1)"}))
 
 
-def test_an_explicit_tool_for_code_wins() -> None:
+def test_explicit_code_tool_wins() -> None:
     protocol = DoubaoProtocol(code_tool=("Shell", "command"))
     reading = protocol.read(BLOCK, Tools([INTERPRETER, tool("Shell", "command")]))
     assert reading == ValidReply(Action("I count.", "Shell", {"command": "print(1)"}))
@@ -287,7 +287,7 @@ def test_code_that_several_tools_run_is_refused_with_their_names() -> None:
     )
 
 
-def test_what_an_overridden_parse_raises_or_returns_wrongly_is_reported_to_the_model() -> None:
+def test_faults_of_an_overridden_parse_are_reported_to_the_model() -> None:
     class Plain(DoubaoProtocol):
         def parse(self, text: str) -> tuple[str, Any]:
             return "", json.loads(text)

@@ -78,7 +78,7 @@ def test_no_foreign_text_controls_the_terminal(text: str) -> None:
 
 
 @given(st.text())
-def test_every_face_shows_every_text(text: str) -> None:
+def test_every_renderer_shows_every_text(text: str) -> None:
     out, err = io.StringIO(), io.StringIO()
     for face in (PlainRenderer(out, err), JsonRenderer(out, err)):
         for event in (QuestionAsked(content=text), *events_with(text), ModelFailed(reason=text)):
@@ -109,7 +109,9 @@ ASKED = UserAsked(thought="", content="Which?")
         ([FIRST, Ended(status="cancelled"), QuestionAsked(content="Another?")], []),
     ],
 )
-def test_steps_without_an_outcome_are_open(record: list[Recorded], waiting: list[Recorded]) -> None:
+def test_find_open_steps_returns_steps_without_an_outcome(
+    record: list[Recorded], waiting: list[Recorded]
+) -> None:
     assert find_open_steps(record) == waiting
 
 
@@ -144,7 +146,7 @@ def test_the_last_line_has_turns_tokens_and_cost(
     assert format_end(ended, price=price) == text
 
 
-def test_markup_is_text() -> None:
+def test_rich_markup_in_texts_is_shown_as_text() -> None:
     from rich.console import Console
 
     out = io.StringIO()
@@ -192,11 +194,11 @@ REQUEST = ApprovalRequest(tool="delete", params={"path": "a"}, reason="it may de
         ([None], Pause()),
     ],
 )
-def test_what_is_typed_decides(typed: list[str | None], verdict: object) -> None:
+def test_typed_line_decides_about_the_call(typed: list[str | None], verdict: object) -> None:
     assert person(*typed)[0].approve(REQUEST) == verdict
 
 
-def test_always_is_for_one_tool_and_never_for_what_may_be_done_twice() -> None:
+def test_always_allows_one_tool_but_no_interrupted_call() -> None:
     somebody, seen = person("always", "n x", "n y")
     assert somebody.approve(REQUEST) == Allow()
     assert somebody.approve(REQUEST) == Allow()
@@ -205,7 +207,7 @@ def test_always_is_for_one_tool_and_never_for_what_may_be_done_twice() -> None:
     assert somebody.approve(msgspec.structs.replace(REQUEST, tool="other")) == Refuse("y")
 
 
-def test_who_allows_a_call_has_seen_all_of_it() -> None:
+def test_shortened_arguments_are_shown_whole_before_approval() -> None:
     hidden = "x" * 500 + "rm -rf /"
     somebody, seen = person("n no")
     somebody.approve(msgspec.structs.replace(REQUEST, params={"command": hidden}))
@@ -213,7 +215,7 @@ def test_who_allows_a_call_has_seen_all_of_it() -> None:
     assert hidden in seen[0].text
 
 
-def test_arguments_that_did_not_fit_can_be_fixed() -> None:
+def test_rejected_arguments_can_be_edited_again() -> None:
     somebody, seen = person("e", '{"path": 1}', "e", '{"path": "1"}')
     assert somebody.approve(REQUEST) == Allow({"path": 1})
     again = msgspec.structs.replace(REQUEST, reason="the changed parameters do not fit: path")
@@ -253,7 +255,7 @@ def test_a_form_is_filled_in_field_by_field(typed: list[str | None], answer: obj
     assert person(*typed)[0].fill_in(Elicitation("Who?", FORM, "book")) == answer
 
 
-def test_a_form_whose_answers_do_not_go_together_is_filled_in_again() -> None:
+def test_form_that_fails_validation_is_filled_in_again() -> None:
     properties = {"age": FORM["properties"]["age"], "name": FORM["properties"]["name"]}
     form = {"type": "object", "properties": properties, "dependentRequired": {"age": ["name"]}}
     asked, seen = person("20", "", "20", "Ann")
@@ -285,7 +287,7 @@ def threads() -> MainThread:
     return MainThread(lambda: None, lambda: None)
 
 
-def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_reported() -> None:
+def test_main_thread_runs_jobs_in_order_and_raises_their_errors() -> None:
     main, done = threads(), []
 
     def note(text: str) -> Callable[[], None]:
@@ -305,7 +307,7 @@ def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_reporte
     assert done == [("first", True), ("second", True)]
 
 
-def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(
+def test_ctrl_c_at_the_start_interrupts_the_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def interrupted_start(*given: Any, **named: Any) -> Any:

@@ -88,7 +88,7 @@ def functions() -> list[Any]:
 
 
 @pytest.mark.process
-def test_a_function_is_described_and_called_as_a_server_does_it(
+def test_function_is_described_and_called_as_by_a_server(
     functions: list[Any], tmp_path: Path
 ) -> None:
     (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
@@ -129,7 +129,7 @@ def of_anything(*x: int) -> None: ...
 @pytest.mark.parametrize(
     ("function", "remedy"), [(of_nothing_known, "import the name"), (of_anything, "list[…]")]
 )
-def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any, remedy: str) -> None:
+def test_function_without_a_schema_is_refused_with_advice(function: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=function.__name__) as caught:
         Toolbox([function])
     assert remedy in str(caught.value)

@@ -130,7 +130,7 @@ async def names(toolbox: AsyncToolbox) -> list[str]:
     return [tool.name for tool in await toolbox.list_tools()]
 
 
-def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
+def test_every_kind_of_source_is_listed_and_called(face: str) -> None:
     things = [
         add,
         shout,
@@ -168,7 +168,7 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
     play(face, scenario)
 
 
-def test_a_tool_s_own_description_is_what_is_listed(face: str) -> None:
+def test_list_has_the_tools_own_description(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         [first, second, third] = await make([add, shout, Helper()]).list_tools()
         assert (first.description, first.input_schema["required"]) == ("Add two numbers.", ["a"])
@@ -179,7 +179,7 @@ def test_a_tool_s_own_description_is_what_is_listed(face: str) -> None:
     play(face, scenario)
 
 
-def test_names_that_several_have_are_offered_with_their_sources(face: str) -> None:
+def test_duplicate_tool_names_get_the_source_as_prefix(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make(
             {"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]}
@@ -215,7 +215,7 @@ class Gone(BrokenClient):
         raise ServerGone(1, "")
 
 
-def test_servers_that_are_one_program_are_distinguished(face: str) -> None:
+def test_sources_of_one_name_are_numbered(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make({"files": [Gone(), add, Gone()], "more": add})
         assert await names(toolbox) == ["files_3_add", "more_add"]
@@ -275,7 +275,7 @@ def test_a_toolbox_calls_servers_and_local_tools_on_an_event_loop(loop: str) -> 
         anyio.run(main, backend=loop)
 
 
-def test_a_client_that_suspends_is_refused_where_there_is_no_event_loop() -> None:
+def test_toolbox_refuses_asynchronous_clients() -> None:
     async def main() -> None:
         async with connect(Server([add])) as client:
             with pytest.raises(
@@ -287,7 +287,7 @@ def test_a_client_that_suspends_is_refused_where_there_is_no_event_loop() -> Non
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_client_that_blocks_is_waited_for_in_threads(loop: str) -> None:
+def test_async_toolbox_calls_blocking_clients_in_threads(loop: str) -> None:
     heard: list[threading.Thread] = []
 
     def count(context: Context) -> str:
@@ -333,7 +333,7 @@ class SlowToBegin(BrokenClient):
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_call_that_is_given_up_before_it_has_begun_is_cancelled_when_it_does(loop: str) -> None:
+def test_abandoned_call_is_cancelled_when_it_starts(loop: str) -> None:
     client = SlowToBegin()
 
     async def main() -> None:
@@ -349,17 +349,17 @@ def test_a_call_that_is_given_up_before_it_has_begun_is_cancelled_when_it_does(l
 
 
 @pytest.mark.parametrize("thing", [1, "add", None, object(), Helper, object])
-def test_what_is_no_tool_is_refused(thing: Any) -> None:
+def test_other_objects_raise_type_error(thing: Any) -> None:
     with pytest.raises(TypeError):
         Toolbox([thing])
 
 
-def test_a_toolbox_is_made_before_there_is_a_loop() -> None:
+def test_async_toolbox_can_be_made_without_an_event_loop() -> None:
     toolbox = AsyncToolbox([shout, shout_async])
     assert anyio.run(toolbox.call_tool, "shout", {"text": "x"}).text == "X!"
 
 
-def test_two_tools_of_one_name_need_sources_of_their_own() -> None:
+def test_two_tools_of_one_name_in_a_source_raise_value_error() -> None:
     with pytest.raises(ValueError, match="two tools in 'local' are called 'add'"):
         Toolbox([add, Tool(shout, name="add")])
 
@@ -387,7 +387,7 @@ def test_a_server_that_has_ended_does_not_hide_the_others() -> None:
         assert {name: type(error) for name, error in toolbox.errors.items()} == {"dead": ServerGone}
 
 
-def test_what_a_client_of_ones_own_raises_is_raised_and_in_no_group(face: str) -> None:
+def test_exception_of_a_custom_client_is_raised_outside_a_group(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         with pytest.raises(ZeroDivisionError):
             await make([BrokenClient(), add, BrokenClient()]).list_tools()
@@ -395,7 +395,7 @@ def test_what_a_client_of_ones_own_raises_is_raised_and_in_no_group(face: str) -
     play(face, scenario)
 
 
-def test_a_failure_of_a_tool_is_a_result_that_says_so(face: str) -> None:
+def test_exception_of_a_tool_is_an_error_result(face: str) -> None:
     def fail(how: str) -> None:
         raise {"tool": ToolError, "other": ValueError}[how]("no such note")
 
@@ -421,7 +421,7 @@ def test_a_failure_of_a_tool_is_a_result_that_says_so(face: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_a_tool_that_takes_too_long_is_given_up(face: str, kind: str) -> None:
+def test_tool_over_its_time_limit_raises_timed_out(face: str, kind: str) -> None:
     ended = threading.Event()
 
     @tool_api
@@ -448,7 +448,7 @@ def test_a_tool_that_takes_too_long_is_given_up(face: str, kind: str) -> None:
     assert ended.wait(WAIT)
 
 
-def test_a_limit_that_is_kept_changes_nothing(face: str) -> None:
+def test_tool_within_its_time_limit_returns_its_result(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make([add, shout_async])
         assert (await toolbox.call_tool("add", {"a": 1}, timeout_seconds=WAIT)).text == "2"
@@ -461,7 +461,7 @@ def test_a_limit_that_is_kept_changes_nothing(face: str) -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_blocking_tool_does_not_hold_up_the_loop(loop: str) -> None:
+def test_blocking_tool_does_not_block_the_event_loop(loop: str) -> None:
     free = threading.Event()
 
     def wait() -> str:
@@ -481,7 +481,7 @@ def test_a_blocking_tool_does_not_hold_up_the_loop(loop: str) -> None:
     anyio.run(main, backend=loop)
 
 
-def test_tools_without_a_limit_run_where_they_are_called() -> None:
+def test_tools_without_a_limit_run_in_the_calling_thread() -> None:
     def where() -> str:
         return threading.current_thread().name
 
@@ -501,7 +501,7 @@ async def order_async(what: str, context: AsyncContext) -> str:
 
 
 @pytest.mark.parametrize("tool", [order, order_async])
-def test_tools_here_ask_too(face: str, tool: Any) -> None:
+def test_local_tools_ask_the_user(face: str, tool: Any) -> None:
     asked: list[Elicitation] = []
 
     def on_ask(question: Elicitation) -> dict[str, Any]:
@@ -548,9 +548,7 @@ async def stay_async(context: AsyncContext) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", [stay, stay_async])
-def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
-    face: str, tool: Any
-) -> None:
+def test_time_limit_of_a_local_tool_excludes_waits_for_the_user(face: str, tool: Any) -> None:
     def slow(answer: bool) -> Any:
         def on_ask(question: Elicitation) -> Any:
             patience = Deadline(1.5)  # which is longer than the tool may take

@@ -194,16 +194,7 @@ class Session:
         for frame in frames:
             for decision in receive(frame):
                 if type(decision) is Call:
-                    if (
-                        self.watch_calls is not None
-                        and not self.are_calls_watched
-                        and decision.tool.gate is None
-                    ):
-                        self.watch_calls()
-                    if decision.tool.is_async:
-                        self._start_async(decision)
-                    else:
-                        self._backlog.append(decision)
+                    self._accept(decision)
                 elif type(decision) is Send:
                     answers.append(decision.message)
                     size += len(decision.message)
@@ -216,6 +207,16 @@ class Session:
                 elif type(decision) is ElicitationReply:
                     decision.elicitation.wake(decision.reply)
         return answers
+
+    def _accept(self, call: Call) -> None:
+        """Start *call*, or keep it for the worker that has read it."""
+        watch = self.watch_calls
+        if watch is not None and not self.are_calls_watched and call.tool.gate is None:
+            watch()
+        if call.tool.is_async:
+            self._start_async(call)
+        else:
+            self._backlog.append(call)
 
     def _refuse_if_unread(self) -> None:
         """Refuse requests while the host leaves too many responses unread."""

@@ -118,13 +118,7 @@ class WorkerProcess(Connection):
                 self._declare(can_ask)
             except ClientError:
                 return None
-        params = (
-            {"name": name, "arguments": arguments}
-            if tool.kind in ("tools", "prompts")
-            else dict(arguments)
-        )
-        if call.id is not None:
-            params["_meta"] = {META_CALL_ID: call.id}
+        params = _params_of(call, name, arguments)
         self._call, self._was_sent = call, False
         try:
             return forward(call, self, params)
@@ -247,3 +241,15 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
     else:
         hint = limit and f"; its memory {limit}"
     return f"was killed by signal {-status} ({signal_name(-status)}){hint}"
+
+
+def _params_of(call: Call, name: str, arguments: Any) -> dict[str, Any]:
+    """Return the members of the request for *call*, whose tool is called *name* there."""
+    params: dict[str, Any]
+    if call.tool.kind in ("tools", "prompts"):
+        params = {"name": name, "arguments": arguments}
+    else:
+        params = dict(arguments)
+    if call.id is not None:
+        params["_meta"] = {META_CALL_ID: call.id}
+    return params

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from concurrent.futures import Future
 
+    from toolwire_client.async_client import Running
     from toolwire_client.errors import ServerGone
     from toolwire_client.protocol.events import Event
     from toolwire_client.session.handshake import Era
@@ -223,54 +224,50 @@ class WrappingSession(Session):
     def _answers(self, frame: Frame) -> list[bytes]:
         head, running = _head(frame), self._wrapped.running
         if self._waiting is not None and head.method != "ping":
-            self._left -= len(frame) if isinstance(frame, bytes) else 0
-            if self._left < 0 or len(self._waiting) >= _MAX_OPEN:
-                return _error(
-                    head,
-                    messages.OVERLOADED,
-                    "too many messages wait for the wrapped server to start",
-                )
-            self._waiting.append(frame)
-            return []
+            return self._keep_waiting(self._waiting, frame, head)
         is_foreign = self._is_for_the_server(head)
-        if (
-            self._waiting is None
-            and head.method
-            and (running is None or (is_foreign and running.connection.end))
-        ):
+        needs_start = running is None or (is_foreign and running.connection.end)
+        if self._waiting is None and head.method and needs_start:
             self.host = _host(head.members) if running is None else self.host
             self._waiting, self._left = [frame], self._settings.max_pending_bytes
             self._starting = in_daemon_thread(self._start)
             return []
-        if (
-            is_foreign
-            and head.request_id is not None
-            and (self.from_host.is_full or self._writer.is_full)
-        ):
-            return _error(
-                head,
-                messages.OVERLOADED,
-                "too many requests are open, or too many responses unread",
-            )
+        is_foreign_request = is_foreign and head.request_id is not None
+        if is_foreign_request and (self.from_host.is_full or self._writer.is_full):
+            problem = "too many requests are open, or too many responses unread"
+            return _error(head, messages.OVERLOADED, problem)
         if running is not None and self.from_host.takes(
             head, self.from_server, is_foreign=is_foreign
         ):
             assert isinstance(frame, bytes)
-            if head.method == "logging/setLevel":
-                client, level = self._wrapped.client, head.members.get("level")
-                client.settings = msgspec.structs.replace(
-                    client.settings, log_level=level
-                )  # for after a restart
-            running.connection.send(frame)
-            if (
-                end := running.connection.end
-            ) is not None:  # just now, so that nothing else answers it
-                self._fail_open(str(getattr(end, "reason", end)))
+            self._pass_on(frame, head, running)
             return []
+        return self._answer_here(frame, head)
+
+    def _keep_waiting(self, waiting: list[Frame], frame: Frame, head: _Head) -> list[bytes]:
+        """Keep *frame* until the wrapped server has started."""
+        self._left -= len(frame) if isinstance(frame, bytes) else 0
+        if self._left < 0 or len(waiting) >= _MAX_OPEN:
+            problem = "too many messages wait for the wrapped server to start"
+            return _error(head, messages.OVERLOADED, problem)
+        waiting.append(frame)
+        return []
+
+    def _pass_on(self, frame: bytes, head: _Head, running: Running) -> None:
+        """Send *frame* to the wrapped server as it is."""
+        if head.method == "logging/setLevel":
+            client, level = self._wrapped.client, head.members.get("level")
+            # for after a restart
+            client.settings = msgspec.structs.replace(client.settings, log_level=level)
+        running.connection.send(frame)
+        end = running.connection.end
+        if end is not None:  # just now, so that nothing else answers it
+            self._fail_open(str(getattr(end, "reason", end)))
+
+    def _answer_here(self, frame: Frame, head: _Head) -> list[bytes]:
         answers = super()._decide([frame])
-        if (
-            head.method == "initialize"
-        ):  # its response comes before all that the wrapped server sends
+        if head.method == "initialize":
+            # Its response comes before all that the wrapped server sends.
             for answer in answers:
                 self._writer.write(answer)
             return []

@@ -63,6 +63,12 @@ def run(words: Words) -> int:
     return 0
 
 
+def _check_options(words: Words, what: str) -> None:
+    for option, its_command in (("strict", "reply"), ("cases", "export")):
+        if words.options.get(option) and what != its_command:
+            raise UsageError(f"--{option} goes with schema {its_command}")
+
+
 def _answer(words: Words) -> str:
     what, *rest = [*words.words, *(words.command or ())] or [""]
     usages = {usage.split()[2]: usage for usage in reversed(COMMAND.usage)}
@@ -70,9 +76,7 @@ def _answer(words: Words) -> str:
         raise UsageError(f"say what to do: {', '.join(reversed(usages))}; as in `schema show tool`")
     if what not in usages:
         raise UsageError(unknown_name("command of schema", what, reversed(usages)))
-    for option, its_command in (("strict", "reply"), ("cases", "export")):
-        if words.options.get(option) and what != its_command:
-            raise UsageError(f"--{option} goes with schema {its_command}")
+    _check_options(words, what)
     try:
         match what, rest:
             case "list", []:

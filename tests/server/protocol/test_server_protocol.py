@@ -351,7 +351,7 @@ def test_a_result_beyond_the_limit_becomes_an_error_answer_that_says_so() -> Non
 
     assert small["result"]["isError"] is False
     assert large["result"]["isError"] is True
-    assert "at most 1000" in result_text(large)
+    assert "at most 1,000 bytes" in result_text(large)
 
 
 def test_arguments_sent_as_text_are_decoded_unless_they_have_to_be_strict() -> None:

@@ -1,0 +1,24 @@
+"""The modules that get faults, and the quick tests that have to notice."""
+
+from __future__ import annotations
+
+PROTOCOL = ("tests/server/protocol",)
+WIRE = ("tests/schemas/wire",)
+COMPARE = ("tests/schemas/compare",)
+READING = ("tests/tools/signature",)
+
+TARGETS: dict[str, tuple[str, ...]] = {
+    "toolwire.protocol.in_flight": PROTOCOL,
+    "toolwire.protocol.server_protocol": PROTOCOL,
+    "toolwire.protocol.call": PROTOCOL,
+    "toolwire.protocol.lifecycle": PROTOCOL,
+    "toolwire.protocol.result_limit": PROTOCOL,
+    "toolwire.protocol.large_results": PROTOCOL,
+    "toolwire_agent.agent.approvals": ("tests/clients/agent/test_approval_decisions.py",),
+    "toolwire_dialects.compare.proof": COMPARE,
+    "toolwire_dialects.compare.subset": COMPARE,
+    "toolwire_schemas.wire.framing": WIRE,
+    "toolwire_schemas.wire.content_length": WIRE,
+    "toolwire_tools.signature.arguments": READING,
+    "toolwire_tools.signature.second_reading": READING,
+}

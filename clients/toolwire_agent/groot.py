@@ -236,7 +236,9 @@ class ReAct:
         most.
         """
         is_about_code = isinstance(error, Unreadable) and error.remark.kind in CODE_TOOL_REMARKS
-        return self._language.say("code_tool") if is_about_code else ""
+        if is_about_code:
+            return self._language.say("code_tool")
+        return ""
 
     def _messages(self) -> list[Message]:
         history = self.state.history
@@ -274,7 +276,9 @@ def _entries(env: object) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = describe()
         return entries
     tell = getattr(env, "get_actions_info", None)
-    return [_entry(info) for info in tell()] if callable(tell) else []
+    if callable(tell):
+        return [_entry(info) for info in tell()]
+    return []
 
 
 def _entry(info: dict[str, Any]) -> dict[str, Any]:
@@ -285,6 +289,6 @@ def _entry(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    return (
-        content if isinstance(content, str) else msgspec.json.encode(content, enc_hook=str).decode()
-    )
+    if isinstance(content, str):
+        return content
+    return msgspec.json.encode(content, enc_hook=str).decode()

@@ -64,12 +64,17 @@ def event_html(
     presentation = shown.present(event)
     if presentation is None:
         return Html("")
-    label = element("div", presentation.label, class_="label") if presentation.label else None
-    seconds = _seconds_between(before, event) if isinstance(event, _ENDS_OF_WAITS) else 0.0
-    took = element("p", duration(seconds), class_="took") if seconds else None
-    parts = [_part_html(part) for part in presentation.parts]
+    children: list[Child] = []
+    if presentation.label:
+        children.append(element("div", presentation.label, class_="label"))
+    seconds = _seconds_between(before, event)
+    if seconds and isinstance(event, _ENDS_OF_WAITS):
+        children.append(element("p", duration(seconds), class_="took"))
+    for part in presentation.parts:
+        children.append(_part_html(part))
+    children.append(inside)
     copied = " copied" if is_copied else ""
-    return element("li", label, took, parts, inside, class_=f"{presentation.tone}{copied}")
+    return element("li", children, class_=f"{presentation.tone}{copied}")
 
 
 def _seconds_between(before: Recorded | None, event: Recorded) -> float:
@@ -83,7 +88,9 @@ def _part_html(part: shown.Part) -> Html | None:
 
 
 def _paragraph(text: str, class_: str = "") -> Html | None:
-    return element("p", cut(text, _MAX_CHARS), class_=f"text {class_}".strip()) if text else None
+    if text:
+        return element("p", cut(text, _MAX_CHARS), class_=f"text {class_}".strip())
+    return None
 
 
 def _call_html(call: shown.Call) -> Html:
@@ -94,7 +101,9 @@ def _call_html(call: shown.Call) -> Html:
 
 
 def _value_html(part: shown.Value) -> Html:
-    return text_html(part.value) if isinstance(part.value, str) else tree(part.value)
+    if isinstance(part.value, str):
+        return text_html(part.value)
+    return tree(part.value)
 
 
 def _block_html(part: shown.Block) -> Html:
@@ -175,8 +184,9 @@ def _take_runs_inside(record: Run, left: list[Run], depth: int) -> list[tuple[in
 
 def _run_inside(run: Run, left: list[Run], depth: int) -> Html:
     fork = _fork_of(run)
-    own_events = run if fork is None else run[fork.events :]
-    kind = "run: " if fork is None else "fork: "
+    kind, own_events = "run: ", run
+    if fork is not None:
+        kind, own_events = "fork: ", run[fork.events :]
     title = element("strong", kind, cut(_last_question(run), 200))
     return folded([title, " ", _format_status(run)], _timeline(own_events, left, depth + 1))
 
@@ -203,7 +213,9 @@ def _find_place(record: Run, run: Run) -> int | None:
     # The first event of a fork has its own model and protocol; the others are copies.
     copied = list(run[1 : fork.events])
     is_shared = 1 < fork.events <= len(record) and copied == list(record[1 : fork.events])
-    return fork.events - 1 if is_shared else None
+    if is_shared:
+        return fork.events - 1
+    return None
 
 
 def _find_call(record: Run, run: Run) -> int | None:

@@ -396,7 +396,9 @@ class AgentTool:
         async def ask(question: Elicitation) -> dict[str, Any] | NoAnswer:
             reply = await caller.ask_async(question.message, question.schema)
             content = reply.get("content")
-            return content if isinstance(content, dict) else NoAnswer(reply.get("action", "cancel"))
+            if isinstance(content, dict):
+                return content
+            return NoAnswer(reply.get("action", "cancel"))
 
         outcome = await self._agent.session(on_ask=self._agent.on_ask or ask).answer(question)
         if outcome.status not in ("answered", "unsolvable"):
@@ -411,11 +413,11 @@ _QUESTION = "The task or question, with all necessary details."
 
 
 def _failure(outcome: Outcome) -> str:
-    result = f": {outcome.result}" if outcome.result else ""
-    return (
-        "There is no answer"
-        f" ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"
-    )
+    why = ", ".join(filter(None, (outcome.status, outcome.reason)))
+    text = f"There is no answer ({why})"
+    if outcome.result:
+        text += f": {outcome.result}"
+    return text
 
 
 def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
@@ -434,7 +436,9 @@ def _model_name(model: object) -> str:
     if isinstance(name := getattr(model, "name", None), str):
         return name
     kind, of = type(model).__name__, getattr(model, "model", None)
-    return f"{kind} {of}" if isinstance(of, str) else kind
+    if isinstance(of, str):
+        return f"{kind} {of}"
+    return kind
 
 
 async def _next_event(events: AsyncGenerator[Recorded, None]) -> Recorded | None:

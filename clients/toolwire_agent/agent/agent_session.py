@@ -157,7 +157,9 @@ class AgentSession:
             async for event in events:
                 if isinstance(event, Ended):
                     outcome = outcome_of(event, self.events)
-                    return outcome if self._result is None else self._result.outcome(outcome)
+                    if self._result is None:
+                        return outcome
+                    return self._result.outcome(outcome)
         raise AssertionError("every run ends with Ended")
 
     # --- ending it from outside ---
@@ -279,7 +281,9 @@ class AgentSession:
         if self._result is None or not isinstance(event, Ended) or event.status != "answered":
             return event
         fault = self._result.fault(event.result or "")
-        return ReplyRefused(reason=fault) if fault else event
+        if fault:
+            return ReplyRefused(reason=fault)
+        return event
 
     async def _call_tools(self, step: CallTools) -> None:
         """Call the tools, and record their results in the order of the calls, each as soon as those

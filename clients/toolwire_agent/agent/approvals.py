@@ -96,7 +96,9 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
             return None
         if is_local:
             return "function"
-        return "hints" if self.trust_hints is True or source in self.trust_hints else None
+        if self.trust_hints is True or source in self.trust_hints:
+            return "hints"
+        return None
 
     def judge(
         self, tool: str, annotations: dict[str, Any], trust: Trust | None
@@ -114,11 +116,9 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
                 or annotations.get("destructiveHint") is False
             )
             is_unattended = self.ask is None and self.no_user == "refuse"
-            return (
-                Allow()
-                if says or is_unattended
-                else say("it does not say whether it changes anything")
-            )
+            if says or is_unattended:
+                return Allow()
+            return say("it does not say whether it changes anything")
         if annotations.get("readOnlyHint") is not True:
             return say("it does not say that it only reads")
         if trust is None:

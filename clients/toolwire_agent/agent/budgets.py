@@ -140,7 +140,9 @@ class Spending:
         if total is None:
             return limit
         left = max(total - self._tokens, _MIN_REPLY_TOKENS)
-        return left if limit is None else min(limit, left)
+        if limit is None:
+            return left
+        return min(limit, left)
 
     def find_exhausted(self) -> Budget | None:
         """Return the budget that has been used up, if any."""

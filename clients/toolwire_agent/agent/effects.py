@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..models.model import Model
     from ..react import Protocol
     from ..toolbox import AsyncToolbox
-    from .approvals import Approvals
+    from .approvals import Approvals, Verdict
     from .events import Live, OnLive, Recorded
     from .run_state import RunState
     from .steps import CallTool
@@ -71,7 +71,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def list_tools(self, seconds: float | None) -> events.ToolsListed:
         """List the tools, within *seconds*."""
-        limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
+        limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
         self._warn_of_many(entries)
@@ -111,7 +111,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def trim_messages(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""
-        return messages if self.trim is None else await trim_messages(messages, self.trim)
+        if self.trim is None:
+            return messages
+        return await trim_messages(messages, self.trim)
 
     async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
         """Ask whom *step* names."""
@@ -162,34 +164,21 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         if self.approvals.ask is None:
             if self.approvals.no_user == "pause":
                 return None
-            return events.Refused(
-                reason=state.explain_undone("no_approver", tool=action.tool), by_user=False
-            )
+            reason = state.explain_undone("no_approver", tool=action.tool)
+            return events.Refused(reason=reason, by_user=False)
         misfit = ""
         for _ in range(_MOST_MISFITS):
             verdict = self.approvals.ask(request)
-            verdict = await verdict if inspect.isawaitable(verdict) else verdict
-            match verdict:
-                case Pause():
-                    return None
-                case True | Allow(params=None):
-                    return events.Approved()
-                case Allow(params=dict() as params):
-                    fitted, faults = state.conversation.tools.fit_params(action.tool, params)
-                    if not faults:
-                        return events.Approved(params=fitted)
-                    misfit = join_errors(faults)
-                    request = msgspec.structs.replace(
-                        request, reason=f"the changed parameters do not fit: {misfit}"
-                    )
-                case False:
-                    return events.Refused(reason="")
-                case Refuse(reason=reason):
-                    return events.Refused(reason=reason)
-                case _:
-                    raise TypeError(
-                        f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}"
-                    )
+            if inspect.isawaitable(verdict):
+                verdict = await verdict
+            if not isinstance(verdict, Allow) or not isinstance(verdict.params, dict):
+                return _event_of(verdict)
+            fitted, faults = state.conversation.tools.fit_params(action.tool, verdict.params)
+            if not faults:
+                return events.Approved(params=fitted)
+            misfit = join_errors(faults)
+            reason = f"the changed parameters do not fit: {misfit}"
+            request = msgspec.structs.replace(request, reason=reason)
         return events.Refused(reason=state.explain_undone("misfit", faults=misfit), by_user=False)
 
     async def call(
@@ -227,7 +216,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     def _text_reporter(self, protocol: Protocol) -> _TextReporter | None:
         report = self._live_reporter(events.TextArrived)
-        return None if report is None else _TextReporter(report, protocol)
+        if report is None:
+            return None
+        return _TextReporter(report, protocol)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without
@@ -280,6 +271,24 @@ class _Witness(ElicitationObserver):
 
 
 _MOST_MISFITS = 3
+
+
+def _event_of(verdict: Verdict | bool) -> Recorded | None:
+    """Return the event of a verdict that leaves the parameters; `None` for a pause.
+
+    Raises:
+        TypeError: if it is not a verdict: approval may be any user's code.
+    """
+    match verdict:
+        case Pause():
+            return None
+        case True | Allow(params=None):
+            return events.Approved()
+        case False:
+            return events.Refused(reason="")
+        case Refuse(reason=reason):
+            return events.Refused(reason=reason)
+    raise TypeError(f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}")
 
 
 def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:

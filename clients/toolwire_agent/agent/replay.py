@@ -37,8 +37,9 @@ def replay_session(
     """
     hide = Redactor().event
     before: events.Recorded | None = None
-    fork = record[0].fork_of if record and isinstance(record[0], events.Started) else None
-    copied = 0 if fork is None else fork.events  # another agent led to these
+    copied = 0
+    if record and isinstance(record[0], events.Started) and record[0].fork_of is not None:
+        copied = record[0].fork_of.events  # another agent led to these
     for number, event in enumerate(map(hide, record), start=1):
         if number > copied:
             made = None

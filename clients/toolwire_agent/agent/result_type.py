@@ -42,8 +42,9 @@ class ResultType:
         arguments = wrap_result_schema(kind) if isinstance(kind, dict) else kind
         self._tool = build_typed_tool(final_answer, "result", arguments)
         described = self._tool.describe()["inputSchema"]
-        definitions = {"$defs": described["$defs"]} if "$defs" in described else {}
-        self.schema: dict[str, Any] = {**described["properties"]["result"], **definitions}
+        self.schema: dict[str, Any] = dict(described["properties"]["result"])
+        if "$defs" in described:
+            self.schema["$defs"] = described["$defs"]
 
     def fault(self, text: str) -> str:
         """Return what is wrong with the answer *text*; empty if it is a value of the type, which is
@@ -84,11 +85,15 @@ def _readings(text: str) -> Iterator[Any]:
         yield from ("", None)
         return
     fence = _FENCE.fullmatch(text)
+    inner = fence[1] if fence else text
     try:
-        value = codec.decode(fence[1] if fence else text)
+        value = codec.decode(inner)
     except codec.DecodingError:
         with suppress(Unreadable):
             yield find_only_object(text)
         yield text
+        return
+    if isinstance(value, dict | list):
+        yield from (value, text)
     else:
-        yield from (value, text) if isinstance(value, dict | list) else (text, value)
+        yield from (text, value)

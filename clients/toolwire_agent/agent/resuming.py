@@ -35,7 +35,9 @@ def load_start(path: str | os.PathLike[str], at: int | None = None) -> Started |
         ValueError: if it is not a transcript, or has no line *at*.
     """
     first = loaded(path, at).events[0]
-    return first if isinstance(first, Started) else None
+    if isinstance(first, Started):
+        return first
+    return None
 
 
 def find_model_name(started: Started | None) -> str | None:

@@ -202,7 +202,9 @@ class RunState:
             return self.make_end("model_error", reason=failed.reason)
         # Otherwise the last turn follows, whose time has been kept.
         is_last_turn = self._forced is not None or not self.spending.turns
-        return self._make_end_of_time() if is_last_turn else None
+        if is_last_turn:
+            return self._make_end_of_time()
+        return None
 
     def _apply_wait(self, event: events.ApprovalAsked | events.UserAsked) -> None:
         self.spending.start_wait()
@@ -369,10 +371,12 @@ class RunState:
         return events.ReplyRefused(reason=retry.message.msg, action=retry.action, said=said)
 
     def _end_with_answer(self, answer: FinalAnswer) -> events.Ended:
-        reason = self._forced.reason if self._forced else ""
-        status: events.Status = "answered"
-        if not answer.ok:
-            status = self._forced.status if self._forced else "unsolvable"
+        status: events.Status = "answered" if answer.ok else "unsolvable"
+        reason = ""
+        if self._forced is not None:
+            reason = self._forced.reason
+            if not answer.ok:
+                status = self._forced.status
         return self.make_end(status, answer.result, reason, answer.thought)
 
     def _stop(self, stop: Stop, misfit: str) -> events.Recorded:
@@ -391,7 +395,9 @@ class RunState:
     def _excerpt_reply(self) -> str:
         """Return the beginning of the model's last reply, for people."""
         text = self._last_text.strip()
-        return text if len(text) <= _MAX_EXCERPT_CHARS else f"{text[:_MAX_EXCERPT_CHARS]}…"
+        if len(text) <= _MAX_EXCERPT_CHARS:
+            return text
+        return f"{text[:_MAX_EXCERPT_CHARS]}…"
 
     def _force_final(self, budget: Budget) -> events.FinalForced:
         reason = self.say(budget, limit=self.spending.format_limit(budget))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -194,17 +193,17 @@ def copy_for_fork(
 
 
 def _has_open_call(record: list[events.Recorded]) -> bool:
-    since = [
-        *takewhile(
-            lambda event: not isinstance(event, events.ModelReplied | events.Ended),
-            reversed(record),
-        )
-    ]
-    started, ended = (
-        {event.call for event in since if isinstance(event, kind)}
-        for kind in (events.CallStarted, events.CallFinished)
-    )
-    return not started <= ended
+    """Whether a call of the last reply has started and not finished."""
+    finished = set()
+    for event in reversed(record):
+        match event:
+            case events.ModelReplied() | events.Ended():
+                return False
+            case events.CallFinished(call=call):
+                finished.add(call)
+            case events.CallStarted(call=call) if call not in finished:
+                return True
+    return False
 
 
 def _event(line: bytes, where: str) -> events.Recorded:

@@ -20,7 +20,9 @@ async def trim_messages(messages: list[Message], trim: Trim) -> list[Message]:
         ValueError: if it removed the last message, which needs a reply, or one half of a tool call.
     """
     trimmed = trim([dict(message) for message in messages])
-    kept = await trimmed if inspect.isawaitable(trimmed) else trimmed
+    if inspect.isawaitable(trimmed):
+        trimmed = await trimmed
+    kept = trimmed
     if not kept or kept[-1].get("content") != messages[-1].get("content"):
         raise ValueError("trim removed the last message, which needs a reply")
     _check_calls(kept)

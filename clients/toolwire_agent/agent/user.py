@@ -42,7 +42,9 @@ class User(msgspec.Struct, frozen=True):
     async def answer(self, content: str) -> UserAnswered | None:
         """Ask the user a question of the model; `None` if it is not answered now."""
         if self.on_ask is None:
-            return UserAnswered(content=None) if self.no_user == "continue" else None
+            if self.no_user == "continue":
+                return UserAnswered(content=None)
+            return None
         reply = await self._asked(Elicitation(content, _FORM))
         match reply:
             case None:
@@ -80,7 +82,8 @@ class User(msgspec.Struct, frozen=True):
         assert self.on_ask is not None
         async with self._lock:
             reply = self.on_ask(question)
-            reply = await reply if inspect.isawaitable(reply) else reply
+            if inspect.isawaitable(reply):
+                reply = await reply
         if not isinstance(reply, dict | str | NoAnswer | None):
             raise TypeError(
                 "on_ask must return text, a dict of the form's fields, a NoAnswer or None, not"
@@ -98,4 +101,6 @@ def _typed(text: str, question: Elicitation) -> Any:
         value = codec.decode(text)
     except codec.DecodingError:
         return text
-    return text if misfit({name: value}, question) else value
+    if misfit({name: value}, question):
+        return text
+    return value

@@ -136,10 +136,14 @@ def _as_python(tokens: list[str]) -> str:
     for token in tokens:
         if token == ";":
             text = f"({text})"
-        elif token[-1].isdecimal():  # without zeros at the start
-            text += f" {int(token) if token.isdecimal() else float(token)}"
+        elif token.isdecimal():
+            text += f" {int(token)}"  # without zeros at the start
+        elif token[-1].isdecimal():
+            text += f" {float(token)}"
+        elif token == "^":
+            text += " **"
         else:
-            text += " **" if token == "^" else f" {token}"
+            text += f" {token}"
     return text.strip()
 
 
@@ -151,7 +155,9 @@ def _expression(node: ast.expr) -> Expression:
             return Operation(_SIGNS[type(operator)], _expression(left), _expression(right))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _expression(operand)
-            return Operation("-", 0, inner) if isinstance(inner, Operation) else -inner
+            if isinstance(inner, Operation):
+                return Operation("-", 0, inner)
+            return -inner
     raise ValueError
 
 
@@ -192,7 +198,9 @@ def _write_side(operand: Expression, needed: int, signs: dict[str, str] | None) 
     elif operand < 0:
         binding = 0
     text = write(operand, signs)
-    return f"({text})" if binding < needed else text
+    if binding < needed:
+        return f"({text})"
+    return text
 
 
 # --- tools ----------------------------------------------------------------------------------------
@@ -332,8 +340,9 @@ def _reply(
         return ModelReply(text=step.result, reasoning=step.thought, finish_reason="stop")
     text = to_json(step)
     # The strict mode of OpenAI requires an object at the root, so the schema wraps the reply.
-    is_wrapped = list((reply_schema or {}).get("properties", ())) == ["reply"]
-    return ModelReply(text=f'{{"reply": {text}}}' if is_wrapped else text, finish_reason="stop")
+    if list((reply_schema or {}).get("properties", ())) == ["reply"]:
+        text = f'{{"reply": {text}}}'
+    return ModelReply(text=text, finish_reason="stop")
 
 
 def _make_plan(messages: list[Message], tools: list[_Tool]) -> _Plan:
@@ -427,14 +436,18 @@ class _Plan:
         return write(expression, {"*": "×", "/": "÷"} if self._is_chinese else {})
 
     def _say(self, chinese: str, english: str) -> str:
-        return chinese if self._is_chinese else english
+        if self._is_chinese:
+            return chinese
+        return english
 
 
 def _number_in(result: Any) -> Value | None:
     """Return the number that a tool's result is or contains; `None` if there is not exactly one."""
     match result:
         case int() | float() if not isinstance(result, bool):
-            return result if math.isfinite(result) else None
+            if math.isfinite(result):
+                return result
+            return None
         case str():
             try:
                 if re.fullmatch(r"\s*[+-]?\d+\s*", result):
@@ -444,7 +457,9 @@ def _number_in(result: Any) -> Value | None:
                 return None
         case dict():
             numbers = set(map(_number_in, result.values())) - {None}
-            return numbers.pop() if len(numbers) == 1 else None
+            if len(numbers) == 1:
+                return numbers.pop()
+            return None
     return None
 
 
@@ -467,7 +482,9 @@ def _read_received(message: Message) -> list[Question | ActionResult]:
 
 def _text(message: Message) -> str:
     content = message.get("content")
-    return content if isinstance(content, str) else ""
+    if isinstance(content, str):
+        return content
+    return ""
 
 
 def _read_call(message: Message) -> tuple[Any, Any] | None:

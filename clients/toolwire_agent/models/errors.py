@@ -33,7 +33,9 @@ class ModelError(Exception):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if self.attempts == 1 else f"{text} (asked {self.attempts} times)"
+        if self.attempts == 1:
+            return text
+        return f"{text} (asked {self.attempts} times)"
 
 
 class NotAModel(ModelError, TypeError):

@@ -201,7 +201,9 @@ async def _call(method: Callable[..., Any], *arguments: Any, **options: Any) -> 
     """Return the result of *method*, which runs in a thread unless it is asynchronous."""
     call = partial(method, *arguments, **options)
     result = call() if inspect.iscoroutinefunction(method) else await in_thread(call)
-    return await result if isinstance(result, Awaitable) else result
+    if isinstance(result, Awaitable):
+        return await result
+    return result
 
 
 def join_prompt(messages: list[Message]) -> str:

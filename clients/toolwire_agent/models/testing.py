@@ -167,7 +167,9 @@ class _Recorded:
 
     def take_reply(self) -> ModelReply:
         """Return the next reply; the last one again and again."""
-        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        if len(self._replies) > 1:
+            return self._replies.pop(0)
+        return self._replies[0]
 
 
 class RecordingModel:

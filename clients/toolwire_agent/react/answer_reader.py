@@ -46,13 +46,18 @@ class JsonAnswerReader(AnswerReader):
         made: list[str] = []
         at = 0
         while at < len(piece) and not self._is_over:
-            at = self._in_string(piece, at, made) if self._is_string else self._between(piece, at)
+            if self._is_string:
+                at = self._read_string(piece, at, made)
+            else:
+                at = self._read_between(piece, at)
         text = self._held + "".join(made)
-        held = _HELD.search(text) if not self._is_over else None
-        self._held = held[0] if held else ""
+        self._held = ""
+        held = _HELD.search(text)
+        if held and not self._is_over:
+            self._held = held[0]
         return whole(text.removesuffix(self._held))
 
-    def _between(self, piece: str, at: int) -> int:
+    def _read_between(self, piece: str, at: int) -> int:
         mark = _MARK.search(piece, at)
         if mark is None:
             return len(piece)
@@ -75,9 +80,10 @@ class JsonAnswerReader(AnswerReader):
                 self._is_over = True  # an explanation, and no answer
         return mark.end()
 
-    def _in_string(self, piece: str, at: int, made: list[str]) -> int:
+    def _read_string(self, piece: str, at: int, made: list[str]) -> int:
         is_member = len(self._open) == self._base
-        to = made if is_member and self._is_answer and self._member == "result" else self._read
+        is_result = is_member and self._is_answer and self._member == "result"
+        to = made if is_result else self._read
         if not self._escape and (escape := _ESCAPE.match(piece, at)):
             to.append(_unescaped(escape[0]))
             return escape.end()

@@ -66,4 +66,6 @@ def _read_result(message: Message) -> ActionResult | None:
         read = from_json(message["content"])
     except (ValueError, RecursionError):  # text, or any JSON of a user
         return None
-    return read if isinstance(read, ActionResult) else None
+    if isinstance(read, ActionResult):
+        return read
+    return None

@@ -81,16 +81,23 @@ def to_json(
     Without *empty_thought* a thought that is empty is left out.
     """
     members = msgspec.structs.asdict(message)
-    head = {"type": message.__struct_config__.tag}
-    match message:
-        case ActionResult(success=success, note=note):
-            keys = ("success", "ok") if result_key == "both" else (result_key,)
-            head |= dict.fromkeys(keys, success)
-            members = {"result": message.result, **({"note": note} if note else {})}
-        case Ask() | Action() | FinalAnswer():
-            thought = members.pop("thought")
-            head = {"thought": thought, **head} if thought or empty_thought else head
-    return whole(json.dumps({**head, **members}, ensure_ascii=False))
+    json_object: dict[str, Any] = {}
+    # The order counts: a model thinks before it decides, and sees first what a message is.
+    if isinstance(message, FromModel):
+        thought = members.pop("thought")
+        if thought or empty_thought:
+            json_object["thought"] = thought
+    json_object["type"] = message.__struct_config__.tag
+    if isinstance(message, ActionResult):
+        success = members.pop("success")
+        if result_key in ("success", "both"):
+            json_object["success"] = success
+        if result_key in ("ok", "both"):
+            json_object["ok"] = success
+        if not message.note:
+            del members["note"]
+    json_object.update(members)
+    return whole(json.dumps(json_object, ensure_ascii=False))
 
 
 def from_json(text: str) -> ToModel | FromModel:

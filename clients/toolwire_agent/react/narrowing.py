@@ -164,7 +164,9 @@ def _call_with(
         for name, param in branch.params.items():
             if param.get("type") == "string" and "enum" not in param:
                 texts[name] = {"type": "string", "enum": values}
-        return [branch.with_params(texts)] if texts else []
+        if texts:
+            return [branch.with_params(texts)]
+        return []
 
     return replace_branches(schema, change)
 
@@ -207,7 +209,9 @@ def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
     if evidence.results and not (numbers.unused and possible):
         takes_numbers = counts.get(evidence.calls[-1].action.tool)
         # The last call has used the last number.
-        return _without_calls(schema) if takes_numbers else schema
+        if takes_numbers:
+            return _without_calls(schema)
+        return schema
     allowed = possible & evidence.find_named_tools(tools.entries) or possible
     if not allowed:
         return schema
@@ -215,7 +219,9 @@ def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
     def change(branch: Branch) -> list[Branch]:
         if not branch.is_call:
             # While there are numbers to use, the model goes on.
-            return [] if branch.is_answer and evidence.results else [branch]
+            if branch.is_answer and evidence.results:
+                return []
+            return [branch]
         if branch.tool not in allowed:
             return []
         return _with_numbers(branch, numbers, counts[branch.tool])
@@ -230,7 +236,9 @@ def _find_numbers(evidence: Evidence) -> _Numbers:
 
 def _without_calls(schema: Schema) -> Schema:
     def change(branch: Branch) -> list[Branch]:
-        return [] if branch.is_call else [branch]
+        if branch.is_call:
+            return []
+        return [branch]
 
     return replace_branches(schema, change) or schema
 

@@ -143,7 +143,9 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     """
     if isinstance(call.arguments, dict):
         return check_sendable(call.arguments)
-    return find_only_object(call.arguments) if call.arguments.strip() else {}
+    if call.arguments.strip():
+        return find_only_object(call.arguments)
+    return {}
 
 
 def _encode_call(call: ToolCall, place: int) -> dict[str, Any]:

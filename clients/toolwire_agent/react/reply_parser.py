@@ -155,7 +155,9 @@ def find_end_of_thoughts(text: str) -> int:
     """
     blank = _BLANK.match(text)
     opening = _TAG.match(text, blank.end() if blank else 0)
-    return _end_of_thoughts(text, opening) if opening and not opening["closing"] else 0
+    if opening and not opening["closing"]:
+        return _end_of_thoughts(text, opening)
+    return 0
 
 
 def check_sendable(value: dict[str, Any]) -> dict[str, Any]:

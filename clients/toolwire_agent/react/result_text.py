@@ -31,7 +31,9 @@ def limit_result(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Rema
 
 def to_text(value: Any) -> str:
     """Return a JSON value as text; text stays as it is."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: Any) -> tuple[Any, list[Remark]]:
@@ -55,7 +57,9 @@ def _plain(value: Any) -> tuple[Any, list[Remark]]:
         )
     except (TypeError, ValueError, RecursionError):  # keys other than text, NaN, cycles
         plain = by_type(value)
-    return plain, [remark("as_text", types=", ".join(changed))] if changed else []
+    if not changed:
+        return plain, []
+    return plain, [remark("as_text", types=", ".join(changed))]
 
 
 # msgspec's form for them hides their type.

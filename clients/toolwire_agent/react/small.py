@@ -100,14 +100,15 @@ class SmallProtocol(StructuredProtocol):
         copy.
         """
         schema = schema_of(entry.get("inputSchema"))
-        params = {
-            name: _sampled(properties(schema).get(name, {}), place)
-            for place, name in enumerate(required(schema))
-        }
+        params = {}
+        for place, name in enumerate(required(schema)):
+            params[name] = _make_sample(properties(schema).get(name, {}), place)
         if None in params.values():
             return []
         values = ", ".join(f"{name} = {value}" for name, value in params.items())
-        question = on_one_line(described(entry)).rstrip(".。") + (f". {values}" if values else "")
+        question = on_one_line(described(entry)).rstrip(".。")
+        if values:
+            question += f". {values}"
         return self._asked(question, entry["name"], params)
 
     def _asked(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
@@ -118,10 +119,12 @@ class SmallProtocol(StructuredProtocol):
         ]
 
     def _thought(self) -> str:
-        return "" if self.thought == "none" else self.language.say("example_thought")
+        if self.thought == "none":
+            return ""
+        return self.language.say("example_thought")
 
 
-def _sampled(schema: Schema, place: int) -> Any:
+def _make_sample(schema: Schema, place: int) -> Any:
     """Return a value for the parameter at *place* that is no likely answer; None for one that is
     not a plain value.
     """
@@ -132,7 +135,9 @@ def _sampled(schema: Schema, place: int) -> Any:
         "integer": numbers[place % 2],
         "number": numbers[place % 2],
     }
-    return None if "enum" in schema else values.get(str(schema.get("type")))
+    if "enum" in schema:
+        return None
+    return values.get(str(schema.get("type")))
 
 
 def _lines(entries: list[Entry]) -> str:

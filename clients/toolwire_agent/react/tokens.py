@@ -171,13 +171,18 @@ class BaseProtocol(Protocol):
 
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
-        after = rf"\n|\Z|{re.escape(end_token)}" if end_token else r"\n|\Z"
-        closing = re.compile(rf"{fence['marks']}`*[ \t]*(?={after})").search(text, fence.end())
-        end = text.find(end_token, fence.end()) if end_token else -1
-        if closing is None and end < 0:
+        start = fence.end()
+        after = r"\n|\Z"
+        if end_token:
+            after += f"|{re.escape(end_token)}"
+        closing = re.compile(rf"{fence['marks']}`*[ \t]*(?={after})").search(text, start)
+        if closing is not None:
+            return text[start : closing.start()].rstrip(), closing.end()
+        # Without a closing fence the code ends at the token.
+        end = text.find(end_token, start) if end_token else -1
+        if end < 0:
             raise Unreadable("unfinished_code")
-        stop, end = closing.span() if closing else (end, end)
-        return text[fence.end() : stop].rstrip(), end
+        return text[start:end].rstrip(), end
 
     def _refuse_more(self, rest: str) -> None:
         """Refuse text after the action that may be part of it, or another action."""
@@ -185,7 +190,9 @@ class BaseProtocol(Protocol):
             self.special_tokens["action_start_token"],
             self.special_tokens["action_end_token"],
         )
-        before, found, after = rest.partition(end) if end else (rest, "", "")
+        before, found, after = rest, "", ""
+        if end:
+            before, found, after = rest.partition(end)
         if start in before or start in after:
             raise Unreadable("several")
         if found and before.strip():
@@ -257,7 +264,9 @@ def _parsed(parameters: Any) -> Any:
         found = codec.decode(parameters)
     except codec.DecodingError:
         return parameters
-    return found if isinstance(found, dict) else parameters
+    if isinstance(found, dict):
+        return found
+    return parameters
 
 
 def _described(entry: Entry) -> str:

@@ -64,12 +64,16 @@ class Tools:
         if name in self._stubs.ours:
             return self._stubs.ours[name]
         served = name.replace(".", "_")
-        return served if served in self._entries else None
+        if served in self._entries:
+            return served
+        return None
 
     def schema(self, name: str) -> Schema:
         """Return the tool's input schema, empty if it has no valid one."""
         schema = self._entries[name].get("inputSchema")
-        return schema if isinstance(schema, dict) else {}
+        if isinstance(schema, dict):
+            return schema
+        return {}
 
     def sample(self) -> tuple[str, Params] | None:
         """Return a call of the first tool with values of the right types; `None` without tools."""
@@ -114,7 +118,9 @@ class Tools:
 
     def why_unchecked(self, name: str) -> str:
         """Return why the tool's last parameters were not validated; empty if they were."""
-        return self._validators[name].trouble if name in self._validators else ""
+        if name in self._validators:
+            return self._validators[name].trouble
+        return ""
 
     @cached_property
     def _stubs(self) -> Names:

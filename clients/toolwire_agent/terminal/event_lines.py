@@ -80,7 +80,9 @@ def event_lines(event: events.Recorded) -> list[Line]:
 def _format_part(part: Part, tone: Tone) -> Line | None:
     match part:
         case Thought(text):
-            return line("thought", text.strip()) if text.strip() else None
+            if text.strip():
+                return line("thought", text.strip())
+            return None
         case Call(tool, params):
             return Line("action", format_call(tool, params))
         case Note(text):
@@ -98,7 +100,9 @@ def _format_part(part: Part, tone: Tone) -> Line | None:
 
 def _headline_kind(shown: Presentation) -> Kind:
     # An approval is no result, which is what the tone "good" means elsewhere.
-    return "note" if shown.tone == "good" else _KINDS.get(shown.tone, "note")
+    if shown.tone == "good":
+        return "note"
+    return _KINDS.get(shown.tone, "note")
 
 
 def _format_headline(shown: Presentation) -> str:

@@ -52,7 +52,9 @@ class Keyboard:
             if self._is_terminal:
                 Output(sys.stderr).prompt(prompt)
             line = sys.stdin.readline() if sys.stdin is not None else ""
-            return line.rstrip("\r\n") if line else None
+            if line:
+                return line.rstrip("\r\n")
+            return None
         readline = self._readline
         try:
             if readline is not None:

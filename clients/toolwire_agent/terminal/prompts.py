@@ -149,4 +149,6 @@ class Person:
             return None
         before, text = self._edited
         same = (before.tool, before.params) == (request.tool, request.params)
-        return text if same and before.reason != request.reason else None
+        if same and before.reason != request.reason:
+            return text
+        return None

@@ -141,13 +141,17 @@ class TerminalRun:
     @property
     def on_approval(self) -> OnApproval | None:
         """Asks the user to approve calls; `None` if there is no user."""
-        return partial(self._ask, self._person.approve) if self.is_attended else None
+        if self.is_attended:
+            return partial(self._ask, self._person.approve)
+        return None
 
     @property
     def on_form(self) -> Callable[[Elicitation], Awaitable[Any]] | None:
         """Asks the user to fill in the forms of tools; `None` if nothing can answer."""
         can_answer = self.is_attended or self._answers
-        return partial(self._ask, self._form_filler.fill_in) if can_answer else None
+        if can_answer:
+            return partial(self._ask, self._form_filler.fill_in)
+        return None
 
     async def on_question(self, question: Elicitation) -> str | None:
         """Answer a question of the model; `None` if there is no user."""
@@ -172,7 +176,9 @@ class TerminalRun:
             answer = self._answers.pop(0)
             self._renderer.tell(line("note", f"{prompt}{answer}"))
             return answer
-        return self._keyboard.read(prompt, prefill=prefill) if self.is_attended else None
+        if self.is_attended:
+            return self._keyboard.read(prompt, prefill=prefill)
+        return None
 
     # --- Ctrl-C ---
 

@@ -226,4 +226,6 @@ def _error_text(error: Exception) -> str:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "ToolError" in kinds and str(error):
         return str(error)
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if str(error):
+        return f"{type(error).__name__}: {error}"
+    return type(error).__name__

@@ -87,8 +87,12 @@ class RemoteTools:
 def _server_name(client: object) -> str:
     """Return the name that the server of *client* gives itself; empty without one."""
     info = getattr(client, "server_info", None)
-    name = info.get("name") if isinstance(info, dict) else None
-    return name if isinstance(name, str) else ""
+    if not isinstance(info, dict):
+        return ""
+    name = info.get("name")
+    if isinstance(name, str):
+        return name
+    return ""
 
 
 ToolSource = RemoteTools | LocalTools

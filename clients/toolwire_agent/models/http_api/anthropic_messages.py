@@ -217,7 +217,9 @@ class Messages:
             raise ValueError(f"there is {str(block)[:80]!r} where a block of content should be")
         made = block | {name: text_or_empty(block[name]) for name in _TEXTS if name in block}
         self._blocks[index] = made
-        return made.get("text", "") if made.get("type") == "text" else ""
+        if made.get("type") == "text":
+            return str(made.get("text", ""))
+        return ""
 
     def _add(self, index: int, delta: dict[str, Any]) -> str:
         block = self._blocks.setdefault(index, {"type": "text", "text": ""})

@@ -144,7 +144,9 @@ class ChatCompletions:
 
     @staticmethod
     def headers(key: Key | None) -> dict[str, str]:
-        return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
+        if key is None:
+            return {}
+        return {"authorization": f"Bearer {key.reveal()}"}
 
     @staticmethod
     def body(request: HttpRequest, form: Preset) -> dict[str, Any]:

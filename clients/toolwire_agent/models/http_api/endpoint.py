@@ -143,7 +143,9 @@ class Endpoint:
                 client.stream("GET", url, headers=self._headers) as response,
             ):
                 await _each(response.aiter_bytes(), take)
-            return bytes(body) if response.is_success and len(body) <= _MAX_FETCHED_BYTES else None
+            if response.is_success and len(body) <= _MAX_FETCHED_BYTES:
+                return bytes(body)
+            return None
         return None
 
     def open(self) -> None:
@@ -246,7 +248,9 @@ class Endpoint:
 
     def _about(self, error: Exception) -> str:
         reason = str(error) or type(error).__name__
-        return reason if self._key is None else self._key.hidden_in(reason)
+        if self._key is None:
+            return reason
+        return self._key.hidden_in(reason)
 
 
 def address(base_url: str, path: str) -> str:

@@ -142,7 +142,9 @@ def _advice(status: int, headers: Mapping[str, str], key: Key | None) -> str:
     if 300 <= status < 400:
         return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; redirects are not followed"  # noqa: E501
     if status in (401, 403):
-        return "no key was sent" if key is None else f"the key is from {key.origin}"
+        if key is None:
+            return "no key was sent"
+        return f"the key is from {key.origin}"
     if status in (404, 405):
         return "is the model's name right, and base_url?"
     return ""

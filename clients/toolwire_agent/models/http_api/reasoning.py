@@ -61,7 +61,9 @@ class ReasoningSplitter:
             text, self._closing = start.removeprefix(opening), _TAGS[opening]
         self._undecided = text
         self._is_answering = not any(tag.startswith(start) for tag in _TAGS)
-        return (start if self._thoughts else text) if self._is_answering else ""
+        if self._is_answering:
+            return start if self._thoughts else text
+        return ""
 
 
 def _without_opening(answer: str) -> tuple[str, str]:

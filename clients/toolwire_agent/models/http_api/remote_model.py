@@ -256,7 +256,9 @@ class RemoteModel:
             if page is not None:
                 told = FACTS[self._place] = _facts(page)
         own = self._context_tokens
-        return told if own is None else msgspec.structs.replace(told, context_tokens=own)
+        if own is None:
+            return told
+        return msgspec.structs.replace(told, context_tokens=own)
 
     def keep_open(self) -> Self:
         """Return the model itself: see `Model`."""
@@ -306,12 +308,11 @@ def _facts(page: bytes) -> ServerFacts:
     except codec.DecodingError:
         return ServerFacts()
     tokens = count_in(props, "default_generation_settings", "n_ctx")
-    caps = props.get("chat_template_caps") if isinstance(props, dict) else None
-    takes_tools = caps.get("supports_tools") if isinstance(caps, dict) else None
-    return ServerFacts(
-        context_tokens=tokens if tokens > 0 else None,
-        takes_tools=takes_tools if isinstance(takes_tools, bool) else None,
-    )
+    takes_tools = None
+    match props:
+        case {"chat_template_caps": {"supports_tools": bool(value)}}:
+            takes_tools = value
+    return ServerFacts(context_tokens=tokens if tokens > 0 else None, takes_tools=takes_tools)
 
 
 def _fewer_tokens(request: HttpRequest, error: ModelError) -> int | None:

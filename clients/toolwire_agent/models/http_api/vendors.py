@@ -72,7 +72,9 @@ class Key:
         return self._value
 
     def hidden_in(self, text: str) -> str:
-        return text.replace(self._value, "[key]") if len(self._value) >= _SHORTEST_SECRET else text
+        if len(self._value) >= _SHORTEST_SECRET:
+            return text.replace(self._value, "[key]")
+        return text
 
     def __repr__(self) -> str:
         return f"<Key from {self.origin}>"

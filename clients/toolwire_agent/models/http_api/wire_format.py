@@ -48,7 +48,9 @@ class StreamFailed(Exception):
 
 def text_or_empty(value: Any) -> str:
     """Return *value* if it is text."""
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def count_in(usage: Any, *path: str) -> int:
@@ -57,8 +59,9 @@ def count_in(usage: Any, *path: str) -> int:
         if not isinstance(usage, dict):
             return 0
         usage = usage.get(name)
-    is_count = isinstance(usage, int) and not isinstance(usage, bool)
-    return usage if is_count else 0
+    if isinstance(usage, int) and not isinstance(usage, bool):
+        return usage
+    return 0
 
 
 def content_of(message: Message) -> Any:

@@ -24,8 +24,14 @@ def test_each_test_that_is_named_exists(name: str) -> None:
 @pytest.mark.parametrize("limit", LIMITS)
 def test_each_limit_is_there_with_its_default(limit: str) -> None:
     default = getattr(Settings(), limit)
-    shown = {Settings().max_result_bytes: "just below 10 MiB"}.get(default, f"{default:,}")
-    shown = f"{default // 2**20} MiB" if default % 2**20 == 0 else shown
+    if default is None:
+        shown = "none; with `--for` that of the host"
+    elif default == Settings().max_result_bytes:
+        shown = "just below 10 MiB"
+    elif default % 2**20 == 0:
+        shown = f"{default // 2**20} MiB"
+    else:
+        shown = f"{default:,}"
     [row] = [
         line
         for line in PAGE.splitlines()

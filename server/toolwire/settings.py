@@ -95,7 +95,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def _problems(self) -> Iterator[str]:
         for name, value in msgspec.structs.asdict(self).items():
-            if name.startswith("max_") and value is not None and value < 1:
+            is_off = value is None and name in _OPTIONAL_LIMITS
+            if name.startswith("max_") and not is_off and value < 1:
                 yield f"{name} must be at least 1, not {value}"
         size, seconds, large = self.page_size, self.timeout_seconds, self.on_large_result
         if size is not None and size < 1:
@@ -113,6 +114,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if not separator or not separator.isascii() or not separator.isprintable():
             yield f"separator must be printable ASCII text such as '_' or '.', not {separator!r}"
 
+
+_OPTIONAL_LIMITS = ("max_result_tokens",)
+"""Limits that `None` switches off."""
 
 _IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
 """The other options of `Server` and `serve`."""

@@ -29,6 +29,7 @@ _CANDIDATE = re.compile(
     rf"(?i){PART}[\w.-]{{0,60}}+(?P<quote>{_QUOTE})?\]?"
     rf"(?:\s{{0,8}}(?P<assigns>(?:{_TYPE})?={{1,3}}>?|:=|:)(?:\s{{0,20}}(?={_QUOTE})|[ \t]{{0,8}})"
     rf"|(?P<pairs>[\s,]{{1,8}}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,8}}[:=]\s{{0,8}})"
+    rf"|(?P<listed>\s{{0,8}},\s{{0,8}}(?={_QUOTE}[^-]))"  # in JSON, the words of a command line
     r"|(?P<gap>[ \t]{1,8}))"
 )
 _OPTION = re.compile(
@@ -182,6 +183,8 @@ def _find_value(runs: _Runs, name: str, found: re.Match[str]) -> Secret | None:
     text = runs.text
     is_option = name.startswith("-")
     if found["gap"] and not (is_option or _is_password(name)):
+        return None
+    if found["listed"] and not (is_option and found["quote"]):
         return None
     quoted = _find_quoted(text, found.end())
     if quoted is not None:

@@ -39,6 +39,7 @@ PLANTED = [
     'password: str = "SECRET"',
     "key: token: SECRET",
     '"tokens": ["", "SECRET"]',
+    'log: {"a": ["--pwd", "SECRET"], "b": null}',
     "PASSWORD 'SECRET'",
     "密码: SECRET",
     "aws_secret_access_key = abcSECRET==",

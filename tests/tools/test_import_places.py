@@ -82,6 +82,10 @@ def test_every_name_is_where_the_table_says() -> None:
         ("from toolwire_agent.groot import GPTAPI", "from toolwire_agent.models import GPTAPI"),
         ("from toolwire_compat.lagent import GPTAPI", "from toolwire_agent.models import GPTAPI"),
         ("from toolwire_compat.lagent import AsyncPPT", "use PPT"),
+        (
+            "from toolwire_compat.lagent import Calculator",
+            "from toolwire_bundled import Calculator",
+        ),
         ("from toolwire_compat.lagent import IPythonInteractive", "use IPythonInterpreter"),
         ("import toolwire_tools; toolwire_tools.ReAct", "from toolwire_agent.groot import ReAct"),
     ],

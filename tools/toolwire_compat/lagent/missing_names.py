@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
+from toolwire_schemas.misplaced_names import missing
 
 PACKAGE = __name__.rpartition(".")[0]
 
@@ -56,4 +57,4 @@ def error_for(name: str) -> AttributeError | ImportError:
     remedy = remedy_for(name)
     if remedy is not None:
         return ImportError(f"{name} of Lagent has no counterpart: {remedy}", name=PACKAGE)
-    return AttributeError(f"module {PACKAGE!r} has no attribute {name!r}")
+    return missing(PACKAGE, name)

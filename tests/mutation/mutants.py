@@ -24,7 +24,8 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
     ast.BitOr: ast.BitAnd,
 }
-_TESTED = (ast.If, ast.While, ast.IfExp)
+_DECLARATIONS = ("annotation", "returns", "decorator_list", "type_params")
+"""Fields for type checkers and of how a class is made: most faults there have no effect."""
 
 
 class Mutant(NamedTuple):
@@ -60,12 +61,9 @@ class _Planter(ast.NodeTransformer):
                 return ast.copy_location(after, node)
         return self.generic_visit(node)
 
-    def visit_annotations(self, node: ast.AST) -> ast.AST:
-        return node
-
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list", "type_params"):
+            if name in _DECLARATIONS or (name == "keywords" and isinstance(node, ast.ClassDef)):
                 continue
             if isinstance(value, ast.AST):
                 setattr(node, name, self.visit(value))

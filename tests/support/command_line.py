@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,8 @@ class CommandLine:
         with pytest.MonkeyPatch.context() as patch, forgotten_imports(folder):
             patch.chdir(folder)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
+            # A command may set it for the rest of its process, which here runs other tests.
+            patch.setenv("TOOLWIRE_LANG", os.environ.get("TOOLWIRE_LANG", "en"))
             for name, value in env.items():
                 patch.setenv(name, value)
             status = main(words)

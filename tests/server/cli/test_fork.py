@@ -260,7 +260,7 @@ def test_a_fork_needs_no_model_if_its_transcript_names_one(
             ["--fork", "custom.jsonl", "--at", "1"],
             "written with MyProtocol: say which --protocol reads it",
         ),
-        (["--fork", "custom.jsonl", "--at", "2"], "there are no prompts in 'tlh'"),
+        (["--fork", "custom.jsonl", "--at", "2"], "no language 'tlh'. Known: en, zh"),
     ],
 )
 def test_a_mistake_about_a_fork_is_one_sentence_and_writes_nothing(

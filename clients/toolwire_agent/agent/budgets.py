@@ -80,12 +80,15 @@ class Spending:
         # Moved forward by each wait for the user, so that `now` minus it is the time that counts.
         self._since = NEVER
         self._session_start: datetime | None = None
-        self._wait_start = NEVER
+        self._wait_start: datetime | None = None
 
     def move_to(self, time: datetime, *, counts: bool) -> None:
         """Go on to *time*; unless it *counts*, the time before it belongs to no question."""
         if not counts:
-            self._since += time - self.now
+            pause = time - self.now
+            self._since += pause
+            if self._wait_start is not None:
+                self._wait_start += pause
         self.now = time
 
     def start_session(self) -> None:
@@ -122,9 +125,10 @@ class Spending:
         self._wait_start = self.now
 
     def end_wait(self) -> None:
-        """Count time again; several waits may end one after the other."""
-        self._since += self.now - self._wait_start
-        self._wait_start = self.now
+        """Count time again, if a person was asked: the settings refuse calls without a wait."""
+        if self._wait_start is not None:
+            self._since += self.now - self._wait_start
+            self._wait_start = None
 
     @property
     def seconds_left(self) -> float | None:

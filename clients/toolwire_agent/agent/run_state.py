@@ -210,14 +210,15 @@ class RunState:
         self.spending.start_wait()
 
     def _apply_form(self, event: events.ToolAsked) -> None:
-        if any(self._open_forms.values()):  # tools that run side by side may ask at once
-            self.spending.end_wait()
-        self.spending.start_wait()
         self._open_forms[event.call] += 1
+        # Tools that run side by side may ask at once: the wait is that of the first one.
+        if self._open_forms.total() == 1:
+            self.spending.start_wait()
 
     def _apply_form_answer(self, event: events.FormAnswered) -> None:
-        self.spending.end_wait()
         self._open_forms[event.call] -= 1
+        if self._open_forms.total() == 0:
+            self.spending.end_wait()
 
     def _apply_approval(self, event: events.Approved) -> None:
         self.spending.end_wait()
@@ -246,7 +247,9 @@ class RunState:
 
     def _apply_result(self, event: events.CallFinished) -> None:
         call = event.call
-        self._open_forms.pop(call, None)
+        # A call that was cancelled leaves its form without an answer.
+        if self._open_forms.pop(call, 0) and self._open_forms.total() == 0:
+            self.spending.end_wait()
         has_started = self.open.pop(call, None) is not None
         # The pending call may end without a start: there was no time for it.
         if not has_started and call != self._number:
@@ -331,6 +334,7 @@ class RunState:
         self.open = {}
         self._ahead = {}
         self._open_forms = Counter()
+        self.spending.end_wait()
 
     def _may_be_done(self, action: Action | Ask | None) -> bool:
         """Whether the call was interrupted, or is identical to one that was."""

@@ -172,6 +172,18 @@ def test_no_call_starts_after_the_time_limit(backend: str) -> None:
     assert outcome.status == "budget"
 
 
+def test_time_before_a_call_that_the_settings_refuse_counts(backend: str) -> None:
+    tools, clock = Tools(), Slow()
+    model = ScriptedModel(lambda asked: clock.reply_after(1.5, act("add", a=len(model.asked), b=1)))
+    denied = Approvals(deny=("add",))
+    budgets = Budgets(seconds=2, final_seconds=4)
+    outcome = answer(
+        backend, Agent(model, tools.both(), approval=denied, budgets=budgets, clock=clock)
+    )
+    # The second reply is over the limit, and the third one is the last turn.
+    assert (outcome.status, outcome.turns) == ("budget", 3)
+
+
 def test_the_time_of_the_first_question_includes_the_listing_of_the_tools(backend: str) -> None:
     # By this clock the start, the list, the question, the request, the reply and the choice are a
     # second each.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.wire.content_length import wrap_with_header
-from toolwire_schemas.wire.framing import AutoFraming, wrap_line
+from toolwire_schemas.wire.framing import BOM, AutoFraming, Lines, wrap_line
 from toolwire_schemas.wire.messages import Fault, Frame
 
 LIMIT = 2000
@@ -256,3 +256,42 @@ def test_only_a_few_blanks_may_come_before_the_first_header(blanks: int, before:
         == frames_byte_by_byte(data)
         == frames
     )
+
+
+@pytest.mark.parametrize("line", [b"1", b"{}", BOM[:1], BOM[:2], BOM])
+def test_a_short_first_line_is_complete_at_its_end_and_not_later(line: bytes) -> None:
+    frames = Lines().feed(line + b"\n")
+    assert frames == ([] if line == BOM else [line])
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 100])
+@pytest.mark.parametrize(("size", "is_kept"), [(9, True), (10, True), (11, False)])
+def test_a_line_of_the_most_bytes_is_kept_and_one_beyond_is_not(
+    size: int, is_kept: bool, chunk: int
+) -> None:
+    lines = Lines(max_message_bytes=10)
+    stream = b"a" * size + b"\nnext\n"
+    frames = [
+        frame
+        for start in range(0, len(stream), chunk)
+        for frame in lines.feed(stream[start : start + chunk])
+    ]
+
+    first, second = frames
+    assert (first == b"a" * size) is is_kept
+    assert isinstance(first, Fault) is not is_kept
+    assert second == b"next"
+
+
+@pytest.mark.parametrize(
+    ("fed", "last"),
+    [([], []), ([b"a\n"], []), ([b"a\nb"], [b"b"]), ([b"  "], []), ([BOM[:2]], [BOM[:2]])],
+)
+def test_the_end_of_the_stream_completes_what_is_left_once(
+    fed: list[bytes], last: list[bytes]
+) -> None:
+    lines = Lines()
+    for data in fed:
+        lines.feed(data)
+    assert lines.close() == last
+    assert lines.close() == []

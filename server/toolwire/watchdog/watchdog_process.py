@@ -238,8 +238,6 @@ def find_strangers(leader: int) -> frozenset[int]:
     """Return the processes in the group of *leader*, which runs, that it has not started: the rest
     of a shell's pipeline.
     """
-    if posix.getsid(leader) == leader:  # others cannot enter a session
-        return frozenset()
     return frozenset(
         process for process in _find_members(leader) if not _has_ancestor(process, {leader})
     )

@@ -264,6 +264,7 @@ class AgentSession:
         if isinstance(step, RecordEvent):
             return self._check_answer(step.event)
         with anyio.CancelScope() as self._scope:
+            # `cancel` may have been called between two steps, when there was no scope.
             if self._cancelled is not None:
                 self._scope.cancel()
             if isinstance(step, CallTools):
@@ -298,6 +299,7 @@ class AgentSession:
             calls.finish(number, result)
 
         try:
+            # A scope of its own, so that `cancel_call` leaves the run alone.
             with anyio.CancelScope() as self._call:
                 await gather([partial(call, *each) for each in step.calls.items()])
         finally:
@@ -324,6 +326,7 @@ class AgentSession:
         now = self._start + timedelta(seconds=self._clock.seconds())
         # A clock that was set back must not turn the order of the events.
         event = msgspec.structs.replace(event, at=at or max(self._state.spending.now, now))
+        # On disk first: an effect must not happen without a trace.
         if self._record is not None:
             while self._copied:  # of a fork, whose own transcript has none yet
                 self._record(self._copied.pop(0))

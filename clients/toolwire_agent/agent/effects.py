@@ -71,6 +71,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def list_tools(self, seconds: float | None) -> events.ToolsListed:
         """List the tools, within *seconds*."""
+        # A server that never answers must not use up all the time of a question.
         limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
@@ -127,6 +128,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         strict = bool(getattr(self.model, "strict_schemas", False))
+        # Models of users may be older than the option.
         limit: dict[str, Any] = {}
         if takes(self.model.reply, "max_tokens"):
             limit["max_tokens"] = step.max_tokens
@@ -173,6 +175,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                 verdict = await verdict
             if not isinstance(verdict, Allow) or not isinstance(verdict.params, dict):
                 return _event_of(verdict)
+            # Changed parameters are validated here, so that no event holds invalid ones.
             fitted, faults = state.conversation.tools.fit_params(action.tool, verdict.params)
             if not faults:
                 return events.Approved(params=fitted)
@@ -209,6 +212,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         return events.CallFinished(success=False, result=failure)
 
     def _max_seconds_of(self, tool: str) -> float | None:
+        # `fnmatch` would ignore case on Windows, and names of tools do not.
         for pattern, limit in self.tool_seconds.items():
             if fnmatchcase(tool, pattern):
                 return limit

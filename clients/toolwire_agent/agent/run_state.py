@@ -129,6 +129,7 @@ class RunState:
         return (context_tokens - reserved_tokens) * _CHARS_PER_FULL_TOKEN
 
     def _apply_tools(self, event: events.ToolsListed) -> None:
+        # A conversation has fixed tools: a new one takes over the whole memory of the old one.
         before = self.conversation
         self.conversation = Conversation(
             event.tools,
@@ -146,6 +147,8 @@ class RunState:
                 self._annotations[tool["name"]] = annotations
 
     def _apply_question(self, event: events.QuestionAsked) -> None:
+        # A new question may come while the last one waits. Providers refuse a call without a
+        # result, so the model receives one.
         match self.conversation.turn:
             case "action_result":
                 self._remember_interruption()
@@ -160,6 +163,7 @@ class RunState:
         self.spending.start_question()
 
     def _apply_request(self, event: events.ModelAsked) -> None:
+        # The event holds only what is new, since requests of a long run repeat megabytes.
         self.sent = [*self.sent[: event.kept], *event.messages]
 
     def _apply_reply(self, event: events.ModelReplied) -> None:
@@ -178,6 +182,7 @@ class RunState:
     def _find_calls_ahead(self) -> dict[int, Action]:
         """Return the calls of the last reply that are made before the others, by their numbers."""
         actions = self.conversation.list_valid_actions()
+        # A single call takes the usual way, with its events in the usual order.
         if len(actions) < 2:
             return {}
         return {number: action for number, action in actions.items() if self._only_reads(action)}
@@ -196,6 +201,7 @@ class RunState:
         self._due = self._event_after_failure(event)
 
     def _event_after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
+        # With a shorter result the same request may fit.
         if failed.too_long and self.conversation.halve_result():
             return None
         if not failed.out_of_time:
@@ -223,12 +229,14 @@ class RunState:
     def _apply_approval(self, event: events.Approved) -> None:
         self.spending.end_wait()
         self._is_allowed = True
+        # Before the parameters change: the interrupted call had the old ones.
         self._is_repeated = self._may_be_done(self.conversation.pending)
         if event.params is not None:
             self.conversation.edit_action(event.params)
 
     def _apply_refusal(self, event: events.Refused) -> None:
         self.spending.end_wait()
+        # The settings have written their reason for the model already.
         reason = event.reason
         if event.by_user and reason:
             reason = self.explain_undone("refused_because", reason=reason)
@@ -273,6 +281,7 @@ class RunState:
         self.has_ended = False
         self._is_resumed = True
         self._remember_interruption()
+        # The question is asked again: another process has no user who has seen it.
         pending = self.conversation.pending
         if isinstance(pending, Ask) and self._due is None:
             self._due = events.UserAsked(thought=pending.thought, content=pending.content)
@@ -290,6 +299,7 @@ class RunState:
         """
         decision = self.conversation.take_queued_action()
         self._start_call(self._number + 1)
+        # It may have been made ahead of the others: then its result is reported now.
         if self._number in self._finished:
             return self._report_result()
         if decision is None or self._number in self.open:
@@ -325,6 +335,7 @@ class RunState:
 
     def _has_hidden_param(self, action: Action) -> bool:
         """Whether a parameter is a secret, of which no transcript holds the value."""
+        # In the process that received the value the parameters are whole, whatever they contain.
         return self._is_resumed and HIDDEN in json.dumps(action.params)
 
     def _remember_interruption(self) -> None:
@@ -384,6 +395,7 @@ class RunState:
         return self.make_end(status, answer.result, reason, answer.thought)
 
     def _stop(self, stop: Stop, misfit: str) -> events.Recorded:
+        # The last turn was the last chance.
         if self._forced is not None:
             return self.make_end(self._forced.status, reason=self._forced.reason)
         if stop.reason == "repeated_action":
@@ -477,6 +489,7 @@ class RunState:
     def _next_of_call(self, action: Action) -> Step:
         tool, params = action.tool, action.params
         start = RecordEvent(events.CallStarted(call=self._number, tool=tool, params=params))
+        # First, since not even an approval can bring the value back.
         if self._has_hidden_param(action):
             return self._refuse_call("hidden", tool)
         if self._is_allowed:

@@ -200,6 +200,7 @@ class Conversation:
         without one.
         """
         is_final = self._state.is_final
+        # Kept, since the strict form of many tools is expensive to build.
         key = (strict, is_final)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.build_reply_schema(
@@ -232,6 +233,7 @@ class Conversation:
             schema = json.dumps(result_schema, ensure_ascii=False)
             request = self._language.say("typed", schema=schema)
             text = f"{text}\n\n{request}"
+        # They depend on the type of the answer.
         self._schemas.clear()
         self._send(
             Question(text),
@@ -284,6 +286,7 @@ class Conversation:
     def force_final(self, reason: str) -> Error:
         """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
+        # The whole form is repeated, since a model in its last turn has no second try.
         how = self.protocol.describe_reply_format(self.tools, final=True)
         message = Error(self._language.join(self._language.say("final", reason=reason), how))
         self._send(message, is_final=True)
@@ -319,6 +322,7 @@ class Conversation:
         if isinstance(read.message, Ask):
             self._change(turn="user_response", pending=read.message)
             return read.message
+        # Providers want a result for each native call, in order, before anything else.
         self._change(queued=list(read.more))
         return self._act(read.message)
 
@@ -450,6 +454,7 @@ class Conversation:
 
     def _act(self, action: Action) -> Action | Retry | Stop:
         key = _key(action)
+        # Counted before it is fitted: a model also repeats what is refused.
         count = self._state.actions.get(key, 0) + 1
         if count >= self.limits.stop_at:
             return self._stop_repetition(count)
@@ -458,6 +463,7 @@ class Conversation:
             note = self._language.say("repeated", count=count, limit=self.limits.stop_at)
         self._change(actions={**self._state.actions, key: count}, note=note)
         params, refusal = self._fit_params(action)
+        # A model that repeats a refused call has not read the refusal.
         if refusal and count > 1:
             return self._stop_repetition(count)
         if refusal:

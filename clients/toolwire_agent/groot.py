@@ -185,7 +185,7 @@ class ReAct:
             self._on_message("Assistant", reply.text)
             self.state.add(role="assistant", content=reply.text)
             try:
-                message, action = self._parsed(reply)
+                message, action = self._parse(reply)
             except ValueError as error:  # `Unreadable`, or from a custom protocol
                 errors += 1
                 if errors > self._max_errors:
@@ -206,7 +206,7 @@ class ReAct:
         self.finished = Finished(text=NOT_FINISHED, turns=self.max_turn, is_answer=False)
         return NOT_FINISHED
 
-    def _parsed(self, reply: ModelReply) -> tuple[str, dict[str, Any] | None]:
+    def _parse(self, reply: ModelReply) -> tuple[str, dict[str, Any] | None]:
         if isinstance(self.protocol, BaseProtocol):
             return self.protocol.parse_reply(reply, self._tools)
         message, action = self.protocol.parse(reply.text)

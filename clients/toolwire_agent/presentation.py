@@ -129,17 +129,17 @@ def present(event: events.Recorded) -> Presentation | None:
 # --- the rows ---
 
 
-def _started(event: events.Started) -> Presentation | None:
+def _present_started(event: events.Started) -> Presentation | None:
     if not event.warnings:
         return None
     return Presentation(say("warning"), tuple(map(Text, event.warnings)), "warn")
 
 
-def _resumed(event: events.Resumed) -> Presentation:
+def _present_resumed(event: events.Resumed) -> Presentation:
     return Presentation(say("the session goes on"), is_for_pages=True)
 
 
-def _tools_listed(event: events.ToolsListed) -> Presentation:
+def _present_tools_listed(event: events.ToolsListed) -> Presentation:
     names = ", ".join(str(tool.get("name")) for tool in event.tools)
     missing = [
         Text(say("{source} has no tools now: {reason}", source=source, reason=reason), "bad")
@@ -150,14 +150,14 @@ def _tools_listed(event: events.ToolsListed) -> Presentation:
     return Presentation(label, (Detail(names), *missing), "warn" if missing else "")
 
 
-def _question_asked(event: events.QuestionAsked) -> Presentation:
+def _present_question_asked(event: events.QuestionAsked) -> Presentation:
     parts: list[Part] = [Text(event.content)]
     if event.result_schema:
         parts.append(Folded(say("Schema of the answer"), (Data(event.result_schema),)))
     return Presentation(say("question"), tuple(parts), "question")
 
 
-def _model_asked(event: events.ModelAsked) -> Presentation:
+def _present_model_asked(event: events.ModelAsked) -> Presentation:
     parts: list[Detail | Data | Block] = []
     for message in event.messages[:_MAX_MESSAGES]:
         parts += _message_parts(message)
@@ -183,7 +183,7 @@ def _message_parts(message: dict[str, Any]) -> list[Detail | Data | Block]:
     return parts
 
 
-def _model_replied(event: events.ModelReplied) -> Presentation:
+def _present_model_replied(event: events.ModelReplied) -> Presentation:
     reply = event.reply
     title = say("from the model")
     if reply.usage:
@@ -196,12 +196,12 @@ def _model_replied(event: events.ModelReplied) -> Presentation:
     return Presentation("", (Folded(title, tuple(parts)),), is_for_pages=True)
 
 
-def _model_failed(event: events.ModelFailed) -> Presentation:
+def _present_model_failed(event: events.ModelFailed) -> Presentation:
     # The end of the run, which follows, gives the reason at a terminal.
     return Presentation(say("the model failed"), (Text(event.reason),), "bad", is_for_pages=True)
 
 
-def _reply_refused(event: events.ReplyRefused) -> Presentation:
+def _present_reply_refused(event: events.ReplyRefused) -> Presentation:
     unusable = say("the reply cannot be used")
     if event.action is not None:
         action = event.action
@@ -213,69 +213,69 @@ def _reply_refused(event: events.ReplyRefused) -> Presentation:
     return Presentation(unusable, (Quote(event.reason),), "bad", is_headline=True)
 
 
-def _action_chosen(event: events.ActionChosen) -> Presentation:
+def _present_action_chosen(event: events.ActionChosen) -> Presentation:
     notes = map(Note, event.warnings)
     return Presentation(
         say("call"), (Thought(event.thought), Call(event.tool, event.params), *notes), "call"
     )
 
 
-def _approval_asked(event: events.ApprovalAsked) -> Presentation:
+def _present_approval_asked(event: events.ApprovalAsked) -> Presentation:
     # The label has the call, since a run that was resumed has not shown it before.
     label = say("Allow {call}?", call=format_call(event.tool, event.params))
     parts = (Text(event.reason), Data(event.params, event.tool))
     return Presentation(label, parts, "asked", is_headline=True)
 
 
-def _approved(event: events.Approved) -> Presentation:
+def _present_approved(event: events.Approved) -> Presentation:
     if event.params is None:
         return Presentation(say("allowed"), tone="good", is_headline=True)
     label = say("allowed with {arguments}", arguments=format_arguments(event.params))
     return Presentation(label, (Data(event.params, say("with")),), "good", is_headline=True)
 
 
-def _refused(event: events.Refused) -> Presentation:
+def _present_refused(event: events.Refused) -> Presentation:
     return Presentation(say("not allowed"), (Text(event.reason),), "bad", is_headline=True)
 
 
-def _tool_asked(event: events.ToolAsked) -> Presentation:
+def _present_tool_asked(event: events.ToolAsked) -> Presentation:
     form = Folded(say("Form"), (Data(event.form),))
     return Presentation(
         say("the tool asks"), (Text(event.message), form), "asked", is_for_pages=True
     )
 
 
-def _form_answered(event: events.FormAnswered) -> Presentation:
+def _present_form_answered(event: events.FormAnswered) -> Presentation:
     parts = (Data(event.content),) if event.content else ()
     label = say("the user answers: {action}", action=event.action)
     return Presentation(label, parts, is_for_pages=True)
 
 
-def _call_finished(event: events.CallFinished) -> Presentation:
+def _present_call_finished(event: events.CallFinished) -> Presentation:
     parts = (Value(event.result), Detail(event.note))
     if event.success:
         return Presentation(say("result"), parts, "good")
     return Presentation(say("failure"), parts, "bad")
 
 
-def _user_asked(event: events.UserAsked) -> Presentation:
+def _present_user_asked(event: events.UserAsked) -> Presentation:
     return Presentation(
         say("question to the user"), (Thought(event.thought), Text(event.content)), "asked"
     )
 
 
-def _user_answered(event: events.UserAnswered) -> Presentation:
+def _present_user_answered(event: events.UserAnswered) -> Presentation:
     if event.content is None:
         return Presentation(say("no answer: there is no user"), is_for_pages=True)
     return Presentation(say("answer"), (Text(event.content),), is_for_pages=True)
 
 
-def _final_forced(event: events.FinalForced) -> Presentation:
+def _present_final_forced(event: events.FinalForced) -> Presentation:
     label = say("the next reply is the last")
     return Presentation(label, (Text(event.reason),), "warn", is_headline=True)
 
 
-def _ended(event: events.Ended) -> Presentation:
+def _present_ended(event: events.Ended) -> Presentation:
     parts: list[Part] = [Thought(event.thought)]
     if event.result:
         parts.append(Answer(event.result, is_final=event.status == "answered"))
@@ -285,26 +285,26 @@ def _ended(event: events.Ended) -> Presentation:
 
 
 _ROWS: dict[type[events.Recorded], Callable[[Any], Presentation | None]] = {
-    events.Started: _started,
-    events.Resumed: _resumed,
-    events.ToolsListed: _tools_listed,
-    events.QuestionAsked: _question_asked,
-    events.ModelAsked: _model_asked,
-    events.ModelReplied: _model_replied,
-    events.ModelFailed: _model_failed,
-    events.ReplyRefused: _reply_refused,
-    events.ActionChosen: _action_chosen,
-    events.ApprovalAsked: _approval_asked,
-    events.Approved: _approved,
-    events.Refused: _refused,
+    events.Started: _present_started,
+    events.Resumed: _present_resumed,
+    events.ToolsListed: _present_tools_listed,
+    events.QuestionAsked: _present_question_asked,
+    events.ModelAsked: _present_model_asked,
+    events.ModelReplied: _present_model_replied,
+    events.ModelFailed: _present_model_failed,
+    events.ReplyRefused: _present_reply_refused,
+    events.ActionChosen: _present_action_chosen,
+    events.ApprovalAsked: _present_approval_asked,
+    events.Approved: _present_approved,
+    events.Refused: _present_refused,
     events.CallStarted: lambda event: None,  # the event before it has shown the call
-    events.ToolAsked: _tool_asked,
-    events.FormAnswered: _form_answered,
-    events.CallFinished: _call_finished,
-    events.UserAsked: _user_asked,
-    events.UserAnswered: _user_answered,
-    events.FinalForced: _final_forced,
-    events.Ended: _ended,
+    events.ToolAsked: _present_tool_asked,
+    events.FormAnswered: _present_form_answered,
+    events.CallFinished: _present_call_finished,
+    events.UserAsked: _present_user_asked,
+    events.UserAnswered: _present_user_answered,
+    events.FinalForced: _present_final_forced,
+    events.Ended: _present_ended,
 }
 
 # --- texts in one line ---

@@ -20,7 +20,7 @@ from .effects import Effects
 from .events import ForkOf, Started
 from .replay import replay_session
 from .run_state import RunState
-from .transcript import Transcript, copy_for_fork, load, loaded
+from .transcript import Transcript, copy_for_fork, load, load_session
 from .user import User
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Agent:
         """
         if not isinstance(transcript, str | os.PathLike):
             return self._session(transcript, on_live, on_ask)
-        read = loaded(transcript)
+        read = load_session(transcript)
         is_ours = self._transcript is not None and os.path.realpath(
             self._transcript
         ) == os.path.realpath(transcript)

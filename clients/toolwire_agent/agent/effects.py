@@ -265,12 +265,12 @@ class _Witness(ElicitationObserver):
     def __init__(self, tell: Callable[[Recorded], None]) -> None:
         self._tell = tell
 
-    def asked(self, question: Elicitation) -> None:
+    def observe_request(self, question: Elicitation) -> None:
         self._tell(
             events.ToolAsked(tool=question.tool, message=question.message, form=question.schema)
         )
 
-    def answered(self, reply: dict[str, Any]) -> None:
+    def observe_reply(self, reply: dict[str, Any]) -> None:
         self._tell(events.FormAnswered(action=reply["action"], content=reply.get("content", {})))
 
 

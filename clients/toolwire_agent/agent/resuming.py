@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..models.by_name import is_small, needs_no_code
 from ..react import NativeProtocol, SmallProtocol, StructuredProtocol
 from .events import Started
-from .transcript import copy_for_fork, loaded
+from .transcript import copy_for_fork, load_session
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +34,7 @@ def load_start(path: str | os.PathLike[str], at: int | None = None) -> Started |
         OSError: if it cannot be read.
         ValueError: if it is not a transcript, or has no line *at*.
     """
-    first = loaded(path, at).events[0]
+    first = load_session(path, at).events[0]
     if isinstance(first, Started):
         return first
     return None

@@ -35,7 +35,7 @@ class Transcript:
 
     A last line cut off by a crash is removed first. Secrets are hidden: keys, members named like
     `password`, and the values of variables in *environ* named like `..._KEY`. *end* is the expected
-    size of the file at the next event (see `loaded`), `None` if it may have grown.
+    size of the file at the next event (see `load_session`), `None` if it may have grown.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Transcript:
             OSError: if it cannot be written.
         """
         if self._file is None:
-            self._file = self._opened()
+            self._file = self._open()
         line = codec.encode(msgspec.to_builtins(self._redactor.event(event))) + b"\n"
         if os.write(self._file, line) < len(line):
             raise OSError(f"{self._path} could not be written: the disk is full")
@@ -77,7 +77,7 @@ class Transcript:
     def __del__(self) -> None:
         self.close()
 
-    def _opened(self) -> int:
+    def _open(self) -> int:
         file = os.open(
             self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
         )
@@ -111,10 +111,10 @@ def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
         OSError: if it cannot be read.
         BrokenTranscript: if it is not a transcript; the text names the wrong line.
     """
-    return loaded(path).events
+    return load_session(path).events
 
 
-def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
+def load_session(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
     """As `load`, with what is needed to continue in the same file; with *at* the session of that
     line.
 
@@ -126,7 +126,7 @@ def loaded(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
 
 
 def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded]:
-    """As `loaded`, with all sessions in the file, or those up to that of line *at*.
+    """As `load_session`, with all sessions in the file, or those up to that of line *at*.
 
     Raises:
         ValueError: if there is no line *at*.
@@ -179,7 +179,7 @@ def copy_for_fork(
         OSError, BrokenTranscript: as `load`.
     """
     if isinstance(transcript, str | os.PathLike):
-        session = loaded(transcript, at)
+        session = load_session(transcript, at)
     else:
         session = Loaded(list(transcript), [*range(1, len(transcript) + 1)], 0)
     end = len([line for line in session.lines if at is None or line <= at])
@@ -278,7 +278,7 @@ def _end_with_whole_line(file: int, path: Path) -> None:
     is_begun = b'{"type":"Started"'.startswith(
         data.strip()
     )  # a crash at the very beginning left this, or nothing
-    end = 0 if is_begun else loaded(path).end
+    end = 0 if is_begun else load_session(path).end
     if end > len(data):
         os.write(file, b"\n")
     else:

@@ -45,7 +45,7 @@ class User(msgspec.Struct, frozen=True):
             if self.no_user == "continue":
                 return UserAnswered(content=None)
             return None
-        reply = await self._asked(Elicitation(content, _FORM))
+        reply = await self._ask(Elicitation(content, _FORM))
         match reply:
             case None:
                 return None
@@ -66,7 +66,7 @@ class User(msgspec.Struct, frozen=True):
         """Ask the user a question of a tool. Text answers a form with a single field."""
         if self.on_ask is None:
             return NoAnswer.DISMISSED
-        reply = await self._asked(question)
+        reply = await self._ask(question)
         if reply is None:
             return NoAnswer.DISMISSED
         if isinstance(reply, str):
@@ -75,10 +75,10 @@ class User(msgspec.Struct, frozen=True):
                 raise TypeError(
                     f"the form of {question.tool!r} has not one field: on_ask has to return a dict"
                 )
-            return dict.fromkeys(fields, _typed(reply, question))
+            return dict.fromkeys(fields, _convert(reply, question))
         return reply
 
-    async def _asked(self, question: Elicitation) -> UserReply:
+    async def _ask(self, question: Elicitation) -> UserReply:
         assert self.on_ask is not None
         async with self._lock:
             reply = self.on_ask(question)
@@ -92,7 +92,7 @@ class User(msgspec.Struct, frozen=True):
         return reply
 
 
-def _typed(text: str, question: Elicitation) -> Any:
+def _convert(text: str, question: Elicitation) -> Any:
     """Return *text* as the form's type, such as a number."""
     (name,) = question.schema["properties"]
     if not misfit({name: text}, question):

@@ -41,21 +41,23 @@ class HumanModel:
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`: shows the messages since the last reply."""
-        text = await in_thread(partial(self._ask, _presented(messages, options.get("tools") or [])))
+        text = await in_thread(
+            partial(self._ask, _format_messages(messages, options.get("tools") or []))
+        )
         return ModelReply(text=text, finish_reason="stop")
 
     def _ask(self, shown: str) -> str:
         if self._read and self._write:
             self._write(shown)
-            return _typed(self._read)
+            return _read_typed(self._read)
         with ExitStack() as stack:
             theirs_in, theirs_out = _terminal(stack)
             theirs_out.write(shown)
             theirs_out.flush()
-            return _typed(theirs_in.readline)
+            return _read_typed(theirs_in.readline)
 
 
-def _presented(messages: list[Message], tools: list[dict[str, Any]]) -> str:
+def _format_messages(messages: list[Message], tools: list[dict[str, Any]]) -> str:
     parts = (
         ["--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools)] if tools else []
     )
@@ -69,7 +71,7 @@ def _presented(messages: list[Message], tools: list[dict[str, Any]]) -> str:
     return "\n".join([*parts, f"--- {_HOW}\n"])
 
 
-def _typed(read: Callable[[], str]) -> str:
+def _read_typed(read: Callable[[], str]) -> str:
     """Return the typed text: up to the end of a JSON value, or to an empty line."""
     text = ""
     while (line := read()) and (line.strip() or not text):

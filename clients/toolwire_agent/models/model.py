@@ -104,7 +104,7 @@ def as_model(thing: object) -> Model:
     if callable(getattr(thing, "start_chat", None)):
         return ChatSessionModel(thing)
     methods = "chat(messages), generate(prompt) or start_chat()"
-    raise NotAModel(f"{_described(thing)} is not a model: it has no method {methods}")
+    raise NotAModel(f"{_describe(thing)} is not a model: it has no method {methods}")
 
 
 class MethodModel:
@@ -122,7 +122,7 @@ class MethodModel:
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`; tools are refused if the method has no parameter for them."""
-        where = f"the {self._name} of {_described(self._thing)}"
+        where = f"the {self._name} of {_describe(self._thing)}"
         if options.get("tools") and "tools" not in self._accepted:
             raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
         accepted = {}
@@ -151,7 +151,7 @@ class ChatSessionModel:
 
     def __init__(self, thing: object) -> None:
         self._start_chat: Callable[[], Any] = thing.start_chat  # type: ignore[attr-defined]
-        self._where = f"the chat of {_described(thing)}"
+        self._where = f"the chat of {_describe(thing)}"
         self._chats: list[tuple[list[_Seen], Any]] = []
         """The chats that wait, the latest last, each with what it has seen."""
 
@@ -159,12 +159,12 @@ class ChatSessionModel:
         """As `Model.reply`; tools are refused."""
         if options.get("tools"):
             raise NotAModel(f"{self._where} takes no tools; use a protocol of plain text")
-        conversation = [_seen(message) for message in messages]
+        conversation = [_summarize(message) for message in messages]
         known, chat = self._take(conversation)
         if chat is None:
             chat = await _call(self._start_chat)
         if not callable(getattr(chat, "send_message", None)):
-            raise NotAModel(f"{self._where} is {_described(chat)}, which has no send_message(text)")
+            raise NotAModel(f"{self._where} is {_describe(chat)}, which has no send_message(text)")
         answer = await _call(chat.send_message, join_prompt(messages[known:]))
         answer = read_reply(answer, self._where)
         self._chats.append(([*conversation, ("assistant", answer.text)], chat))
@@ -193,7 +193,7 @@ _Seen = tuple[str, str]
 """The role and the content of a message."""
 
 
-def _seen(message: Message) -> _Seen:
+def _summarize(message: Message) -> _Seen:
     return str(message.get("role")), str(message.get("content") or "")
 
 
@@ -226,7 +226,7 @@ def read_reply(made: object, where: str) -> ModelReply:
         return ModelReply(text=made["content"])
     if not isinstance(getattr(made, "text", None), str):
         raise NotAModel(
-            f"{where} returned {_described(made)}; a model returns text, or a ModelReply"
+            f"{where} returned {_describe(made)}; a model returns text, or a ModelReply"
         )
     members = {}
     for name in ModelReply.__struct_fields__:
@@ -236,7 +236,7 @@ def read_reply(made: object, where: str) -> ModelReply:
         return msgspec.convert(members, ModelReply, from_attributes=True)
     except msgspec.ValidationError as error:
         raise NotAModel(
-            f"{where} returned {_described(made)}, which is not a valid ModelReply: {error}"
+            f"{where} returned {_describe(made)}, which is not a valid ModelReply: {error}"
         ) from None
 
 
@@ -276,7 +276,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
         return frozenset()
 
 
-def _described(thing: object) -> str:
+def _describe(thing: object) -> str:
     if isinstance(thing, str):
         return f"the text {thing!r} (see model_from_name)"
     if inspect.isroutine(thing):

@@ -85,12 +85,12 @@ class JsonAnswerReader(AnswerReader):
         is_result = is_member and self._is_answer and self._member == "result"
         to = made if is_result else self._read
         if not self._escape and (escape := _ESCAPE.match(piece, at)):
-            to.append(_unescaped(escape[0]))
+            to.append(_unescape(escape[0]))
             return escape.end()
         if self._escape or piece[at] == "\\":  # in two pieces
             self._escape += piece[at]
             if len(self._escape) == (6 if self._escape[1:2] == "u" else 2):
-                to.append(_unescaped(self._escape))
+                to.append(_unescape(self._escape))
                 self._escape = ""
             return at + 1
         if text := _TEXT.match(piece, at):
@@ -113,7 +113,7 @@ class JsonAnswerReader(AnswerReader):
                 self._is_over = True
 
 
-def _unescaped(escape: str) -> str:
+def _unescape(escape: str) -> str:
     try:
         return str(json.loads(f'"{escape}"'))
     except ValueError:

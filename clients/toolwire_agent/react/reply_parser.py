@@ -66,7 +66,7 @@ def repair(text: str, start: int) -> tuple[str, int] | None:
     return None
 
 
-def _requoted(string: str) -> str:
+def _requote(string: str) -> str:
     inside = re.sub(
         r"\\.|\"", lambda found: _ESCAPES.get(found[0], found[0]), string[1:-1], flags=re.DOTALL
     )
@@ -75,7 +75,7 @@ def _requoted(string: str) -> str:
 
 _ESCAPES = {"\\'": "'", '"': '\\"'}
 _CHANGES: dict[str, Callable[[str], str]] = {
-    "single": _requoted,
+    "single": _requote,
     "curly": lambda string: f'"{string[1:-1]}"',
     "word": _JSON_FOR.__getitem__,
     "trailing": lambda comma: "",
@@ -127,19 +127,19 @@ def read_object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         Unreadable: if it is incomplete or invalid.
     """
     try:
-        return _decoded(text, start)
+        return _decode_object(text, start)
     except json.JSONDecodeError as error:
         fault = error
     made = repair(text, start)
     if made is None:
         raise Unreadable("unfinished", **_place(text, start), fault=describe_json_error(fault))
     try:
-        return _decoded(made[0], 0)[0], made[1]
+        return _decode_object(made[0], 0)[0], made[1]
     except json.JSONDecodeError:
-        raise _malformed(text, fault) from None
+        raise _make_malformed(text, fault) from None
 
 
-def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
+def _decode_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
@@ -207,7 +207,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
         try:
             _DECODER.raw_decode(text, first_brace)
         except json.JSONDecodeError as error:
-            raise _malformed(text, error) from None
+            raise _make_malformed(text, error) from None
     return found
 
 
@@ -222,7 +222,7 @@ def _place(text: str, at: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
 
 
-def _malformed(text: str, error: json.JSONDecodeError) -> Unreadable:
+def _make_malformed(text: str, error: json.JSONDecodeError) -> Unreadable:
     near = text[max(error.pos - _NEAR, 0) : error.pos + _NEAR]
     return Unreadable(
         "malformed", fault=describe_json_error(error), near=json.dumps(near, ensure_ascii=False)

@@ -108,15 +108,15 @@ class _BranchMaker(NamedTuple):
     def __call__(self, kind: str, **members: Schema) -> Schema:
         properties = {"type": _only(kind), **members}
         if self.thought == "none":
-            return _closed(properties)
-        branch = _closed({"thought": _STRING, **properties})
+            return _make_object(properties)
+        branch = _make_object({"thought": _STRING, **properties})
         # Strict mode has no optional members.
         if self.thought == "optional" and not self.is_strict:
             branch["required"] = list(properties)
         return branch
 
 
-def _closed(properties: dict[str, Schema]) -> Schema:
+def _make_object(properties: dict[str, Schema]) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -148,7 +148,7 @@ def wrap_result_schema(result: Schema) -> Schema:
 def _wrap(union: Schema) -> Schema:
     """Return *union* as a member of an object, with its definitions at the root."""
     definitions = union.pop("$defs", None)
-    schema = _closed({"reply": union})
+    schema = _make_object({"reply": union})
     if definitions:
         schema["$defs"] = definitions
     return schema

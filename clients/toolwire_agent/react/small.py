@@ -68,7 +68,7 @@ class SmallProtocol(StructuredProtocol):
     def list_examples(self, tools: Tools) -> list[Message]:
         say = self.language.say
         answer = self.encode_reply(FinalAnswer(self._thought(), True, "34"))
-        made = self._asked(say("example_question"), "get_age", {"name": say("example_name")})
+        made = self._make_call(say("example_question"), "get_age", {"name": say("example_name")})
         made += [
             *self.format_message(ActionResult(True, 34), []),
             {"role": "assistant", "content": answer},
@@ -109,9 +109,9 @@ class SmallProtocol(StructuredProtocol):
         question = on_one_line(described(entry)).rstrip(".。")
         if values:
             question += f". {values}"
-        return self._asked(question, entry["name"], params)
+        return self._make_call(question, entry["name"], params)
 
-    def _asked(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
+    def _make_call(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
         action = Action(self._thought(), tool, params)
         return [
             *self.format_message(Question(question), []),

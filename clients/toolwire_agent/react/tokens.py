@@ -114,7 +114,7 @@ class BaseProtocol(Protocol):
                 "without an action_start_token no reply can have an action; give special_tokens"
             )
         return self.template.fill(
-            tools="\n".join(map(_described, tools.entries)) or self.language.say("nothing"),
+            tools="\n".join(map(_describe, tools.entries)) or self.language.say("nothing"),
             start=tokens["action_start_token"],
             end=tokens["action_end_token"],
             instructions=self.instructions,
@@ -242,7 +242,7 @@ def check_action(members: Any) -> dict[str, Any]:
     """
     if not isinstance(members, dict):
         raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))
-    name, parameters = members.get("name"), _parsed(members.get("parameters"))
+    name, parameters = members.get("name"), _parse_parameters(members.get("parameters"))
     for member, value, kind, wanted in (
         ("name", name, str, "string"),
         ("parameters", parameters, dict, "object"),
@@ -254,7 +254,7 @@ def check_action(members: Any) -> dict[str, Any]:
     return {"name": name, "parameters": parameters}
 
 
-def _parsed(parameters: Any) -> Any:
+def _parse_parameters(parameters: Any) -> Any:
     """Return *parameters* as an object if they are one in JSON, as in OpenAI's format; else
     unchanged.
     """
@@ -269,7 +269,7 @@ def _parsed(parameters: Any) -> Any:
     return parameters
 
 
-def _described(entry: Entry) -> str:
+def _describe(entry: Entry) -> str:
     about = {
         "description": entry.get("description", ""),
         "parameters": entry.get("inputSchema", {}),

@@ -50,7 +50,7 @@ class FormField(msgspec.Struct, frozen=True):
 
     def _read(self, text: str) -> Any:
         if choices := _choices(self.schema):
-            return _chosen(text, choices)
+            return _find_choice(text, choices)
         match self.schema.get("type"):
             case "string":
                 return text
@@ -58,7 +58,7 @@ class FormField(msgspec.Struct, frozen=True):
                 return _SWITCHES.get(text.lower(), text)
             case "array":
                 choices = _choices(self.schema.get("items"))
-                return [_chosen(part.strip(), choices) for part in text.split(",")]
+                return [_find_choice(part.strip(), choices) for part in text.split(",")]
         try:
             return codec.decode(text)
         except codec.DecodingError:
@@ -114,6 +114,6 @@ def _choices(schema: Any) -> dict[str, Any]:
     return {str(name): value for name, value in zip(names, values, strict=True)}
 
 
-def _chosen(text: str, choices: dict[str, Any]) -> Any:
+def _find_choice(text: str, choices: dict[str, Any]) -> Any:
     by_name = {name.lower(): value for name, value in choices.items()}
     return by_name.get(text.lower(), text)

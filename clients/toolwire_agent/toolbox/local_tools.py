@@ -190,13 +190,13 @@ class LocalCaller:
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user and wait, unless the call has ended."""
         if self.cancelled:
-            return self._unasked("Cancelled", f"the call of {self._tool.name} was cancelled")
+            return self._dismiss("Cancelled", f"the call of {self._tool.name} was cancelled")
         return self._waiting.run_from_worker(partial(self.ask_async, message, schema))
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, if there is an `on_ask`."""
         if not self._elicitation.can_ask:
-            return self._unasked(
+            return self._dismiss(
                 "CannotAsk", "This tool needs to ask the user, and the client cannot ask."
             )
         with self._deadline.stopped():
@@ -206,7 +206,7 @@ class LocalCaller:
         assert replied is not None
         return replied
 
-    def _unasked(self, error: str, reason: str) -> dict[str, Any]:
+    def _dismiss(self, error: str, reason: str) -> dict[str, Any]:
         """Raise the class *error* of the tool's own package with *reason*; without such a class,
         dismiss the question.
 

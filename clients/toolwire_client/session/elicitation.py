@@ -54,9 +54,9 @@ class ElicitationObserver:
     them.
     """
 
-    def asked(self, question: Elicitation) -> None: ...
+    def observe_request(self, question: Elicitation) -> None: ...
 
-    def answered(self, reply: dict[str, Any]) -> None: ...
+    def observe_reply(self, reply: dict[str, Any]) -> None: ...
 
 
 elicitation_observer: ContextVar[ElicitationObserver] = ContextVar(
@@ -94,7 +94,7 @@ class ElicitationHandler:
         """
         assert self._on_ask is not None
         observer = observer or elicitation_observer.get()
-        observer.asked(question)
+        observer.observe_request(question)
         given = self._on_ask(question)
         if elicitation is None:
             answer: Answer | None = await self._waiting.maybe_await(given)
@@ -103,7 +103,7 @@ class ElicitationHandler:
             if not elicitation.is_open:
                 return None
         replied = _elicit_result(answer, question)
-        observer.answered(replied)
+        observer.observe_reply(replied)
         return replied
 
     async def serve(self, connection: Connection, asked: OpenElicitation) -> None:

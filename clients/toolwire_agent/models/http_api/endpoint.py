@@ -94,11 +94,11 @@ class Endpoint:
         failure: ModelError
         try:
             async with (
-                self._connected() as client,
+                self._connect() as client,
                 client.stream("POST", self._url, content=body, headers=self._headers) as response,
             ):
                 await self._read(response, reader, on_text)
-            return self._taken(reader.reply)
+            return self._take(reader.reply)
         except httpx2.ConnectTimeout:
             failure = ReplyTimedOut(
                 f"{self.shown} could not be reached within {self._limits.connect:g} seconds"
@@ -139,7 +139,7 @@ class Endpoint:
             suppress(httpx2.HTTPError, httpx2.InvalidURL, ModelError),
         ):
             async with (
-                self._connected() as client,
+                self._connect() as client,
                 client.stream("GET", url, headers=self._headers) as response,
             ):
                 await _each(response.aiter_bytes(), take)
@@ -180,7 +180,7 @@ class Endpoint:
 
         async def read_events(data: list[bytes]) -> bool:
             for each in data:
-                await emit_text(on_text, self._taken(partial(reader.event, each)))
+                await emit_text(on_text, self._take(partial(reader.event, each)))
             return reader.is_complete
 
         async def take(piece: bytes) -> bool:
@@ -205,11 +205,11 @@ class Endpoint:
                 response.status_code, body, response.headers, where=self.shown, key=self._key
             )
         if is_whole:
-            await emit_text(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
+            await emit_text(on_text, self._take(lambda: reader.whole(codec.decode(bytes(whole)))))
         else:
             await read_events([] if reader.is_complete else events.finish())
 
-    def _taken(self, take: Callable[[], T]) -> T:
+    def _take(self, take: Callable[[], T]) -> T:
         """Return the result of *take*, or raise what is wrong with the reply as a `ModelError`."""
         failure: ModelError
         try:
@@ -227,7 +227,7 @@ class Endpoint:
         raise failure
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[httpx2.AsyncClient]:
+    async def _connect(self) -> AsyncIterator[httpx2.AsyncClient]:
         if kept := self._kept.get():
             yield kept[0]
         else:
@@ -240,7 +240,7 @@ class Endpoint:
         limits = httpx2.Timeout(self._limits.silence, connect=self._limits.connect)
         try:
             return httpx2.AsyncClient(
-                timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trusted()
+                timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trust_store()
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             failure = NotReady(f"the proxy cannot be used: {self._about(error)}")
@@ -296,7 +296,7 @@ def _shown(url: str) -> str:
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _trust_store() -> ssl.SSLContext:
     """The certificates of this machine, read once: that takes 25 ms."""
     import httpx2
 

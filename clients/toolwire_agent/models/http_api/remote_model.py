@@ -190,12 +190,12 @@ class RemoteModel:
             ),
         )
         with anyio.move_on_after(self._limits.total):
-            return await self._asked(request, options.get("on_text"))
+            return await self._request_reply(request, options.get("on_text"))
         raise ReplyTimedOut(
             f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds"
         )
 
-    async def _asked(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
+    async def _request_reply(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
         """Request the reply until it comes, in plainer forms or after waits."""
         start, attempt, was_passed_on = time.monotonic(), 1, False
         of_schema = (*self._place[:3], _digest(request.schema))

@@ -58,26 +58,25 @@ class Template:
         known = required.union(optional)
         slots = {found[1] for found in _SLOT.finditer(text)}
         if required - slots:
-            raise TemplateError(f"the template lacks {_listed(required - slots)}")
+            raise TemplateError(f"the template lacks {_list_slots(required - slots)}")
         if slots - known:
-            raise TemplateError(
-                f"nothing fills {_listed(slots - known)}; there are {_listed(known) or 'no slots'}"
-            )
+            allowed = _list_slots(known) or "no slots"
+            raise TemplateError(f"nothing fills {_list_slots(slots - known)}; there are {allowed}")
 
     def fill(self, **values: Detail) -> str:
         """Return the text with *values* in its slots. An empty value also removes the blank lines
         below its slot.
         """
-        return _filled(self.text, values)
+        return _fill(self.text, values)
 
 
-def _filled(text: str, values: dict[str, Detail]) -> str:
+def _fill(text: str, values: dict[str, Detail]) -> str:
     return _SLOT.sub(
         lambda slot: f"{value}{slot[2]}" if (value := str(values[slot[1]])) else "", text
     )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_slots(names: Iterable[str]) -> str:
     return ", ".join(f"{{{{{name}}}}}" for name in sorted(names))
 
 
@@ -96,7 +95,7 @@ class Language(msgspec.Struct, frozen=True):
 
     def say(self, kind: str, **details: Detail) -> str:
         """Return the sentence of this kind, filled with *details*."""
-        return _filled(self.sentences[kind], details)
+        return _fill(self.sentences[kind], details)
 
     def format_remarks(self, *remarks: Remark) -> str:
         """Return the sentences of several remarks, one after the other."""

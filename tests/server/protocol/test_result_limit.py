@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.server_process import answers, call, protocol_of
-from toolwire.protocol.result_limit import estimate_tokens
+from support.server_process import NoHost, answers, call, protocol_of
+from toolwire.protocol.batch import Batch
+from toolwire.protocol.call import Call, Origin
+from toolwire.protocol.result_limit import estimate_tokens, limit_of
+from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import encode
-from toolwire_tools import tool_api
+from toolwire_tools import Tool, tool_api
 
 
 @pytest.mark.parametrize(
@@ -106,3 +109,49 @@ def test_text_and_structured_content_count_once(structured: bool) -> None:
     (answer,) = answers(protocol_of(numbers, **settings), call("numbers"))
 
     assert answer["result"]["isError"] is False
+
+
+def limit(
+    size: int, text: str = "", taken: int = 0, own: int | None = None, tokens: int | None = None
+) -> tuple[int, str, bool]:
+    """Return the limit for a response of *size* bytes with *text*, of a tool with the limit *own*,
+    in a batch whose other responses have *taken* some bytes of 1,000.
+    """
+
+    @tool_api(max_result_bytes=own)
+    def show() -> str:
+        return text
+
+    batch = Batch(2, lambda _: None)
+    batch.size = taken
+    origin = Origin(10, batch if taken else None, False)
+    made = Call(1, Tool(show), {}, origin, None, False, NoHost())
+    result = {"content": [{"type": "text", "text": text}]}
+    settings = Settings(max_result_bytes=1000, max_result_tokens=tokens)
+    found = limit_of(made, result, size, settings)
+    return found.room, found.words, found.is_of_batch
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"size": 1000}, (1000, "1,000 bytes", False)),
+        ({"size": 1001}, (1000, "1,000 bytes", False)),
+        ({"size": 60, "own": 50}, (50, "50 bytes", False)),
+        ({"size": 2000, "own": 1500}, (1500, "1,500 bytes", False)),
+        # What others in a batch have taken.
+        ({"size": 1000, "taken": 1}, (999, "1,000 bytes", True)),
+        ({"size": 1001, "taken": 1}, (999, "1,000 bytes", False)),
+        ({"size": 60, "own": 50, "taken": 950}, (50, "50 bytes", False)),
+        ({"size": 50, "own": 50, "taken": 951}, (49, "1,000 bytes", True)),
+        # Tokens: a response of as many bytes fits whatever its text.
+        ({"size": 100, "tokens": 100, "text": "é" * 100}, (100, "about 100 tokens", False)),
+        ({"size": 101, "tokens": 100, "text": "é" * 100}, (101, "about 100 tokens", False)),
+        ({"size": 300, "tokens": 100, "text": "é" * 150}, (200, "about 100 tokens", False)),
+        ({"size": 900, "tokens": 100, "text": "a" * 800}, (450, "about 100 tokens", False)),
+        ({"size": 900, "tokens": 100, "text": "a" * 800, "own": 950}, (950, "950 bytes", False)),
+        ({"size": 300, "tokens": 100, "taken": 750}, (250, "1,000 bytes", True)),
+    ],
+)
+def test_the_strictest_limit_decides(given: dict[str, Any], expected: tuple[Any, ...]) -> None:
+    assert limit(**given) == expected

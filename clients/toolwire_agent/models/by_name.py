@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.extensions import ExtensionFailed, find_extension
 
 from .arithmetic import ArithmeticModel
 from .errors import NotAModel, NotReady
@@ -40,6 +41,7 @@ def model_from_name(name: str, **settings: Any) -> Model:
     | `arithmetic` | the offline planner |
     | `human` | the person at the terminal |
     | `replay:FILE` | the replies recorded in a file |
+    | `KIND:MODEL` | that of an extension: the entry point `KIND` in the group `toolwire.models` |
     | `MODULE:OBJECT`, `FILE.py:OBJECT` | your own object, or the result of your class or function |
 
     Raises:
@@ -53,6 +55,8 @@ def model_from_name(name: str, **settings: Any) -> Model:
         return (AnthropicModel if preset.wire == "messages" else OpenAIModel)(
             rest, kind, **settings
         )
+    if kind not in _FIRST_WORDS and (make := _find_announced(kind)) is not None:
+        return as_model(make(rest, **settings))
     if settings:
         raise NotReady(f"{name!r} has no endpoint, so it takes no {', '.join(settings)}")
     if kind in _PLAIN and not colon:
@@ -63,6 +67,14 @@ def model_from_name(name: str, **settings: Any) -> Model:
         return _own(name)
     hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
     raise NotReady(unknown_name("model", kind, _FIRST_WORDS) + hint)
+
+
+def _find_announced(kind: str) -> Any:
+    """Return what makes the models `KIND:MODEL`, if an installed distribution announces it."""
+    try:
+        return find_extension("models", kind)
+    except ExtensionFailed as error:
+        raise NotReady(str(error)) from None
 
 
 def needs_no_code(name: str) -> bool:

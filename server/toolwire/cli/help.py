@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill, wrap
 
-from .commands import COMMANDS, module
+from .commands import COMMANDS, Command, module
 from .options import HELP, Option
 
 _MAX_COLUMNS = 100
@@ -27,18 +27,21 @@ def overview() -> str:
     )
 
 
-def help_text(name: str, width: int) -> str:
+def help_text(name: str, width: int, command: Command | None = None) -> str:
     """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns
-    wide.
+    wide. A *command* is that of an extension.
     """
-    asked, columns = module(name).COMMAND, min(width, _MAX_COLUMNS)
+    asked: Command = command or module(name).COMMAND
+    columns = min(width, _MAX_COLUMNS)
     usage = "\n".join(
         f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage)
     )
-    summary = COMMANDS[name][0].upper() + COMMANDS[name][1:] + "."
+    summary = COMMANDS.get(name, "")
+    if summary:
+        summary = summary[0].upper() + summary[1:] + "."
     options = _options((*asked.options, HELP), columns)
     examples = "\n".join(f"  {line}" for line in asked.examples)
-    about = "\n\n".join(fill(text, columns) for text in (summary, asked.details))
+    about = "\n\n".join(fill(text, columns) for text in (summary, asked.details) if text)
     return f"{usage}\n\n{about}\n\noptions:\n{options}\n\nexamples:\n{examples}"
 
 

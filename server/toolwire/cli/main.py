@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Failed, LoadError, UsageError
 from .commands import COMMANDS, module
@@ -14,6 +14,8 @@ from .options import UnknownOption, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from .commands import Command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,9 +74,10 @@ def _dispatch(words: list[str]) -> int:
         from ..version import version_text
 
         return _say(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
-    if first not in COMMANDS:
+    command = module(first) if first in COMMANDS else _announced_command(first)
+    if command is None:
         raise UsageError(_no_command(words))
-    asked = module(first).COMMAND
+    asked = command.COMMAND
     if not gc.isenabled():  # as in `__main__`
         gc.freeze()  # imported objects stay, and need not be looked at again
         gc.enable()
@@ -85,20 +88,32 @@ def _dispatch(words: list[str]) -> int:
 
         raise UsageError(no_option(error, first, " ".join(asked.usage))) from None
     if parsed.options.get("help"):
-        return _help(first)
+        return _help(first, asked)
     if "env_file" in parsed.options:
         from ..loading.env_file import apply_env_file
 
         apply_env_file(parsed.options["env_file"])
-    status: int = module(first).run(parsed)
+    status: int = command.run(parsed)
     return status
 
 
-def _help(name: str | None) -> int:
+def _announced_command(name: str) -> Any:
+    """Return the module of a command that an installed distribution announces, or None."""
+    from toolwire_schemas.extensions import ExtensionFailed, find_extension
+
+    if not name.isidentifier():  # a file, or an option
+        return None
+    try:
+        return find_extension("commands", name)
+    except ExtensionFailed as error:
+        raise UsageError(f"the command {error}") from None
+
+
+def _help(name: str | None, command: Command | None = None) -> int:
     from .help import help_text, overview
     from .output import width
 
-    return _say(overview() if name is None else help_text(name, width()))
+    return _say(overview() if name is None else help_text(name, width(), command))
 
 
 def _no_command(words: list[str]) -> str:

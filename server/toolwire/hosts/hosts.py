@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 from toolwire_schemas.did_you_mean import closest_first, unknown_name
+from toolwire_schemas.extensions import ExtensionFailed, find_extension, list_extensions
 
 from ..errors import UsageError
 from . import jsonc_edit as jsonc
@@ -100,11 +101,32 @@ HOSTS = msgspec.json.decode((files(__package__) / "hosts.json").read_bytes(), ty
 
 
 def host(name: str) -> Host:
-    """Return the host called *name*."""
-    if name not in HOSTS:
-        known = closest_first(name.lower(), HOSTS)
+    """Return the host called *name*, which may be that of an installed extension."""
+    if name in HOSTS:
+        return HOSTS[name]
+    announced = _announced_host(name)
+    if announced is None:
+        known = closest_first(name.lower(), [*HOSTS, *list_extensions("hosts")])
         raise UsageError(unknown_name("host", name, known) + "; `json` is for any other")
-    return HOSTS[name]
+    return announced
+
+
+def _announced_host(name: str) -> Host | None:
+    """Return the host that an installed distribution announces: a `Host`, or a dict like an entry
+    of `hosts.json`.
+    """
+    try:
+        announced = find_extension("hosts", name)
+    except ExtensionFailed as error:
+        raise UsageError(f"the host {error}") from None
+    if announced is None or isinstance(announced, Host):
+        return announced
+    try:
+        return msgspec.convert(announced, Host)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"the host {name!r} of an extension is not described well: {error}"
+        ) from None
 
 
 def entry(host: Host, server: HostServer) -> dict[str, Any]:

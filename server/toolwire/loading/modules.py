@@ -9,17 +9,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.extensions import announced
+
 from ..errors import LoadError
 from .importing import add_to_path, explained, file
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
     from types import ModuleType
-
-ENTRY_POINTS = "toolwire.tools"
-"""The entry-point group in which a distribution announces tools:
-`name = "package.module[:object]"`.
-"""
 
 
 def module_or_installed(name: str) -> Any:
@@ -30,12 +26,12 @@ def module_or_installed(name: str) -> Any:
         LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
     """
     # The bare name of a standard module means installed tools of that name.
-    if name in sys.stdlib_module_names and (entry := _entry_points().get(name)):
+    if name in sys.stdlib_module_names and (entry := announced(kind="tools").get(name)):
         return explained(name, entry.load)
     add_to_path(os.getcwd())
     if _exists(name):
         return explained(name, lambda: importlib.import_module(name))
-    entries = _entry_points()
+    entries = announced(kind="tools")
     if name in entries:
         return explained(name, entries[name].load)
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
@@ -65,14 +61,6 @@ def _exists(name: str) -> bool:
     ):
         return False
     return name in sys.modules or find_spec(name) is not None
-
-
-def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import (
-        entry_points,
-    )  # expensive, and only names of installed tools need it
-
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
 def beside(folder: str, name: str) -> ModuleType:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
-from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option, one_of
+from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
 from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
 from . import Command
 
@@ -47,9 +47,8 @@ COMMAND = Command(
         Option("--notes", "with --lint: also list minor findings"),
         Option(
             "--as DIALECT",
-            "print the tools in another format: lagent, openai, anthropic, python, typescript or"
-            " markdown",
-            one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
+            "print the tools in another format: lagent, openai, anthropic, python, typescript,"
+            " markdown, or that of an installed extension",
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
         JSON,
@@ -198,6 +197,8 @@ def in_dialect(
     """
     from toolwire_dialects.name_mapping import RULES, Names
 
+    if dialect not in _DIALECTS:
+        return _announced_dialect(dialect).from_entries(list(entries)), []
     if dialect in ("python", "typescript", "markdown"):
         # These texts show a tool's own name next to a changed one.
         module = "python_stub" if dialect == "python" else dialect
@@ -211,6 +212,23 @@ def in_dialect(
         tools.append(tool)
         notes += [f"{entry['name']}: {note}" for note in remarks]
     return tools, notes
+
+
+_DIALECTS = ("lagent", "openai", "anthropic", "python", "typescript", "markdown")
+
+
+def _announced_dialect(name: str) -> Any:
+    """Return the module of a dialect that an installed distribution announces."""
+    from toolwire_schemas.extensions import ExtensionFailed, find_extension, list_extensions
+
+    try:
+        dialect = find_extension("dialects", name)
+    except ExtensionFailed as error:
+        raise UsageError(f"--as: the dialect {error}") from None
+    if dialect is None:
+        known = ", ".join([*_DIALECTS, *list_extensions("dialects")])
+        raise UsageError(f"--as takes one of {known}, not {name!r}")
+    return dialect
 
 
 def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:

@@ -1,0 +1,1 @@
+"""An example of each kind of extension of Toolwire."""

@@ -23,7 +23,7 @@ from toolwire_client.validation import join_errors
 from toolwire_schemas.cases import Case
 from toolwire_schemas.install_command import install_command
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.error_text import worded
+from toolwire_schemas.json_schema.error_text import word_errors
 from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
@@ -344,7 +344,7 @@ class _Search:
         is_unknown = all(
             error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors
         )
-        reasons = join_errors(worded(errors, "arguments")[:3])
+        reasons = join_errors(word_errors(errors, "arguments")[:3])
         return Unmet(
             f"a refusal, since {reasons}",
             f"{came}: {shown(answer)}",

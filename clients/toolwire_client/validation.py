@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.json_schema.error_text import worded
+from toolwire_schemas.json_schema.error_text import word_errors
 
 if TYPE_CHECKING:
     from toolwire_schemas.json_schema.error_text import Fault
@@ -38,7 +38,7 @@ class LenientValidator:
             return []
         self.trouble = ""
         try:
-            return worded(self._validator.errors(value), root)
+            return word_errors(self._validator.errors(value), root)
         except CannotJudge as error:
             self.trouble = str(error)
             return []

@@ -35,7 +35,7 @@ from .type_shapes import (
     ToolShapes,
     UnionShape,
     ValuesShape,
-    written,
+    write_functions,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")`
     says.
     """
-    return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
+    return write_functions(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
 
 
 def signature(entry: Entry) -> list[str]:
@@ -70,7 +70,7 @@ def signature(entry: Entry) -> list[str]:
     `Literal[1 = LOW, 2 = HIGH]`.
     """
     tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
-    parameters = [_cut(_written(member)) for member in tool.arguments.members]
+    parameters = [_cut(_write(member)) for member in tool.arguments.members]
     parameters += [] if tool.arguments.rest is None else ["..."]
     together = ",\n".join(parameters)
     return [
@@ -79,7 +79,7 @@ def signature(entry: Entry) -> list[str]:
     ]
 
 
-def _written(member: ShapeMember) -> str:
+def _write(member: ShapeMember) -> str:
     """*member* of arguments or of an object, with its type; one that may be absent has `?` or its
     default.
     """
@@ -203,7 +203,7 @@ def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) ->
         case ObjectShape(
             members=[_, *_] as members
         ):  # not in a stub, where such objects have names
-            return f"{{{', '.join(map(_written, members))}}}"
+            return f"{{{', '.join(map(_write, members))}}}"
         case ObjectShape(rest=rest):
             return f"dict[str, {type_of(rest or NOTHING, choice)}]"
 

@@ -157,10 +157,10 @@ class Definitions:
         if meaning in self._names:
             return self._names[meaning], False
         parts = hint.split(_WITHIN)
-        likely = (self._written(" ".join(parts[start:])) for start in range(len(parts) - 1, 0, -1))
-        wanted = next(
-            (name for name in likely if name not in self._contested), ""
-        ) or self._written(" ".join(parts))
+        likely = (self._write(" ".join(parts[start:])) for start in range(len(parts) - 1, 0, -1))
+        wanted = next((name for name in likely if name not in self._contested), "") or self._write(
+            " ".join(parts)
+        )
         if wanted in self._taken:
             self.clashes.add(wanted)
         name, number = (
@@ -175,7 +175,7 @@ class Definitions:
         self._names[meaning] = name
         return name, True
 
-    def _written(self, hint: str) -> str:
+    def _write(self, hint: str) -> str:
         if not self._rule:
             return hint
         words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
@@ -633,7 +633,7 @@ class ToolShapes:
         self.result_types = definitions.take()
 
 
-def written(
+def write_functions(
     entries: list[Entry],
     dialect: str,
     function: Callable[[ToolShapes, str], str],

@@ -25,7 +25,7 @@ from .type_shapes import (
     ToolShapes,
     UnionShape,
     ValuesShape,
-    written,
+    write_functions,
 )
 
 _SCALARS = {
@@ -47,7 +47,7 @@ def from_entries(entries: list[Entry]) -> str:
     """Return the declarations of several tools. Their functions are called what
     `Names(names, "typescript")` says.
     """
-    return written(entries, "typescript", _function, definition_text)
+    return write_functions(entries, "typescript", _function, definition_text)
 
 
 def _function(tool: ToolShapes, name: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.json_schema.error_text import worded
+from toolwire_schemas.json_schema.error_text import word_errors
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
@@ -103,7 +103,7 @@ def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
 
 def _misfit(schema: Any, value: Any, root: str) -> str | None:
     try:
-        faults = worded(validator_of(schema).iter_errors(value), root)
+        faults = word_errors(validator_of(schema).iter_errors(value), root)
     except RecursionError:
         return " (nested too deeply to be checked)"
     return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None

@@ -5,7 +5,7 @@ language. Each language is a file with three names, which `LANGUAGES` makes know
 
 - `NAMING`, a `Naming`: how names are written there, and which types need one;
 - `RUNTIME`, the path of its runtime below `clients/`, such as `go/toolwire.go`, or an empty text;
-- `written(plan, runtime)`, which returns the text of one file. *runtime* is the text of the
+- `write(plan, runtime)`, which returns the text of one file. *runtime* is the text of the
   runtime, to embed, or None to import it; for a language without one, an empty text.
 
 Texts of a server are untrusted. They get into comments as texts of the `Plan`, which are printable
@@ -35,11 +35,11 @@ class Printer(Protocol):
     NAMING: Naming
     RUNTIME: str
 
-    def written(self, plan: Plan, runtime: str | None) -> str:
+    def write(self, plan: Plan, runtime: str | None) -> str:
         """Return the generated file."""
 
 
-def offered() -> tuple[str, ...]:
+def list_languages() -> tuple[str, ...]:
     """Return the languages that have a printer."""
     return tuple(language for language in LANGUAGES if find_spec(f"{__name__}.{language}"))
 
@@ -62,7 +62,7 @@ def generate(
 
     module = _printer(language)
     plan = read(entries, module.NAMING, head=head, command=command)
-    return clean(module.written(plan, runtime(language) if embeds else None))
+    return clean(module.write(plan, runtime(language) if embeds else None))
 
 
 def runtime(language: str) -> str:

@@ -94,7 +94,7 @@ def _module_path() -> str:
     return f"{repository.removeprefix('https://')}/{_MODULE}"
 
 
-def written(plan: Plan, runtime: str | None) -> str:
+def write(plan: Plan, runtime: str | None) -> str:
     """Return the file, in the package `tools`; *runtime* is embedded, None is imported."""
     body = ""
     if runtime is None:

@@ -60,7 +60,7 @@ NAMING = Naming(
 )
 
 
-def written(plan: Plan, runtime: str | None) -> str:
+def write(plan: Plan, runtime: str | None) -> str:
     """Return the file, a module with `connect`; *runtime* is embedded, None is required as
     `toolwire`.
     """

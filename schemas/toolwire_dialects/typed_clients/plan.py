@@ -156,7 +156,7 @@ class Plan(msgspec.Struct, frozen=True):
 
         Arrays and maps are pointers already, so what is within them does not count.
         """
-        holds = {each.name: frozenset(_held(each.shape)) for each in self.types}
+        holds = {each.name: frozenset(_types_in(each.shape)) for each in self.types}
         of_circle = _circles(holds)
         return {
             name: frozenset(other for other in held if of_circle.get(other) == of_circle[name])
@@ -227,13 +227,13 @@ def _function(
                 arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."
             )
         )
-    docs = to_lines(_said(entry, tool, name))
+    docs = to_lines(_texts_of(entry, tool, name))
     return Function(
         tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped
     ), types
 
 
-def _said(entry: Entry, tool: ToolShapes, name: str) -> str:
+def _texts_of(entry: Entry, tool: ToolShapes, name: str) -> str:
     hints = schema_of(entry.get("annotations"))
     title = text(entry.get("title")) or text(hints.get("title"))
     notes = [f"Tool {as_json(tool.name)}."] if tool.name != name else []
@@ -283,20 +283,20 @@ def _label(shape: Shape) -> str:
 # --- circles --------------------------------------------------------------------------------------
 
 
-def _held(shape: Shape) -> Iterator[str]:
+def _types_in(shape: Shape) -> Iterator[str]:
     """The types that a value of *shape* contains without an array or a map between."""
     match shape:
         case ReferenceShape(name=name):
             yield name
         case UnionShape(parts=parts):
             for part in parts:
-                yield from _held(part)
+                yield from _types_in(part)
         case ObjectShape(members=members):
             for member in members:
-                yield from _held(member.shape)
+                yield from _types_in(member.shape)
         case ArrayShape(first=first):
             for item in first:
-                yield from _held(item)
+                yield from _types_in(item)
 
 
 def _circles(holds: dict[str, frozenset[str]]) -> dict[str, str]:

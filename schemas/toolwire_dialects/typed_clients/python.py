@@ -66,7 +66,7 @@ NAMING = Naming(
 RUNTIME = ""
 
 
-def written(plan: Plan, runtime: str | None) -> str:
+def write(plan: Plan, runtime: str | None) -> str:
     """Return the module: the server's command, types, and two classes with a method for each
     tool.
     """
@@ -200,7 +200,7 @@ class _Module:
             f"{way}def {function.name}(", ["self", "*", *parameters], f") -> {returned}:"
         )
         body = _together(call, given, ")")
-        said = quoted(_said(function, fields))
+        said = quoted(_docstring(function, fields))
         return indented("\n".join([head, *([said] if said else []), indented(body)]))
 
     def _type(self, shape: Shape) -> str:
@@ -229,7 +229,7 @@ def _true(shape: Shape) -> Shape:
     return shape
 
 
-def _said(function: Function, fields: list[Field]) -> str:
+def _docstring(function: Function, fields: list[Field]) -> str:
     documented = [
         indented(f"{field.name}: {indented(' '.join(field.docs)).lstrip()}")
         for field in fields

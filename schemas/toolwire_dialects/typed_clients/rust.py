@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for {name} {{
 }}"""
 
 
-def written(plan: Plan, runtime: str | None) -> str:
+def write(plan: Plan, runtime: str | None) -> str:
     """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
     import its crate.
     """

@@ -52,7 +52,7 @@ NAMING = Naming(
 )
 
 
-def written(plan: Plan, runtime: str | None) -> str:
+def write(plan: Plan, runtime: str | None) -> str:
     """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
     import it.
     """

@@ -23,7 +23,7 @@ _MAX_PATTERN = 60  # a longer one says less than the description
 _MAX_LIST = 30
 
 
-def worded(errors: Iterable[Any], root: str) -> list[Fault]:
+def word_errors(errors: Iterable[Any], root: str) -> list[Fault]:
     """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says
     how many more.
     """

@@ -49,7 +49,7 @@ class Reading(msgspec.Struct, frozen=True):
     value: Any
     changes: dict[tuple[str | int, ...], tuple[Any, Any]]
 
-    def told(self, root: str) -> str:
+    def describe(self, root: str) -> str:
         """Return the changes as one line, long values cut, at most ten of them."""
         lines = [
             f"{place(root, path)}: {shown(sent)} "
@@ -120,8 +120,8 @@ def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list
         *(found for error, found in prefixes if tuple(error.absolute_path) in changes)
     )
     kept = [error for error in errors if tuple(error.absolute_path) in wrong]
-    told = {tuple(error.absolute_path) for error in kept}
-    return kept + [error for error, found in prefixes if found.isdisjoint(told)]
+    describe = {tuple(error.absolute_path) for error in kept}
+    return kept + [error for error, found in prefixes if found.isdisjoint(describe)]
 
 
 def _prefixes(error: Any) -> set[Path]:

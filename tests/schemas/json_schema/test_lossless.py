@@ -257,7 +257,7 @@ def test_a_reading_tells_what_it_changed_in_one_short_line() -> None:
         {"properties": {"a": {**INTEGERS, "maxItems": 999}, "b": INTEGER}}
     ).errors
     sent = {"a": json.dumps(["1"] * 20), "b": None}
-    *_, told = (reading.told("arguments") for reading in readings(sent, errors(sent), errors))
+    *_, told = (reading.describe("arguments") for reading in readings(sent, errors(sent), errors))
     assert told.startswith('arguments.a: "[\\"1\\", \\"1\\", ')
     assert "; arguments.b: null left out; " in told
     assert told.endswith('; arguments.a[7]: "1" read as 1; 12 more')

@@ -27,7 +27,7 @@ from toolwire_dialects.type_shapes import (
     UnionShape,
     ValuesShape,
 )
-from toolwire_dialects.typed_clients import LANGUAGES, generate, offered, plan, runtime
+from toolwire_dialects.typed_clients import LANGUAGES, generate, list_languages, plan, runtime
 
 ROOT = Path(__file__).parents[3]
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").__contains__
@@ -325,7 +325,7 @@ def test_a_long_circle_is_found_whole(size: int) -> None:
 # Any server
 
 
-@pytest.mark.parametrize("language", offered())
+@pytest.mark.parametrize("language", list_languages())
 @given(entries=st.lists(ENTRIES | JSON, max_size=4))
 @settings(max_examples=examples(100))
 def test_any_list_of_tools_has_a_client_that_can_be_written(
@@ -391,7 +391,7 @@ def colliding() -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", offered())
+@pytest.mark.parametrize("language", list_languages())
 @pytest.mark.parametrize("make", [wide, nested, doubling, many, colliding])
 def test_a_hostile_list_costs_bounded_work(language: str, make: Any) -> None:
     entries = make()
@@ -407,7 +407,7 @@ def test_the_wheel_has_the_runtime_of_each_language() -> None:
         "targets"
     ]["wheel"]
     expected = {}
-    for language in offered():
+    for language in list_languages():
         if runtime(language):
             [path] = [
                 each for each in build["force-include"] if each.startswith(f"clients/{language}/")
@@ -421,4 +421,6 @@ def test_the_wheel_has_the_runtime_of_each_language() -> None:
 
 
 def test_languages_are_offered_in_one_order() -> None:
-    assert [language for language in LANGUAGES if language in offered()] == list(offered())
+    assert [language for language in LANGUAGES if language in list_languages()] == list(
+        list_languages()
+    )

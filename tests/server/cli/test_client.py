@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
-from toolwire_dialects.typed_clients import offered
+from toolwire_dialects.typed_clients import list_languages
 
 pytestmark = pytest.mark.process
 
@@ -25,7 +25,7 @@ def tools(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("language", offered())
+@pytest.mark.parametrize("language", list_languages())
 def test_each_language_writes_one_file_and_finds_it_current(
     command_line: CommandLine, tools: Path, tmp_path: Path, language: str
 ) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_ours_is_never_overwritten(
 ) -> None:
     by_hand = "from toolwire import tool_api\n"
     (tmp_path / "main.py").write_text(by_hand)
-    for language in offered():
+    for language in list_languages():
         done = command_line("client", language, "tools.py", "-o", "main.py")
         assert done.returncode == 2
         assert "main.py exists and is no generated client" in done.stderr
@@ -147,7 +147,9 @@ def test_a_mistake_is_one_sentence(
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("language", [language for language in offered() if language != "python"])
+@pytest.mark.parametrize(
+    "language", [language for language in list_languages() if language != "python"]
+)
 def test_the_runtime_can_be_had_alone(
     command_line: CommandLine, tools: Path, tmp_path: Path, language: str
 ) -> None:

@@ -14,7 +14,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     SchemaValidator,
     TooExpensive,
 )
-from toolwire_schemas.json_schema.error_text import Fault, worded
+from toolwire_schemas.json_schema.error_text import Fault, word_errors
 from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
 
@@ -45,7 +45,7 @@ class ToolSchemaValidator:
         sentences.
         """
         try:
-            return worded(self._validator.errors(value), root)
+            return word_errors(self._validator.errors(value), root)
         except CannotJudge as error:
             return [(root, explain_failure(error))]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.error_text import place, worded
+from toolwire_schemas.json_schema.error_text import place, word_errors
 from toolwire_schemas.json_schema.lossless import readings, unread
 from toolwire_schemas.json_schema.subschemas import target
 
@@ -69,7 +69,7 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
     except (CannotJudge, RecursionError) as error:
         if not errors:
             raise ArgumentsError([("arguments", explain_failure(error))]) from None
-    raise ArgumentsError(worded(errors, "arguments"))
+    raise ArgumentsError(word_errors(errors, "arguments"))
 
 
 def _without_loss(
@@ -84,12 +84,12 @@ def _without_loss(
             refused = error
             continue
         if log is not None:
-            log.log("debug", reading.told("arguments"), {}, None)
+            log.log("debug", reading.describe("arguments"), {}, None)
         return bound
     if refused is None:
         return None
     if left := arguments.validator().errors(reading.value):
-        raise ArgumentsError(worded(unread(errors, left, reading.changes), "arguments"))
+        raise ArgumentsError(word_errors(unread(errors, left, reading.changes), "arguments"))
     raise refused
 
 

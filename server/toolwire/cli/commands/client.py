@@ -93,13 +93,15 @@ def run(words: Words) -> int:
 
 def _text(words: Words) -> str:
     """Return the client, or the runtime alone."""
-    from toolwire_dialects.typed_clients import generate, offered, runtime
+    from toolwire_dialects.typed_clients import generate, list_languages, runtime
     from toolwire_schemas.did_you_mean import unknown_name
 
     language, *targets = words.words or [""]
-    if language not in offered():
+    if language not in list_languages():
         raise UsageError(
-            unknown_name("language", language, offered()) if language else "name a language first"
+            unknown_name("language", language, list_languages())
+            if language
+            else "name a language first"
         )
     how = words.options.get("runtime")
     if how is not None and not runtime(language):

@@ -104,6 +104,15 @@ def test_a_refused_call_holds_nothing() -> None:
     assert is_refused(calls, "third", 40) == 0
 
 
+def test_a_refusal_names_what_is_held_now_and_the_limit() -> None:
+    calls = in_flight(max_pending_bytes=100)
+    calls.end(begin(calls, "ended", 30))
+    begin(calls, "running", 60)
+
+    with pytest.raises(RequestError, match="hold 60 bytes of input, and the limit is 100"):
+        begin(calls, "refused", 41)
+
+
 @pytest.mark.parametrize(("held", "size", "code"), [(50, 50, 0), (50, 51, OVERLOADED)])
 def test_the_responses_of_a_batch_count_as_held(held: int, size: int, code: int) -> None:
     calls = in_flight(max_pending_bytes=100)

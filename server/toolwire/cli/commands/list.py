@@ -88,6 +88,8 @@ def _check_forms(options: dict[str, Any]) -> None:
         raise UsageError("--notes goes with --lint")
     if "strict" in options and options.get("as") != "openai":
         raise UsageError("--strict goes with --as openai")
+    if options.get("as", "lagent") not in _DIALECTS:
+        _announced_dialect(options["as"])  # before a server is started
 
 
 def _list(words: Words) -> int:

@@ -939,8 +939,10 @@ func DecodeOpen[T any](data []byte, known any, more *Map[T]) error {
 		return err
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(known).Elem()) {
-		name, _ := tagged(field)
-		delete(members, name)
+		// The field for other members has no name; a member whose name is empty is not of it.
+		if name, _ := tagged(field); name != "" {
+			delete(members, name)
+		}
 	}
 	if len(members) == 0 {
 		return nil

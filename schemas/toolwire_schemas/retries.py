@@ -5,7 +5,6 @@ ask services.
 from __future__ import annotations
 
 import math
-import random
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -17,6 +16,12 @@ if TYPE_CHECKING:
 # the server.
 _PASSING = frozenset({408, 425, 429})
 _FINAL = frozenset({501, 505})  # waiting does not change them
+
+
+def _draw() -> float:
+    import random  # it takes long to import, and few requests fail
+
+    return random.random()
 
 
 class PassingError(Protocol):
@@ -45,7 +50,7 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     max_seconds: float = 20.0
     max_asked_seconds: float = 120.0
     sleep: Callable[[float], Awaitable[object]] | None = None
-    random: Callable[[], float] = random.random
+    random: Callable[[], float] = _draw
 
     def seconds_before(
         self, attempt: int, error: PassingError, chance: Callable[[], float] | None = None

@@ -311,7 +311,7 @@ func (v *known) UnmarshalJSON(data []byte) error {
 func TestValuesKeepWhatIsAbsentEmptyAndNullApart(t *testing.T) {
 	for _, text := range []string{
 		`{"kind":"red"}`, `{"kind":"red","names":[]}`, `{"kind":"red","names":["a"],"note":null}`,
-		`{"kind":"red","note":"x"}`, `{"a":1,"b":2,"kind":"red"}`,
+		`{"kind":"red","note":"x"}`, `{"a":1,"b":2,"kind":"red"}`, `{"":1,"kind":"red"}`,
 	} {
 		var value known
 		err := decode([]byte(text), &value)

@@ -1,5 +1,29 @@
 """The values of the protocol: a request, the call of a tool that it starts, its batch, and what to
 do next.
+
+Theory of operation. A call is in one of four states. `InFlight` (in_flight.py) alone moves it from
+one to the next, under its lock, so that a call is answered at most once, whichever of a result, a
+time limit, a cancellation and the exit comes first.
+
+    state      flags of the call    a request waits   it counts for the limits
+    in flight  none                 yes               yes
+    parked     lingers              no                yes
+    given up   ended, given_up      no                until its tool has returned
+    ended      ended                no                no
+
+    from       by                                          to         response
+    -          begin                                       in flight  -
+    in flight  finish, fail, refuse                        ended      the result or an error
+    in flight  expire                                      given up   an error
+    in flight  a cancellation, the exit (end, given_up)    given up   none, or that of an editor
+    in flight  park: the user of a modern client is asked  parked     the question
+    parked     unpark: the client's next request           in flight  -
+    parked     finish, fail                                ended      none: nothing waits
+    parked     a cancellation, the exit                    given up   none
+    given up   release: its tool has returned              ended      none
+
+A tool that was given up cannot be stopped in a thread. It goes on, and everything that it reports
+is dropped.
 """
 
 from __future__ import annotations

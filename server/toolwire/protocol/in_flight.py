@@ -1,7 +1,9 @@
 """The calls in flight with one client, and how each ends.
 
-Reading and running happen on different threads. A call ends exactly once: only the first `end`
-returns true.
+Theory of operation. Reading and running happen on different threads. A call ends exactly once: only
+the first `end` returns true. The states of a call and the methods that change them are the table in
+call.py; those of this file are its transitions. `begin` takes no lock, since only the reading
+thread adds calls: it would be on the path of every call.
 """
 
 from __future__ import annotations

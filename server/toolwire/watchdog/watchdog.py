@@ -197,6 +197,7 @@ def _describe_ending() -> str:
 
     This process looks for strangers: once it has ended, its children have another parent too.
     """
+    assert sys.platform != "win32"  # where no watchdog is started
     if os.getsid(0) == os.getpid():  # others cannot enter a session
         return "end"
     from .watchdog_process import find_strangers
@@ -205,6 +206,7 @@ def _describe_ending() -> str:
 
 
 def _has_children_besides(watchdog: int) -> bool:
+    assert sys.platform != "win32"  # where no watchdog is started
     try:
         from .watchdog_process import find_children
 

@@ -307,9 +307,11 @@ def _pidfd_of(process: int) -> int:
     """Return a descriptor that is readable when *process* has ended; -1 where the system has
     none.
     """
+    if sys.platform != "linux":
+        return -1
     try:
         return posix.pidfd_open(process)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError):  # an old kernel
         return -1
 
 

@@ -197,21 +197,20 @@ def _describe_ending() -> str:
 
     This process looks for strangers: once it has ended, its children have another parent too.
     """
-    if sys.platform == "win32":  # no watchdog is started there
-        return "keep"
-    if os.getsid(0) == os.getpid():  # others cannot enter a session
-        return "end"
-    from .watchdog_process import find_strangers
+    # On Windows no watchdog is started; others cannot enter a session.
+    if sys.platform != "win32" and os.getsid(0) != os.getpid():
+        from .watchdog_process import find_strangers
 
-    return ",".join(["end", *map(str, sorted(find_strangers(os.getpid())))])
+        return ",".join(["end", *map(str, sorted(find_strangers(os.getpid())))])
+    return "end"
 
 
 def _has_children_besides(watchdog: int) -> bool:
-    if sys.platform == "win32":  # no watchdog is started there
-        return False
-    try:
-        from .watchdog_process import find_children
+    if sys.platform != "win32":  # no watchdog is started there
+        try:
+            from .watchdog_process import find_children
 
-        return find_children(os.getpid()) != [watchdog]
-    except (OSError, ImportError):  # no descriptor is free: the watchdog process looks itself
-        return True
+            return find_children(os.getpid()) != [watchdog]
+        except (OSError, ImportError):  # no descriptor is free: the watchdog process looks itself
+            return True
+    return False
